@@ -1,0 +1,72 @@
+/*
+ * mechanism.h
+ *		Mechanisms turn teachers' opinions into private answers.
+ *
+ * registry.c	names to mechanisms
+ * vote.c		subsample and aggregate
+ */
+#ifndef PRIVPRED_MECHANISM_H
+#define PRIVPRED_MECHANISM_H
+
+#include "learner/learner.h"
+#include "privpred.h"
+
+/* Made by the ledger alone (ledger/ledger.h), after the debit is durable. */
+typedef struct LedgerReceipt LedgerReceipt;
+
+/* How one answer's privacy loss grows with the order of the paying account. */
+typedef enum ChargeShape
+{
+	CHARGE_PURE,				/* an epsilon-DP answer: min(e, a e^2 / 2) */
+	CHARGE_BOUNDED_RANGE		/* min(e, a e^2 / 8) */
+} ChargeShape;
+
+/* The public side of a trained model: what a mechanism may look at. */
+typedef struct MechanismModel
+{
+	EpsilonUnits epsilon;		/* per answer */
+	int			teachers;		/* declared; absent ones vote the default class */
+	int			nclasses;
+	int			default_class;
+	const Ensemble *ensemble;
+} MechanismModel;
+
+/*
+ * answer() returns the index of a class.  It needs a receipt, so that nothing
+ * can be drawn that was not paid for, and must be given the receipt of the
+ * debit for this very answer.  It is total: it raises no error.  All its
+ * randomness comes from the sampler.
+ *
+ * distribution() fills probability[nclasses] with the exact distribution of
+ * answer() in doubles.  It is not private: owner's functions and tests only.
+ */
+typedef struct Mechanism
+{
+	const char *name;
+	const char *charge_kind;	/* per_answer, per_stream or once */
+
+	/* Raises 22023 unless the declared parameters make sense together. */
+	void		(*validate) (int teachers, int nclasses, EpsilonUnits epsilon);
+	/* The shape of the charge against an account of finite or infinite order. */
+	ChargeShape (*shape) (bool order_is_infinite);
+	int			(*answer) (const LedgerReceipt *receipt, const MechanismModel *model,
+						   const double *x);
+	void		(*distribution) (bool order_is_infinite, const MechanismModel *model,
+								 const double *x, double *probability);
+	/* The plain majority, not private. */
+	int			(*majority) (const MechanismModel *model, const double *x);
+} Mechanism;
+
+extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
+extern char *mechanism_names(void);
+
+/*
+ * The draw itself, from counts alone, so that unit tests can drive it and
+ * compare it with vote_distribution().
+ */
+extern int	vote_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
+					  const int32 *votes, int teachers);
+extern void vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
+							  const int32 *votes, int teachers, double *probability);
+
+#endif							/* PRIVPRED_MECHANISM_H */

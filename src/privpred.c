@@ -1,0 +1,22 @@
+/*
+ * privpred.c
+ *		The module: magic and start-up.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/guc.h"
+
+#include "ledger/ledger.h"
+#include "privpred.h"
+
+PG_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+void
+_PG_init(void)
+{
+	ledger_init();
+	MarkGUCPrefixReserved("privpred");
+}

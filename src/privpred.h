@@ -1,0 +1,30 @@
+/*
+ * privpred.h
+ *		What every part of privpred shares: the unit of account and the limits.
+ */
+#ifndef PRIVPRED_H
+#define PRIVPRED_H
+
+#include "compat.h"
+
+/*
+ * Epsilon is kept in integers, one unit being 10^-12 ("pico-epsilon").  A
+ * double is read as the shortest decimal that prints it, so that 0.1 is one
+ * tenth and fifty answers at 0.1 fit exactly into a budget of 5.
+ */
+typedef int64 EpsilonUnits;
+
+#define EPSILON_UNITS_PER_ONE	INT64CONST(1000000000000)
+#define EPSILON_MIN				1e-9
+#define EPSILON_MAX				1e6	/* of a budget */
+#define EPSILON_PER_ANSWER_MAX	100.0
+
+#define PRIVPRED_MAX_TEACHERS	100000
+#define PRIVPRED_MIN_CLASSES	2
+#define PRIVPRED_MAX_CLASSES	1000
+#define PRIVPRED_MAX_WIDTH		16384	/* encoded features */
+
+/* SQL schema that holds everything except private_predict. */
+#define PRIVPRED_SCHEMA "privpred"
+
+#endif							/* PRIVPRED_H */
