@@ -7,8 +7,10 @@ CREATE SCHEMA privpred;
 COMMENT ON SCHEMA privpred IS 'private predictions: models, budgets and their ledger';
 GRANT USAGE ON SCHEMA privpred TO PUBLIC;
 
--- Every function is closed when it is made and opened by name at the end.
-ALTER DEFAULT PRIVILEGES IN SCHEMA privpred REVOKE ALL ON FUNCTIONS FROM PUBLIC;
+----------------------------------------------------------------------
+-- Learners: the predictor type, aggregates, teacher_of, ensemble
+----------------------------------------------------------------------
+-- [learner section]
 
 ----------------------------------------------------------------------
 -- Catalog: protected relations and models
@@ -45,7 +47,7 @@ CREATE TABLE privpred.model (
 	created_at		timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by		name NOT NULL,
 	trained_at		timestamptz NOT NULL DEFAULT pg_catalog.now(),
-	predictor		bytea				-- NULL once the table was dropped
+	predictor		privpred.predictor				-- NULL once the table was dropped
 );
 COMMENT ON TABLE privpred.model IS 'models and their trained predictors; readable by the extension''s owner alone';
 
@@ -53,3 +55,23 @@ SELECT pg_catalog.pg_extension_config_dump('privpred.protected_relation', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.protected_relation_relation_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model_model_id_seq', '');
+
+----------------------------------------------------------------------
+-- Ledger: accounts, entries, budgets
+----------------------------------------------------------------------
+-- [ledger section]
+
+----------------------------------------------------------------------
+-- Owner's and analyst's functions
+----------------------------------------------------------------------
+-- [request section]
+
+----------------------------------------------------------------------
+-- Privileges: everything is closed, then opened by name
+----------------------------------------------------------------------
+
+REVOKE ALL ON ALL TABLES IN SCHEMA privpred FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA privpred FROM PUBLIC;
+-- [grants: learners]
+-- [grants: ledger]
+-- [grants: requests]
