@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "utils/builtins.h"
+#include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
