@@ -54,6 +54,7 @@ upward() {
 }
 
 for folder in src/ src/*/; do
+	[ -d "$folder" ] || continue
 	name=$(folder_of "${folder#src/}")
 	[ "$folder" != src/ ] || name=.
 	if [ -z "${may_include[$name]:-}" ]; then

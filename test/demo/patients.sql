@@ -21,7 +21,7 @@ BEGIN
 		prior_admissions := floor(-1.6 * ln(1 - random()));
 		FOR stay IN 1 .. 1 + floor(1.6 * random() ^ 2 * 2)::int LOOP
 			ward := (ARRAY['A', 'B', 'C'])[1 + floor(3 * random() ^ 1.3)::int];
-			risk := -0.9 + 0.045 * (age - 62) + 0.06 * (bmi - 27) + 0.55 * (prior_admissions - 1)
+			risk := -1.7 + 0.045 * (age - 62) + 0.06 * (bmi - 27) + 0.55 * (prior_admissions - 1)
 				+ CASE WHEN smoker THEN 0.9 ELSE 0 END
 				+ CASE ward WHEN 'B' THEN 0.4 WHEN 'C' THEN 1.3 ELSE -0.4 END;
 			readmitted := CASE WHEN random() < 1 / (1 + exp(-1.6 * risk)) THEN 'yes' ELSE 'no' END;

@@ -17,10 +17,13 @@ checks=0
 
 heading() {
 	chapter=$((chapter + 1))
-	printf '\n%s%d. %s%s\n' "$bold" "$chapter" "$*" "$plain"
+	printf '\n\n%s%d. %s%s\n' "$bold" "$chapter" "$*" "$plain"
 }
 
-say() { fmt -w 88; }
+say() {
+	echo
+	fmt -w 88
+}
 
 misbehaved() {
 	printf '\n%sdemo failed in step %d: %s%s\n' "$bold" "$chapter" "$*" "$plain"
@@ -29,19 +32,31 @@ misbehaved() {
 	exit 1
 }
 
-# Everything runs in a session of its own.
-client() { psql -X -q -d demo -v ON_ERROR_STOP=1 "$@"; }
+# Everything runs in a session of its own; results and errors come out in order.
+client() { stdbuf -o0 psql -X -q -d demo -v ON_ERROR_STOP=1 "$@"; }
+
+# Makes psql show each statement (it ends with a line's last semicolon), behind the
+# name of the role, before it is run.
+with_echo() {
+	awk -v before="$dim$1>$plain $bold" -v after="$plain" -v quote="'" '
+		{
+			shown = $0
+			gsub(quote, quote quote, shown)
+			echo = echo "\\echo " quote before shown after quote "\n"
+			statement = statement $0 "\n"
+		}
+		/;$/ { printf "\\echo\n%s%s", echo, statement; echo = statement = "" }'
+}
 
 # run ROLE [SQLSTATE] <<SQL: shows the SQL and what it gives.  With a SQLSTATE
 # the SQL has to fail with exactly that.
 run() {
-	local role=$1 expected=${2:-00000} sql state
-	sql=$(cat)
-	echo
-	sed "s/^/$dim$role>$plain $bold/; s/\$/$plain/" <<<"$sql"
+	local role=$1 expected=${2:-00000} state
 	rm -f "$sandbox/state"
-	printf '%s\n\\o %s\n\\qecho :LAST_ERROR_SQLSTATE\n' "$sql" "$sandbox/state" |
-		client -U "$role" -v ON_ERROR_STOP=0 2>&1 | sed '/^$/d' || true
+	{
+		with_echo "$role"
+		printf '\\o %s\n\\qecho :LAST_ERROR_SQLSTATE\n' "$sandbox/state"
+	} | client -U "$role" -v ON_ERROR_STOP=0 -P footer=off 2>&1 | cat -s | sed '${/^$/d;}' || true
 	state=$(cat "$sandbox/state" 2>/dev/null || true)
 	[ "$state" = "$expected" ] ||
 		misbehaved "expected SQLSTATE $expected from the statement above, got ${state:-a lost connection}"
@@ -70,7 +85,7 @@ budget_is() {	# budget_is ROLE EPSILON-LEFT
 		FROM privpred.budgets WHERE role = '$1'::regrole AND relation = 'patients'::regclass"
 }
 
-say <<'TEXT'
+fmt -w 88 <<'TEXT'
 privpred demo: a hospital lets an analyst ask for predictions without letting anybody look at a patient.
 TEXT
 printf '\nBuilding, and starting a throw-away server ...\n'
