@@ -10,7 +10,7 @@ DATA = $(wildcard privpred--*.sql)
 
 MODULE_big = privpred
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
-HEADERS_INTERNAL = $(wildcard src/*.h src/*/*.h)
+OUR_HEADERS = $(wildcard src/*.h src/*/*.h)
 PG_CPPFLAGS = -I$(srcdir)/src -DPRIVPRED_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
 SHLIB_LINK = -llinear -lm
@@ -31,9 +31,16 @@ endif
 endif
 -include $(PGXS)
 
-$(OBJS): $(HEADERS_INTERNAL)
+$(OBJS): $(OUR_HEADERS)
 
 # Nothing that draws or sums may be "optimised" by real-number algebra.
 src/sampler/%.o src/mechanism/%.o src/ledger/%.o: override CFLAGS += -fno-fast-math -ffp-contract=off
 
+# make test TESTS="one two" runs some; KEEP=1 keeps what test and demo leave.
 .PHONY: $(SELF_CONTAINED)
+test:
+	@test/run.sh
+demo:
+	@test/demo/run.sh
+bench:
+	@test/bench/run.sh
