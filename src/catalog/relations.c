@@ -26,7 +26,7 @@
 #include "utils/rel.h"
 
 #include "catalog/store.h"
-#include "learner/teacher.h"
+#include "learner/learner.h"
 
 void
 check_relation_owner(Oid relid)

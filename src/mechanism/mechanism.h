@@ -32,7 +32,7 @@ typedef struct MechanismModel
 	int			teachers;		/* declared; absent ones vote the default class */
 	int			nclasses;
 	int			default_class;
-	const Ensemble *ensemble;
+	const Ensemble *ensemble;	/* NULL: all are absent */
 } MechanismModel;
 
 /*
@@ -49,7 +49,7 @@ typedef struct Mechanism
 	const char *name;
 	const char *charge_kind;	/* per_answer, per_stream or once */
 
-	/* Raises 22023 unless the declared parameters make sense together. */
+	/* Raises 22023 unless the declared parameters go together; NULL: they do. */
 	void		(*validate) (int teachers, int nclasses, EpsilonUnits epsilon);
 	/* The shape of the charge against an account of finite or infinite order. */
 	ChargeShape (*shape) (bool order_is_infinite);

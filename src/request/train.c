@@ -165,7 +165,8 @@ declare_model(const CreateModelRequest *request, const ProtectedRelation *protec
 									 &model->nclasses);
 	model->features = feature_spec_declare(request->features, RelationGetDescr(relation),
 										   RelationGetRelationName(relation));
-	model->mechanism->validate(model->teachers, model->nclasses, model->epsilon);
+	if (model->mechanism->validate)
+		model->mechanism->validate(model->teachers, model->nclasses, model->epsilon);
 	model->options = request->options;
 	check_options(model, label_type);
 	check_size(model);
