@@ -123,8 +123,8 @@ is_number_type(Oid type)
 	}
 }
 
-static bool
-is_category_type(Oid type)
+bool
+category_type_ok(Oid type)
 {
 	switch (type)
 	{
@@ -345,7 +345,7 @@ check_column_type(const Feature *feature, Oid type)
 			fits = is_number_type(type);
 			break;
 		case FEATURE_CATEGORY:
-			fits = is_category_type(type);
+			fits = category_type_ok(type);
 			break;
 		case FEATURE_BOOLEAN:
 			fits = type == BOOLOID;
@@ -466,140 +466,4 @@ feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name)
 			declare_fill(&spec->features[i], parameters.null_policy);
 	}
 	return spec;
-}
-
-/*
- * ---------- classes ----------
- */
-
-char **
-enum_levels(Oid enum_type, int *nlevels)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
-	CatalogSession session;
-	Oid			type = OIDOID;
-	Datum		argument = ObjectIdGetDatum(enum_type);
-	char	  **levels;
-
-	catalog_begin(&session);
-	SPI_execute_with_args("SELECT enumlabel::text FROM pg_catalog.pg_enum"
-						  " WHERE enumtypid = $1 ORDER BY enumsortorder",
-						  1, &type, &argument, NULL, true, 0);
-	spi = MemoryContextSwitchTo(caller);
-	*nlevels = (int) SPI_processed;
-	levels = palloc_array(char *, Max(*nlevels, 1));
-	for (int i = 0; i < *nlevels; i++)
-		levels[i] = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
-	MemoryContextSwitchTo(spi);
-	catalog_end(&session);
-	return levels;
-}
-
-/* A class as the label's type spells it, or NULL if it is not of that type. */
-static char *
-canonical_class(const char *class_name, Oid type)
-{
-	char	   *end;
-	int64		value;
-	bool		truth;
-
-	switch (type)
-	{
-		case BOOLOID:
-			if (!parse_bool(class_name, &truth))
-				return NULL;
-			return pstrdup(truth ? "true" : "false");
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-			errno = 0;
-			value = strtoi64(class_name, &end, 10);
-			if (end == class_name || *end != '\0' || errno != 0)
-				return NULL;
-			return psprintf(INT64_FORMAT, value);
-		default:
-			return pstrdup(class_name);
-	}
-}
-
-char **
-classes_declare(ArrayType *classes, const char *label, Oid label_type, int *nclasses)
-{
-	bool		is_enum = get_typtype(label_type) == TYPTYPE_ENUM;
-	char	  **enum_names = NULL;
-	int			nenum = 0;
-	char	  **result;
-	Datum	   *elements;
-	bool	   *nulls;
-
-	if (!is_category_type(label_type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of type %s cannot be a label", label,
-						format_type_be(label_type)),
-				 errhint("A label is boolean, integer, text or an enum.")));
-	if (is_enum)
-		enum_names = enum_levels(label_type, &nenum);
-	if (classes == NULL)
-	{
-		if (is_enum)
-		{
-			*nclasses = nenum;
-			result = enum_names;
-		}
-		else if (label_type == BOOLOID)
-		{
-			*nclasses = 2;
-			result = palloc_array(char *, 2);
-			result[0] = "false";
-			result[1] = "true";
-		}
-		else
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("classes of label \"%s\" must be declared", label),
-					 errdetail("Reading them from the rows would reveal which labels occur."),
-					 errhint("Pass them, as in classes => '{no,yes}'.")));
-	}
-	else
-	{
-		if (ARR_NDIM(classes) > 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("classes must be a one-dimensional array"),
-					 errhint("Pass them as in classes => '{no,yes}'.")));
-		deconstruct_array(classes, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, nclasses);
-		result = palloc_array(char *, Max(*nclasses, 1));
-		for (int i = 0; i < *nclasses; i++)
-		{
-			bool		known = !is_enum;
-
-			result[i] = nulls[i] ? NULL :
-				canonical_class(TextDatumGetCString(elements[i]), label_type);
-			for (int j = 0; j < nenum && result[i] != NULL && !known; j++)
-				known = strcmp(result[i], enum_names[j]) == 0;
-			if (result[i] == NULL || !known)
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("class %d is not a value of label \"%s\" of type %s",
-								i + 1, label, format_type_be(label_type)),
-						 errhint("Declare each class as the label column would hold it; NULL is not a class.")));
-		}
-	}
-
-	if (*nclasses < PRIVPRED_MIN_CLASSES || *nclasses > PRIVPRED_MAX_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%d classes are declared, but a model needs %d to %d", *nclasses,
-						PRIVPRED_MIN_CLASSES, PRIVPRED_MAX_CLASSES),
-				 errhint("Pass them, as in classes => '{no,yes}'.")));
-	for (int i = 0; i < *nclasses; i++)
-		for (int j = 0; j < i; j++)
-			if (strcmp(result[i], result[j]) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("class \"%s\" is declared more than once", result[i]),
-						 errhint("Declare each class once.")));
-	return result;
 }

@@ -4,6 +4,7 @@
  *
  * features.c		the stored specification
  * declare.c		what an owner may write, checked against the table's columns
+ * classes.c		the classes of a label
  * encode.c			rows, jsonb and arrays to numbers
  */
 #ifndef PRIVPRED_FEATURES_H
@@ -74,8 +75,13 @@ extern int	feature_level(const Feature *feature, const char *level, int length);
  */
 extern FeatureSpec *feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name);
 
-/* The declared classes in the label column's own spelling; NULL if not needed. */
-extern char **classes_declare(ArrayType *classes, const char *label, Oid label_type, int *nclasses);
+/* Whether values of a base type can be levels or classes. */
+extern bool category_type_ok(Oid type);
+
+/* classes.c */
+
+/* The declared classes (NULL: from the type) in the label column's own spelling. */
+extern char **classes_declare(ArrayType *declared, const char *label, Oid label_type, int *nclasses);
 
 /* Levels of an enum type, in its order. */
 extern char **enum_levels(Oid enum_type, int *nlevels);
