@@ -24,6 +24,7 @@ CREATE TABLE privpred.protected_relation (
 	protects		text NOT NULL CHECK (protects IN ('rows', 'labels')),
 	declared_units	bigint CHECK (declared_units > 0),
 	max_rows_per_unit int CHECK (max_rows_per_unit > 0),
+	active			boolean NOT NULL DEFAULT true,	-- false: unprotected or dropped
 	protected_at	timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	dropped_at		timestamptz
 );
@@ -35,7 +36,7 @@ CREATE TABLE privpred.model (
 	relation_id		bigint NOT NULL REFERENCES privpred.protected_relation,
 	label			name NOT NULL,
 	classes			text[] NOT NULL,
-	features		json NOT NULL,		-- canonical: kinds and levels spelled out
+	features		jsonb NOT NULL,		-- an array in declared order, kinds and levels spelled out
 	mechanism		text NOT NULL,
 	learner			text NOT NULL,
 	teachers		int NOT NULL,
@@ -43,11 +44,11 @@ CREATE TABLE privpred.model (
 	options			jsonb NOT NULL,
 	salt			bytea NOT NULL CHECK (pg_catalog.length(salt) = 16),
 	version			int NOT NULL,
-	status			text NOT NULL CHECK (status IN ('ready', 'relation dropped')),
+	status			text NOT NULL CHECK (status IN ('ready')),
 	created_at		timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by		name NOT NULL,
 	trained_at		timestamptz NOT NULL DEFAULT pg_catalog.now(),
-	predictor		privpred.predictor				-- NULL once the table was dropped
+	predictor		privpred.predictor	-- NULL if no teacher saw a row
 );
 COMMENT ON TABLE privpred.model IS 'models and their trained predictors; readable by the extension''s owner alone';
 
@@ -64,7 +65,83 @@ SELECT pg_catalog.pg_extension_config_dump('privpred.model_model_id_seq', '');
 ----------------------------------------------------------------------
 -- Owner's and analyst's functions
 ----------------------------------------------------------------------
--- [request section]
+
+CREATE FUNCTION privpred.protect(relation regclass, unit name DEFAULT NULL, protects text DEFAULT 'rows',
+	declared_units bigint DEFAULT NULL, max_rows_per_unit int DEFAULT NULL,
+	epsilon_cap float8 DEFAULT NULL, delta_cap float8 DEFAULT 0)
+RETURNS void AS 'MODULE_PATHNAME', 'privpred_protect' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.protect(regclass, name, text, bigint, int, float8, float8) IS
+'owner: declares that a table''s rows are protected, and which column says whose row it is (default: the primary key); sizes and caps may be declared again later';
+
+CREATE FUNCTION privpred.unprotect(relation regclass)
+RETURNS void AS 'MODULE_PATHNAME', 'privpred_unprotect' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.unprotect(regclass) IS
+'owner: ends protection; refused while models or budgets exist; what was spent is remembered';
+
+CREATE FUNCTION privpred.create_model(name text, relation regclass, label name, features json,
+	classes text[] DEFAULT NULL, mechanism text DEFAULT 'vote', learner text DEFAULT 'logistic',
+	teachers int DEFAULT 100, epsilon float8 DEFAULT 0.1, options jsonb DEFAULT '{}')
+RETURNS jsonb AS 'MODULE_PATHNAME', 'privpred_create_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.create_model(text, regclass, name, json, text[], text, text, int, float8, jsonb) IS
+'owner: trains a model on a protected table and returns its public card; bounds, levels and classes are declared, epsilon is the price of one answer';
+
+CREATE FUNCTION privpred.retrain(name text)
+RETURNS jsonb AS 'MODULE_PATHNAME', 'privpred_retrain' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.retrain(text) IS
+'owner: trains a new version of a model on today''s rows, with the same declarations and the same budgets';
+
+CREATE FUNCTION privpred.drop_model(name text)
+RETURNS void AS 'MODULE_PATHNAME', 'privpred_drop_model' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.drop_model(text) IS
+'owner: removes a model; what was spent on it stays spent';
+
+CREATE FUNCTION privpred.evaluate(model text, test regclass, OUT rows bigint,
+	OUT private_accuracy float8, OUT majority_accuracy float8, OUT baseline_accuracy float8)
+AS 'MODULE_PATHNAME', 'privpred_evaluate' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.evaluate(text, regclass) IS
+'owner: accuracy on labelled rows: the expectation of the private answers, the teachers'' plain majority, and always the most common class; exact, not private, costs nothing';
+
+CREATE FUNCTION privpred.encode(features jsonb, row_of_features record)
+RETURNS float8[] AS 'MODULE_PATHNAME', 'privpred_encode' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION privpred.encode(jsonb, record) IS
+'one training row as learners see it, from a stored feature specification and ROW(...) in its order; never fails on a value';
+
+CREATE FUNCTION @extschema@.private_predict(model text, features float8[])
+RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_predict(text, float8[]) IS
+'one private answer, paid from the caller''s budget; numbers in their own units, levels one-hot, booleans 0/1, in declared order';
+
+CREATE FUNCTION @extschema@.private_predict(model text, features jsonb)
+RETURNS text AS 'MODULE_PATHNAME', 'private_predict_jsonb'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_predict(text, jsonb) IS
+'one private answer, paid from the caller''s budget; features by name';
+
+CREATE FUNCTION @extschema@.private_predict(model text, features record)
+RETURNS text AS 'MODULE_PATHNAME', 'private_predict_row'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_predict(text, record) IS
+'one private answer, paid from the caller''s budget; a row whose columns are matched by name';
+
+CREATE VIEW privpred.models WITH (security_barrier) AS
+SELECT m.name, r.relation, m.mechanism, m.learner, m.version, m.status, m.classes, m.features,
+	m.teachers, pg_catalog.trim_scale(m.epsilon_units / 1000000000000.0) AS epsilon,
+	'per_answer'::text AS charge_kind, m.created_at, m.created_by, m.label, m.options, m.trained_at
+FROM privpred.model m
+	JOIN privpred.protected_relation r USING (relation_id)
+	JOIN pg_catalog.pg_class c ON c.oid = r.relation
+WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
+	OR EXISTS (SELECT FROM privpred.budgets b WHERE b.relation = r.relation);
+COMMENT ON VIEW privpred.models IS
+'models of the tables you own and of those you hold a budget for';
+
+CREATE FUNCTION privpred.on_sql_drop()
+RETURNS event_trigger AS 'MODULE_PATHNAME', 'privpred_on_sql_drop' LANGUAGE C;
+COMMENT ON FUNCTION privpred.on_sql_drop() IS
+'forgets protected tables that are dropped, so that a re-used identity inherits nothing';
+
+CREATE EVENT TRIGGER privpred_on_sql_drop ON sql_drop EXECUTE FUNCTION privpred.on_sql_drop();
 
 ----------------------------------------------------------------------
 -- Privileges: everything is closed, then opened by name
@@ -74,4 +151,6 @@ REVOKE ALL ON ALL TABLES IN SCHEMA privpred FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA privpred FROM PUBLIC;
 -- [grants: learners]
 -- [grants: ledger]
--- [grants: requests]
+GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_model,
+	privpred.retrain, privpred.drop_model, privpred.evaluate, privpred.encode TO PUBLIC;
+GRANT SELECT ON privpred.models TO PUBLIC;

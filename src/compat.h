@@ -11,8 +11,19 @@
 #error "privpred needs PostgreSQL 14 or later"
 #endif
 
+#include "storage/shmem.h"		/* mul_size */
+
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
+#endif
+
+#ifndef palloc_object
+#define palloc_object(type) ((type *) palloc(sizeof(type)))
+#define palloc0_object(type) ((type *) palloc0(sizeof(type)))
+#define palloc_array(type, count) ((type *) palloc(mul_size(sizeof(type), count)))
+#define palloc0_array(type, count) ((type *) palloc0(mul_size(sizeof(type), count)))
+#define repalloc_array(pointer, type, count) \
+	((type *) repalloc(pointer, mul_size(sizeof(type), count)))
 #endif
 
 #if PG_VERSION_NUM < 160000

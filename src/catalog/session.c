@@ -6,13 +6,14 @@
 
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 #include "utils/syscache.h"
 
-#include "catalog/catalog.h"
+#include "catalog/store.h"
 
 /* Our schema belongs to the owner of the extension, and so do our tables. */
 Oid
@@ -32,20 +33,52 @@ catalog_owner(void)
 	return owner;
 }
 
-void
-catalog_begin(CatalogSession *session)
+static void
+session_begin(CatalogSession *session, Oid user)
 {
-	Oid			owner = catalog_owner();
-
 	GetUserIdAndSecContext(&session->saved_user, &session->saved_security);
-	SetUserIdAndSecContext(owner,
+	SetUserIdAndSecContext(user,
 						   session->saved_security | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
 	session->guc_level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	session_set("search_path", "pg_catalog, pg_temp");
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+}
+
+void
+catalog_begin(CatalogSession *session)
+{
+	session_begin(session, catalog_owner());
+}
+
+void
+relation_owner_begin(CatalogSession *session, Oid relid)
+{
+	session_begin(session, relation_owner(relid));
+}
+
+void
+session_set(const char *setting, const char *value)
+{
+	(void) set_config_option(setting, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+Oid
+relation_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the protected relation does not exist any more"),
+				 errhint("Its models were dropped with it.")));
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
 }
 
 void

@@ -12,6 +12,7 @@
 #ifndef PRIVPRED_LEDGER_H
 #define PRIVPRED_LEDGER_H
 
+#include "ledger/accountant.h"
 #include "mechanism/mechanism.h"
 #include "privpred.h"
 
@@ -42,17 +43,6 @@ extern LedgerLease *ledger_open(MemoryContext context, const LedgerPrice *price)
  * the next call on the same lease.
  */
 extern const LedgerReceipt *ledger_spend(LedgerLease *lease);
-
-/* The paying account decides between mechanisms of different shapes. */
-extern bool ledger_order_is_infinite(const LedgerReceipt *receipt);
-
-/* accountant.c: no server, no floats that decide */
-
-/*
- * Reads an epsilon as the shortest decimal that prints it and rounds it down
- * to units.  Returns false unless EPSILON_MIN <= epsilon <= maximum.
- */
-extern bool epsilon_to_units(double epsilon, double maximum, EpsilonUnits *units);
 
 /* GUCs and hooks */
 extern void ledger_init(void);

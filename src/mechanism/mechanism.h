@@ -4,6 +4,7 @@
  *
  * registry.c	names to mechanisms
  * vote.c		subsample and aggregate
+ * vote_draw.c	its draw, from counts alone
  */
 #ifndef PRIVPRED_MECHANISM_H
 #define PRIVPRED_MECHANISM_H
@@ -13,6 +14,9 @@
 
 /* Made by the ledger alone (ledger/ledger.h), after the debit is durable. */
 typedef struct LedgerReceipt LedgerReceipt;
+
+/* The paying account decides between draws of different shapes (ledger). */
+extern bool ledger_order_is_infinite(const LedgerReceipt *receipt);
 
 /* How one answer's privacy loss grows with the order of the paying account. */
 typedef enum ChargeShape
@@ -28,7 +32,7 @@ typedef struct MechanismModel
 	int			teachers;		/* declared; absent ones vote the default class */
 	int			nclasses;
 	int			default_class;
-	const Ensemble *ensemble;
+	const Ensemble *ensemble;	/* NULL: all are absent */
 } MechanismModel;
 
 /*
@@ -45,7 +49,7 @@ typedef struct Mechanism
 	const char *name;
 	const char *charge_kind;	/* per_answer, per_stream or once */
 
-	/* Raises 22023 unless the declared parameters make sense together. */
+	/* Raises 22023 unless the declared parameters go together; NULL: they do. */
 	void		(*validate) (int teachers, int nclasses, EpsilonUnits epsilon);
 	/* The shape of the charge against an account of finite or infinite order. */
 	ChargeShape (*shape) (bool order_is_infinite);
@@ -60,13 +64,6 @@ typedef struct Mechanism
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
 extern char *mechanism_names(void);
 
-/*
- * The draw itself, from counts alone, so that unit tests can drive it and
- * compare it with vote_distribution().
- */
-extern int	vote_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-					  const int32 *votes, int teachers);
-extern void vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-							  const int32 *votes, int teachers, double *probability);
+extern const Mechanism vote_mechanism;
 
 #endif							/* PRIVPRED_MECHANISM_H */
