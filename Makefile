@@ -35,6 +35,8 @@ $(OBJS): $(OUR_HEADERS)
 
 # Nothing that draws or sums may be "optimised" by real-number algebra.
 src/sampler/%.o src/mechanism/%.o src/ledger/%.o: override CFLAGS += -fno-fast-math -ffp-contract=off
+# The same for the bitcode that JIT may inline, where clang would contract by default.
+src/sampler/%.bc src/mechanism/%.bc src/ledger/%.bc: override BITCODE_CFLAGS += -fno-fast-math -ffp-contract=off
 
 # make test TESTS="one two" runs some; KEEP=1 keeps what test and demo leave.
 .PHONY: $(SELF_CONTAINED)

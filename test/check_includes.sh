@@ -22,7 +22,7 @@ exceptions=" ledger:catalog/catalog.h "
 
 # What unit tests drive alone may use the C library and postgres.h, not the server.
 alone='^src/(sampler/|linalg/|ledger/accountant\.)'
-harmless='^(postgres\.h|postgres_fe\.h|c\.h|port/.*|common/int.*|fmgr\.h|miscadmin\.h)$'
+harmless='^(postgres\.h|postgres_fe\.h|c\.h|port/.*|common/.*|fmgr\.h|miscadmin\.h)$'
 
 included() { sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$1"; }
 
