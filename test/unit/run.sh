@@ -15,7 +15,7 @@ cc=${CC:-cc}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
-flags=(-std=gnu11 -O1 -g -Wall -Wextra -Wno-sign-compare -Werror -fno-fast-math -ffp-contract=off
+flags=(-std=gnu11 -O1 -g -Wall -Wextra -Wno-sign-compare -Wno-unused-parameter -Werror -fno-fast-math -ffp-contract=off
 	-I"$top/src" -I"$top/test/unit" -isystem "$("$pg_config" --includedir-server)")
 libraries=(-L"$("$pg_config" --pkglibdir)" -L"$("$pg_config" --libdir)" -lpgcommon -lpgport -lm)
 
