@@ -31,4 +31,29 @@
 	pg_class_ownercheck(objectid, roleid)
 #endif
 
+/* Internal subtransactions became possible in parallel mode with 17. */
+#if PG_VERSION_NUM < 170000
+#define INTERNAL_SUBTRANSACTION_OK() (!IsInParallelMode())
+#define MyLocalTransactionId() (MyProc->lxid)
+#else
+#define INTERNAL_SUBTRANSACTION_OK() true
+#define MyLocalTransactionId() (MyProc->vxid.lxid)
+#endif
+
+#if PG_VERSION_NUM < 160000
+#define function_aclcheck(function, role, mode) pg_proc_aclcheck(function, role, mode)
+#define parse_qualified_name(name) stringToQualifiedNameList(name)
+#else
+#define function_aclcheck(function, role, mode) \
+	object_aclcheck(ProcedureRelationId, function, role, mode)
+#define parse_qualified_name(name) stringToQualifiedNameList(name, NULL)
+#endif
+
+/* The last argument of parseTypeString() became an error context with 16. */
+#if PG_VERSION_NUM < 160000
+#define PARSE_TYPE_HARD_ERRORS false
+#else
+#define PARSE_TYPE_HARD_ERRORS NULL
+#endif
+
 #endif							/* PRIVPRED_COMPAT_H */
