@@ -11,13 +11,13 @@
 #error "privpred needs PostgreSQL 14 or later"
 #endif
 
-#include "storage/shmem.h"		/* mul_size */
-
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
-#ifndef palloc_object
+/* Files that know only c.h have no palloc, and use none of these. */
+#if !defined(palloc_object) && defined(PALLOC_H)
+#include "storage/shmem.h"		/* mul_size */
 #define palloc_object(type) ((type *) palloc(sizeof(type)))
 #define palloc0_object(type) ((type *) palloc0(sizeof(type)))
 #define palloc_array(type, count) ((type *) palloc(mul_size(sizeof(type), count)))
