@@ -194,7 +194,7 @@ estimated_rows(const char *relation)
 		elog(ERROR, "SPI_prepare failed: %s", query);
 	cached = SPI_plan_get_cached_plan(plan);
 	rows = linitial_node(PlannedStmt, cached->stmt_list)->planTree->plan_rows;
-	ReleaseCachedPlan(cached, CurrentResourceOwner);
+	ReleaseCachedPlan(cached, NULL);	/* an unsaved plan has no owner */
 	SPI_freeplan(plan);
 	return rows;
 }
