@@ -10,13 +10,13 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "miscadmin.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #include "catalog/store.h"
 
@@ -98,18 +98,13 @@ load(const char *name)
 				 errmsg("stored predictor of model \"%s\" does not fit its declaration", name),
 				 errhint("Retrain the model.")));
 	MemoryContextSwitchTo(caller);
-
-	/* From here on nothing can fail: the copy becomes visible. */
-	MemoryContextSetParent(context, CacheMemoryContext);
 	entry->model.valid = true;
-	entry->next = entries;
-	entries = entry;
 	return entry;
 }
 
 /*
- * The newest committed version, even if the statement's snapshot is older: a
- * copy made from an old snapshot could outlive its invalidation message.
+ * An invalidation that arrives while the model is read may be about this very
+ * model, so then it is read again.
  */
 static CacheEntry *
 load_latest(const char *name)
@@ -121,11 +116,11 @@ load_latest(const char *name)
 	{
 		CHECK_FOR_INTERRUPTS();
 		before = generation;
-		PushActiveSnapshot(GetLatestSnapshot());
 		entry = load(name);
-		PopActiveSnapshot();
-		entry->model.valid = before == generation;
-	} while (!entry->model.valid);
+	} while (before != generation);
+	MemoryContextSetParent(entry->context, CacheMemoryContext);
+	entry->next = entries;
+	entries = entry;
 	return entry;
 }
 
@@ -134,6 +129,17 @@ model_cache_get(const char *name, MemoryContext user)
 {
 	MemoryContextCallback *callback;
 	CacheEntry *entry;
+
+	/*
+	 * In parallel mode our tables cannot be read as they are now, and a copy
+	 * made from an older snapshot must not outlive this statement.
+	 */
+	if (IsInParallelMode())
+	{
+		entry = load(name);
+		MemoryContextSetParent(entry->context, user);
+		return &entry->model;
+	}
 
 	callback = MemoryContextAlloc(user, sizeof(MemoryContextCallback));
 	free_unused();

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -22,8 +23,9 @@
  * messages: other sessions drop their decoded copies when we commit.
  */
 static void
-invalidate_caches(void)
+model_changed(void)
 {
+	CommandCounterIncrement();
 	CacheInvalidateRelcacheByRelid(get_relname_relid("model",
 													 get_namespace_oid(PRIVPRED_SCHEMA, false)));
 }
@@ -216,7 +218,7 @@ model_insert(ModelRecord *model)
 	model->model_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
 												  SPI_tuptable->tupdesc, 1, &isnull));
 	model->version = 1;
-	invalidate_caches();
+	model_changed();
 	catalog_end(&session);
 }
 
@@ -240,7 +242,7 @@ model_update(ModelRecord *model)
 		no_such_model(model->name);
 	model->version = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0],
 												 SPI_tuptable->tupdesc, 1, &isnull));
-	invalidate_caches();
+	model_changed();
 	catalog_end(&session);
 }
 
@@ -254,7 +256,7 @@ model_delete(const ModelRecord *model)
 	catalog_begin(&session);
 	SPI_execute_with_args("DELETE FROM privpred.model WHERE model_id = $1",
 						  1, &type, &value, NULL, false, 0);
-	invalidate_caches();
+	model_changed();
 	catalog_end(&session);
 }
 
@@ -264,7 +266,7 @@ models_of_dropped_relations_delete(void)
 	SPI_execute("DELETE FROM privpred.model WHERE relation_id IN"
 				" (SELECT relation_id FROM privpred.protected_relation WHERE relation IS NULL)",
 				false, 0);
-	invalidate_caches();
+	model_changed();
 }
 
 Jsonb *

@@ -10,6 +10,7 @@
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
@@ -223,6 +224,7 @@ protected_relation_declare(Oid relid, const ProtectOptions *options)
 							  6, types, values, nulls, false, 0);
 	relation_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
 											  1, &isnull));
+	CommandCounterIncrement();
 	catalog_end(&session);
 	table_close(relation, NoLock);
 	return relation_id;
@@ -292,6 +294,7 @@ protected_relation_remove(Oid relid)
 				 errhint("Use privpred.drop_model and privpred.revoke_budget first; the ledger stays.")));
 	SPI_execute_with_args("UPDATE privpred.protected_relation SET active = false"
 						  " WHERE relation_id = $1", 1, &type, &value, NULL, false, 0);
+	CommandCounterIncrement();
 	catalog_end(&session);
 }
 

@@ -5,12 +5,14 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "catalog/store.h"
@@ -42,14 +44,22 @@ session_begin(CatalogSession *session, Oid user)
 						   SECURITY_RESTRICTED_OPERATION);
 	session->guc_level = NewGUCNestLevel();
 	session_set("search_path", "pg_catalog, pg_temp");
+	session->pushed_snapshot = false;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 }
 
+/*
+ * Like the server's catalogs, ours are read as they are now, not as they were
+ * when the statement began.  Parallel mode forbids that.
+ */
 void
 catalog_begin(CatalogSession *session)
 {
 	session_begin(session, catalog_owner());
+	session->pushed_snapshot = !IsInParallelMode();
+	if (session->pushed_snapshot)
+		PushActiveSnapshot(GetLatestSnapshot());
 }
 
 void
@@ -84,6 +94,8 @@ relation_owner(Oid relid)
 void
 catalog_end(CatalogSession *session)
 {
+	if (session->pushed_snapshot)
+		PopActiveSnapshot();
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
 	AtEOXact_GUC(false, session->guc_level);

@@ -23,13 +23,16 @@
  * Our tables belong to the extension's owner and nobody else may touch them.
  * catalog_begin() connects to SPI as that owner with a search_path that no
  * user can influence; catalog_end() undoes it.  An error in between is undone
- * by transaction or subtransaction abort.
+ * by transaction or subtransaction abort.  Queries with read_only = true see
+ * what is committed now, and what this transaction's earlier commands did;
+ * whoever writes ends with CommandCounterIncrement().
  */
 typedef struct CatalogSession
 {
 	Oid			saved_user;
 	int			saved_security;
 	int			guc_level;
+	bool		pushed_snapshot;
 } CatalogSession;
 
 extern void catalog_begin(CatalogSession *session);
@@ -138,7 +141,7 @@ typedef struct CachedModel
 
 /*
  * The decoded model, kept while the given context lives, even if it is
- * replaced meanwhile.
+ * replaced meanwhile.  42704 if there is none.
  */
 extern CachedModel *model_cache_get(const char *name, MemoryContext user);
 extern void model_cache_init(void);
