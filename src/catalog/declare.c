@@ -228,7 +228,6 @@ declare_fill(Feature *feature, const JsonbValue *value)
 			feature->fill = number_parameter(feature->name, "fill", &fill);
 			if (feature->fill < feature->min || feature->fill > feature->max)
 				bad_feature(feature->name, "\"fill\" lies outside the declared bounds.", hint);
-			feature->fill = (feature->fill - feature->min) / (feature->max - feature->min);
 			break;
 		case FEATURE_BOOLEAN:
 			if (fill.type != jbvBool)
@@ -365,7 +364,6 @@ declare_feature(Feature *feature, const Declaration *declaration, Oid type)
 	Parameters	parameters = {0};
 
 	feature->name = declaration->column;
-	feature->fill = 0.5;
 	feature->fill_level = -1;
 	if (declaration->parameters)
 		read_parameters(feature->name, declaration->parameters, &parameters);

@@ -50,6 +50,16 @@ bad_value(const Feature *feature, const char *problem, const char *hint)
  * ---------- the four encodings ----------
  */
 
+static double
+scaled(const Feature *feature, double value)
+{
+	if (value <= feature->min)
+		return 0;
+	if (value >= feature->max)
+		return 1;
+	return (value - feature->min) / (feature->max - feature->min);
+}
+
 static void
 encode_null(const Feature *feature, EncodeMode mode, double *x)
 {
@@ -57,15 +67,19 @@ encode_null(const Feature *feature, EncodeMode mode, double *x)
 		bad_value(feature, "It is NULL.",
 				  "Give a value, or ask the owner to declare a fill: {\"null\": {\"fill\": ...}}.");
 	x += feature->offset;
-	if (feature->kind != FEATURE_CATEGORY)
-		*x = feature->fill;
-	else
+	if (feature->kind == FEATURE_CATEGORY)
 	{
 		for (int i = 0; i < feature->nlevels; i++)
 			x[i] = 0;
 		if (feature->fill_level >= 0)
 			x[feature->fill_level] = 1;
 	}
+	else if (!feature->fill_declared)
+		*x = 0.5;
+	else if (feature->kind == FEATURE_BOOLEAN)
+		*x = feature->fill;
+	else
+		*x = scaled(feature, feature->fill);
 }
 
 static void
@@ -82,12 +96,7 @@ encode_number(const Feature *feature, double value, EncodeMode mode, double *x)
 			return;
 		}
 	}
-	if (value <= feature->min)
-		x[feature->offset] = 0;
-	else if (value >= feature->max)
-		x[feature->offset] = 1;
-	else
-		x[feature->offset] = (value - feature->min) / (feature->max - feature->min);
+	x[feature->offset] = scaled(feature, value);
 }
 
 static void

@@ -129,6 +129,16 @@ read_levels(Feature *feature, const JsonbValue *value)
 		feature->levels[i] = json_string(getIthJsonbValueFromContainer(array, i));
 }
 
+static int
+read_fill_level(const Feature *feature, const char *fill)
+{
+	for (int i = 0; i < feature->nlevels; i++)
+		if (strcmp(feature->levels[i], fill) == 0)
+			return i;
+	damaged("fill");
+	return -1;
+}
+
 static void
 read_feature(Feature *feature, JsonbContainer *object)
 {
@@ -137,7 +147,6 @@ read_feature(Feature *feature, JsonbContainer *object)
 
 	feature->name = json_string(json_field(object, "name"));
 	feature->fill_declared = fill != NULL;
-	feature->fill = fill && fill->type == jbvNumeric ? json_double(fill) : 0.5;
 	feature->fill_level = -1;
 	if (strcmp(kind, kind_names[FEATURE_NUMERIC]) == 0)
 	{
@@ -146,18 +155,23 @@ read_feature(Feature *feature, JsonbContainer *object)
 		feature->max = json_double(json_field(object, "max"));
 		if (!(feature->min < feature->max))
 			damaged("bounds");
+		if (fill)
+			feature->fill = json_double(fill);
 	}
 	else if (strcmp(kind, kind_names[FEATURE_CATEGORY]) == 0)
 	{
 		feature->kind = FEATURE_CATEGORY;
 		read_levels(feature, json_field(object, "levels"));
 		if (fill)
-			feature->fill_level = (int) json_double(fill);
-		if (feature->fill_level < -1 || feature->fill_level >= feature->nlevels)
-			damaged("fill");
+			feature->fill_level = read_fill_level(feature, json_string(fill));
 	}
 	else if (strcmp(kind, kind_names[FEATURE_BOOLEAN]) == 0)
+	{
 		feature->kind = FEATURE_BOOLEAN;
+		if (fill && fill->type != jbvBool)
+			damaged("fill");
+		feature->fill = fill && fill->val.boolean ? 1 : 0;
+	}
 	else
 		damaged("kind of feature");
 }
@@ -195,6 +209,24 @@ append_double(StringInfo out, const char *key, double value)
 	appendStringInfo(out, ", \"%s\": %s", key, text);
 }
 
+static void
+append_fill(StringInfo out, const Feature *feature)
+{
+	switch (feature->kind)
+	{
+		case FEATURE_NUMERIC:
+			append_double(out, "fill", feature->fill);
+			break;
+		case FEATURE_BOOLEAN:
+			appendStringInfo(out, ", \"fill\": %s", feature->fill == 1 ? "true" : "false");
+			break;
+		case FEATURE_CATEGORY:
+			appendStringInfoString(out, ", \"fill\": ");
+			escape_json(out, feature->levels[feature->fill_level]);
+			break;
+	}
+}
+
 Jsonb *
 feature_spec_write(const FeatureSpec *spec)
 {
@@ -226,8 +258,7 @@ feature_spec_write(const FeatureSpec *spec)
 			appendStringInfoChar(&out, ']');
 		}
 		if (feature->fill_declared)
-			append_double(&out, "fill", feature->kind == FEATURE_CATEGORY ?
-						  feature->fill_level : feature->fill);
+			append_fill(&out, feature);
 		appendStringInfoChar(&out, '}');
 	}
 	appendStringInfoChar(&out, ']');

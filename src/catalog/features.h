@@ -38,7 +38,7 @@ typedef struct Feature
 	 * of the range, or no level at all.
 	 */
 	bool		fill_declared;
-	double		fill;			/* encoded: numeric, boolean */
+	double		fill;			/* numeric, boolean: in the column's own units */
 	int			fill_level;		/* category; -1: none */
 
 	int			offset;			/* of the first number in the encoded array */
