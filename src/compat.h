@@ -20,4 +20,9 @@
 	pg_class_ownercheck(objectid, roleid)
 #endif
 
+/* A process's number in ProcGlobal->allProcs. */
+#if PG_VERSION_NUM < 170000
+#define MyProcNumber (MyProc->pgprocno)
+#endif
+
 #endif							/* PRIVPRED_COMPAT_H */
