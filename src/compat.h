@@ -56,4 +56,9 @@
 #define PARSE_TYPE_HARD_ERRORS NULL
 #endif
 
+/* A process's number in ProcGlobal->allProcs. */
+#if PG_VERSION_NUM < 170000
+#define MyProcNumber (MyProc->pgprocno)
+#endif
+
 #endif							/* PRIVPRED_COMPAT_H */

@@ -90,7 +90,7 @@ privpred_protect(PG_FUNCTION_ARGS)
 				 errhint("Leave delta_cap at 0.")));
 	relation_id = protected_relation_declare(relid, &options);
 	if (!PG_ARGISNULL(5))
-		ledger_set_cap(relation_id, cap);
+		ledger_set_cap(relation_id, true, cap);
 	PG_RETURN_VOID();
 }
 
