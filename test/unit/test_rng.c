@@ -32,6 +32,7 @@ exhausted(uint64 *words, int count)
 }
 
 static int	block_words;
+static const uint64 *block;		/* the sampler's own buffer */
 
 /* Reads to the end of the block; returns how many words were consumed before. */
 static int
@@ -117,6 +118,7 @@ static bool
 count_block(uint64 *words, int count)
 {
 	block_words = count;
+	block = words;
 	return scripted(words, count);
 }
 
@@ -124,6 +126,7 @@ static void
 test_blocks(void)
 {
 	bool		in_order = true;
+	bool		wiped = true;
 
 	unit_entropy_source(exhausted);
 	ok(fails_no_entropy(draw_word), "no entropy is a failure");
@@ -131,13 +134,16 @@ test_blocks(void)
 
 	unit_entropy_source(count_block);
 	script_length = 0;
-	for (int block = 0; block < 3; block++)
+	for (int round = 0; round < 3; round++)
 	{
 		in_order = in_order && sample_uint64() == 0;
 		for (int i = 1; i < block_words; i++)
 			in_order = in_order && sample_uint64() == (uint64) i;
 	}
 	ok(in_order, "every word is used once, in order");
+	for (int i = 0; i < block_words; i++)
+		wiped = wiped && block[i] == 0;
+	ok(wiped, "what was used is wiped");
 	ok(block_words * sizeof(uint64) == 4096, "4 kB at a time");
 }
 
