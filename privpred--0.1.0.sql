@@ -700,7 +700,7 @@ FROM privpred.model m
 	JOIN privpred.protected_relation r USING (relation_id)
 	JOIN pg_catalog.pg_class c ON c.oid = r.relation
 WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
-	OR EXISTS (SELECT FROM privpred.budgets b WHERE b.relation = r.relation);
+	OR EXISTS (SELECT FROM privpred.budgets b WHERE b.relation = r.relation AND b.status <> 'revoked');
 COMMENT ON VIEW privpred.models IS
 'models of the tables you own and of those you hold a budget for';
 

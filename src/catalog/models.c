@@ -175,6 +175,22 @@ model_exists(const char *name)
 	return found;
 }
 
+bool
+relation_has_models(int64 relation_id)
+{
+	CatalogSession session;
+	Oid			type = INT8OID;
+	Datum		value = Int64GetDatum(relation_id);
+	bool		found;
+
+	catalog_begin(&session);
+	SPI_execute_with_args("SELECT FROM privpred.model WHERE relation_id = $1",
+						  1, &type, &value, NULL, true, 1);
+	found = SPI_processed > 0;
+	catalog_end(&session);
+	return found;
+}
+
 void
 model_insert(ModelRecord *model)
 {

@@ -274,24 +274,13 @@ protected_relation_get(Oid relid)
 }
 
 void
-protected_relation_remove(Oid relid)
+protected_relation_remove(const ProtectedRelation *protected)
 {
-	ProtectedRelation *protected = protected_relation_get(relid);
 	CatalogSession session;
 	Oid			type = INT8OID;
 	Datum		value = Int64GetDatum(protected->relation_id);
-	bool		isnull;
 
 	catalog_begin(&session);
-	SPI_execute_with_args("SELECT EXISTS (SELECT FROM privpred.model WHERE relation_id = $1)"
-						  " OR EXISTS (SELECT FROM privpred.account WHERE relation_id = $1"
-						  " AND role IS NOT NULL AND revoked_at IS NULL)",
-						  1, &type, &value, NULL, true, 0);
-	if (DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("relation \"%s\" still has models or budgets", get_rel_name(relid)),
-				 errhint("Use privpred.drop_model and privpred.revoke_budget first; the ledger stays.")));
 	SPI_execute_with_args("UPDATE privpred.protected_relation SET active = false"
 						  " WHERE relation_id = $1", 1, &type, &value, NULL, false, 0);
 	CommandCounterIncrement();
@@ -302,10 +291,13 @@ protected_relation_remove(Oid relid)
  * A dropped table's id may be given to another table one day, so it must not
  * stay in our catalog.  Its models go with it; accounts and ledger stay.
  */
-void
-protected_relations_dropped(void)
+int
+protected_relations_dropped(int64 **relation_ids)
 {
+	MemoryContext caller = CurrentMemoryContext;
 	CatalogSession session;
+	int			count;
+	bool		isnull;
 
 	catalog_begin(&session);
 	SPI_execute("UPDATE privpred.protected_relation SET relation = NULL, active = false,"
@@ -313,7 +305,13 @@ protected_relations_dropped(void)
 				" WHERE relation IN (SELECT d.objid FROM pg_catalog.pg_event_trigger_dropped_objects() d"
 				" WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objsubid = 0)"
 				" RETURNING relation_id", false, 0);
-	if (SPI_processed > 0)
+	count = (int) SPI_processed;
+	*relation_ids = MemoryContextAlloc(caller, Max(count, 1) * sizeof(int64));
+	for (int i = 0; i < count; i++)
+		(*relation_ids)[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i],
+														 SPI_tuptable->tupdesc, 1, &isnull));
+	if (count > 0)
 		models_of_dropped_relations_delete();
 	catalog_end(&session);
+	return count;
 }

@@ -78,13 +78,13 @@ extern ProtectedRelation *protected_relation_get(Oid relid);
 
 /* Declares or re-declares a relation; returns its id. */
 extern int64 protected_relation_declare(Oid relid, const ProtectOptions *options);
-extern void protected_relation_remove(Oid relid);
+extern void protected_relation_remove(const ProtectedRelation *protected);
 
 /* Raises unless every unit column is still there, NOT NULL and hashable. */
 extern void check_unit_columns(const ProtectedRelation *relation);
 
-/* Inside a sql_drop event trigger: forgets tables that are gone. */
-extern void protected_relations_dropped(void);
+/* Inside a sql_drop event trigger: forgets tables that are gone, returns their ids. */
+extern int	protected_relations_dropped(int64 **relation_ids);
 
 /*
  * ---------- models.c ----------
@@ -112,6 +112,7 @@ typedef struct ModelRecord
 /* Raises 42704 if there is no such model; allocates in the current context. */
 extern ModelRecord *model_get(const char *name);
 extern bool model_exists(const char *name);
+extern bool relation_has_models(int64 relation_id);
 
 extern void model_insert(ModelRecord *model);
 /* Stores a new version of the predictor. */

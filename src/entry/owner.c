@@ -66,13 +66,9 @@ privpred_protect(PG_FUNCTION_ARGS)
 {
 	ProtectOptions options = {0};
 	EpsilonUnits cap = 0;
-	int64		relation_id;
-	Oid			relid;
 
 	require_argument(fcinfo, 0, "relation");
 	require_argument(fcinfo, 2, "protects");
-	relid = PG_GETARG_OID(0);
-	check_relation_owner(relid);
 	options.unit = PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1));
 	options.protects_labels = protects_labels(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	options.declared_units = positive_or_none(fcinfo, 3, "declared_units", PG_GETARG_INT64(3));
@@ -88,19 +84,14 @@ privpred_protect(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("approximate budgets are not available in this version"),
 				 errhint("Leave delta_cap at 0.")));
-	relation_id = protected_relation_declare(relid, &options);
-	if (!PG_ARGISNULL(5))
-		ledger_set_cap(relation_id, true, cap);
+	request_protect(PG_GETARG_OID(0), &options, cap);
 	PG_RETURN_VOID();
 }
 
 Datum
 privpred_unprotect(PG_FUNCTION_ARGS)
 {
-	Oid			relid = PG_GETARG_OID(0);
-
-	check_relation_owner(relid);
-	protected_relation_remove(relid);
+	request_unprotect(PG_GETARG_OID(0));
 	PG_RETURN_VOID();
 }
 
@@ -226,6 +217,6 @@ privpred_on_sql_drop(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function is not called by the event trigger manager"),
 				 errhint("The extension's own event trigger calls it.")));
-	protected_relations_dropped();
+	request_forget_dropped_relations();
 	PG_RETURN_VOID();
 }

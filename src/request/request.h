@@ -3,6 +3,7 @@
  *		One request from start to end: authorise, resolve, price, debit, compute.
  *		The only readers of settings.
  *
+ * protect.c	protect, unprotect, dropped tables
  * train.c		create_model, retrain, drop_model
  * predict.c	private_predict
  * evaluate.c	evaluate
@@ -13,6 +14,17 @@
 #include "fmgr.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
+
+#include "catalog/store.h"
+
+/* protect.c */
+
+/* A cap of 0 leaves the cap as it is. */
+extern void request_protect(Oid relid, const ProtectOptions *options, EpsilonUnits epsilon_cap);
+extern void request_unprotect(Oid relid);
+
+/* Inside a sql_drop event trigger. */
+extern void request_forget_dropped_relations(void);
 
 /* train.c */
 

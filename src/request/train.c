@@ -281,6 +281,23 @@ report_training(const ModelRecord *model, int64 unused_rows)
 				 errhint("Fewer teachers get more rows each.")));
 }
 
+/* Columns may have been renamed or dropped since they were declared. */
+static void
+check_columns(const ModelRecord *model)
+{
+	for (int i = -1; i < model->features->nfeatures; i++)
+	{
+		const char *column = i < 0 ? model->label : model->features->features[i].name;
+
+		if (get_attnum(model->relid, column) <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("column \"%s\" of relation \"%s\" does not exist any more", column,
+							get_rel_name(model->relid)),
+					 errhint("Create a new model with the columns as they are now.")));
+	}
+}
+
 static void
 train(ModelRecord *model, const ProtectedRelation *protected)
 {
@@ -297,6 +314,7 @@ train(ModelRecord *model, const ProtectedRelation *protected)
 	int64		unused_rows;
 
 	check_unit_columns(protected);
+	check_columns(model);
 	values[0] = PointerGetDatum(cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH));
 	values[1] = Int32GetDatum(model->teachers);
 	values[2] = JsonbPGetDatum(feature_spec_write(model->features));
@@ -357,6 +375,7 @@ request_retrain(const char *name)
 
 	train(model, protected_relation_get(model->relid));
 	model_update(model);
+	ledger_invalidate_leases();
 	return model_card(name);
 }
 
@@ -364,4 +383,5 @@ void
 request_drop_model(const char *name)
 {
 	model_delete(own_model(name));
+	ledger_invalidate_leases();
 }
