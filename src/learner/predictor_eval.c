@@ -22,12 +22,6 @@
 /* Members evaluated together; fewer than half a block are done one by one. */
 #define BLOCK 16
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
-#define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define VECTOR_CLONES
-#endif
-
 /*
  * Scores of one kind of member: for each block of members, rows of stride
  * numbers.  Padding members exist at the end of the last block.
