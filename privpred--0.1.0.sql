@@ -54,6 +54,8 @@ CREATE FUNCTION privpred.learner_finish(internal) RETURNS privpred.predictor
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.learner_finish(internal) IS 'fits a teacher';
 
+-- The planner takes every unit for a group of its own, so SSPACE is the size of
+-- a state with a row or two.
 CREATE FUNCTION privpred.logistic_transition(internal, anyelement, double precision[]) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.logistic_transition(internal, anyelement, double precision[]) IS 'adds a row';
@@ -61,7 +63,7 @@ COMMENT ON FUNCTION privpred.logistic_transition(internal, anyelement, double pr
 CREATE AGGREGATE privpred.logistic(anyelement, double precision[]) (
 	SFUNC = privpred.logistic_transition,
 	STYPE = internal,
-	SSPACE = 65536,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -78,7 +80,7 @@ COMMENT ON FUNCTION privpred.logistic_transition(internal, anyelement, double pr
 CREATE AGGREGATE privpred.logistic(anyelement, double precision[], jsonb) (
 	SFUNC = privpred.logistic_transition,
 	STYPE = internal,
-	SSPACE = 65536,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -95,7 +97,7 @@ COMMENT ON FUNCTION privpred.svm_transition(internal, anyelement, double precisi
 CREATE AGGREGATE privpred.svm(anyelement, double precision[]) (
 	SFUNC = privpred.svm_transition,
 	STYPE = internal,
-	SSPACE = 65536,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -112,7 +114,7 @@ COMMENT ON FUNCTION privpred.svm_transition(internal, anyelement, double precisi
 CREATE AGGREGATE privpred.svm(anyelement, double precision[], jsonb) (
 	SFUNC = privpred.svm_transition,
 	STYPE = internal,
-	SSPACE = 65536,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -129,7 +131,7 @@ COMMENT ON FUNCTION privpred.linear_transition(internal, anyelement, double prec
 CREATE AGGREGATE privpred.linear(anyelement, double precision[]) (
 	SFUNC = privpred.linear_transition,
 	STYPE = internal,
-	SSPACE = 8192,
+	SSPACE = 2048,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -146,7 +148,7 @@ COMMENT ON FUNCTION privpred.linear_transition(internal, anyelement, double prec
 CREATE AGGREGATE privpred.linear(anyelement, double precision[], jsonb) (
 	SFUNC = privpred.linear_transition,
 	STYPE = internal,
-	SSPACE = 8192,
+	SSPACE = 2048,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -163,7 +165,7 @@ COMMENT ON FUNCTION privpred.naive_bayes_transition(internal, anyelement, double
 CREATE AGGREGATE privpred.naive_bayes(anyelement, double precision[]) (
 	SFUNC = privpred.naive_bayes_transition,
 	STYPE = internal,
-	SSPACE = 4096,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -180,7 +182,7 @@ COMMENT ON FUNCTION privpred.naive_bayes_transition(internal, anyelement, double
 CREATE AGGREGATE privpred.naive_bayes(anyelement, double precision[], jsonb) (
 	SFUNC = privpred.naive_bayes_transition,
 	STYPE = internal,
-	SSPACE = 4096,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -197,7 +199,7 @@ COMMENT ON FUNCTION privpred.centroid_transition(internal, anyelement, double pr
 CREATE AGGREGATE privpred.centroid(anyelement, double precision[]) (
 	SFUNC = privpred.centroid_transition,
 	STYPE = internal,
-	SSPACE = 4096,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -214,7 +216,7 @@ COMMENT ON FUNCTION privpred.centroid_transition(internal, anyelement, double pr
 CREATE AGGREGATE privpred.centroid(anyelement, double precision[], jsonb) (
 	SFUNC = privpred.centroid_transition,
 	STYPE = internal,
-	SSPACE = 4096,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -231,7 +233,7 @@ COMMENT ON FUNCTION privpred.stump_transition(internal, anyelement, double preci
 CREATE AGGREGATE privpred.stump(anyelement, double precision[]) (
 	SFUNC = privpred.stump_transition,
 	STYPE = internal,
-	SSPACE = 65536,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -248,7 +250,7 @@ COMMENT ON FUNCTION privpred.stump_transition(internal, anyelement, double preci
 CREATE AGGREGATE privpred.stump(anyelement, double precision[], jsonb) (
 	SFUNC = privpred.stump_transition,
 	STYPE = internal,
-	SSPACE = 65536,
+	SSPACE = 1024,
 	FINALFUNC = privpred.learner_finish,
 	COMBINEFUNC = privpred.learner_combine,
 	SERIALFUNC = privpred.learner_serialize,
@@ -270,7 +272,7 @@ COMMENT ON FUNCTION privpred.sql_finish(internal) IS 'fits a teacher with the us
 CREATE AGGREGATE privpred.sql_learner(anyelement, double precision[], jsonb) (
 	SFUNC = privpred.sql_transition,
 	STYPE = internal,
-	SSPACE = 65536,
+	SSPACE = 1024,
 	FINALFUNC = privpred.sql_finish,
 	PARALLEL = UNSAFE
 );
@@ -300,7 +302,7 @@ COMMENT ON FUNCTION privpred.ensemble_finish(internal) IS 'packs predictors into
 CREATE AGGREGATE privpred.ensemble(privpred.predictor) (
 	SFUNC = privpred.ensemble_transition,
 	STYPE = internal,
-	SSPACE = 65536,
+	SSPACE = 1024,
 	FINALFUNC = privpred.ensemble_finish,
 	COMBINEFUNC = privpred.ensemble_combine,
 	SERIALFUNC = privpred.ensemble_serialize,

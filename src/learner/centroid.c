@@ -21,7 +21,7 @@ class_sums(int width)
 }
 
 static void
-accumulate(int128 *shared, int128 *of_class, const int64 *x, int width)
+add_to_class(int128 *of_class, const int64 *x, int width)
 {
 	for (int i = 0; i < width; i++)
 		of_class[i] += x[i];
@@ -69,6 +69,6 @@ const Learner centroid_learner = {
 	.option_keys = "",
 	.shared_sums = no_sums,
 	.class_sums = class_sums,
-	.accumulate = accumulate,
+	.add_to_class = add_to_class,
 	.fit = fit,
 };

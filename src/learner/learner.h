@@ -127,6 +127,10 @@ typedef struct LearnerOptions
 #define FIXED_POINT_ONE		((double) (1 << FIXED_POINT_BITS))
 #define FIXED_POINT_MAX		32768.0 /* largest |x| accepted */
 
+/* |x| <= 2^27 in fixed point: 2^8 products of two stay below 2^62. */
+#define SMALL_MAX			8.0
+#define SMALL_ROWS			256
+
 /* What fit() sees: rows in canonical order, or sums; classes in final order. */
 typedef struct TrainingData
 {
@@ -176,7 +180,14 @@ typedef struct Learner
 	int64		(*shared_sums) (int width);
 	int64		(*class_sums) (int width);
 	/* additive: add one row (fixed-point features) to the sums */
-	void		(*accumulate) (int128 *shared, int128 *of_class, const int64 *x, int width);
+	void		(*add_to_class) (int128 *of_class, const int64 *x, int width);
+	void		(*add_to_shared) (int128 *shared, const int64 *x, int width);
+
+	/*
+	 * additive, optional: the same for rows whose features are small, into
+	 * 64-bit sums that cannot overflow within SMALL_ROWS rows.
+	 */
+	void		(*add_small_to_shared) (int64 *shared, const int32 *x, int width);
 
 	/* buffered: working memory of fit(), per row */
 	Size		(*fit_row_bytes) (int width);

@@ -7,6 +7,16 @@
 
 #include "learner/learner.h"
 
+/*
+ * Hot loops are compiled twice where the loader can choose.  No sum is
+ * reordered, so both give the same bits.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
+#define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define VECTOR_CLONES
+#endif
+
 extern const Learner centroid_learner;
 extern const Learner linear_learner;
 extern const Learner logistic_learner;

@@ -28,15 +28,32 @@ class_sums(int width)
 }
 
 static void
-accumulate(int128 *shared, int128 *of_class, const int64 *x, int width)
+add_to_class(int128 *of_class, const int64 *x, int width)
+{
+	for (int i = 0; i < width; i++)
+		of_class[i] += x[i];
+}
+
+static void
+add_to_shared(int128 *shared, const int64 *x, int width)
+{
+	for (int i = 0; i < width; i++)
+	{
+		for (int j = 0; j <= i; j++)
+			shared[j] += (int128) x[i] * x[j];
+		shared += i + 1;
+	}
+}
+
+VECTOR_CLONES static void
+add_small_to_shared(int64 *shared, const int32 *x, int width)
 {
 	for (int i = 0; i < width; i++)
 	{
 		int64		xi = x[i];
 
-		of_class[i] += xi;
 		for (int j = 0; j <= i; j++)
-			shared[j] += (int128) xi * x[j];
+			shared[j] += xi * x[j];
 		shared += i + 1;
 	}
 }
@@ -109,6 +126,8 @@ const Learner linear_learner = {
 	.option_keys = "ridge",
 	.shared_sums = shared_sums,
 	.class_sums = class_sums,
-	.accumulate = accumulate,
+	.add_to_class = add_to_class,
+	.add_to_shared = add_to_shared,
+	.add_small_to_shared = add_small_to_shared,
 	.fit = fit,
 };

@@ -23,7 +23,7 @@ class_sums(int width)
 }
 
 static void
-accumulate(int128 *shared, int128 *of_class, const int64 *x, int width)
+add_to_class(int128 *of_class, const int64 *x, int width)
 {
 	int128	   *squares = of_class + width;
 
@@ -70,6 +70,6 @@ const Learner naive_bayes_learner = {
 	.option_keys = "smoothing",
 	.shared_sums = no_sums,
 	.class_sums = class_sums,
-	.accumulate = accumulate,
+	.add_to_class = add_to_class,
 	.fit = fit,
 };

@@ -21,12 +21,10 @@
 
 /* Members evaluated together; fewer than half a block are done one by one. */
 #define BLOCK 16
+#define LANES 4
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
-#define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define VECTOR_CLONES
-#endif
+/* Compilers keep these in registers; arrays they do not. */
+typedef double Lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
 
 /*
  * Scores of one kind of member: for each block of members, rows of stride
@@ -220,33 +218,88 @@ keep_best(double score, int class_index, double *best, int *best_class)
 	}
 }
 
+/* The scores of a whole block for one vector of weights. */
 static pg_attribute_always_inline void
-linear_scores(const double *weights, const double *x, int width, int stride, double *scores)
+linear_block(const double *weights, const double *x, int width, double *scores)
 {
-	const double *bias = weights + (Size) width * stride;
+	const Lanes *row = (const Lanes *) weights;
+	const Lanes *bias = row + (Size) width * (BLOCK / LANES);
+	Lanes		s0 = bias[0];
+	Lanes		s1 = bias[1];
+	Lanes		s2 = bias[2];
+	Lanes		s3 = bias[3];
 
-	for (int m = 0; m < stride; m++)
-		scores[m] = bias[m];
-	for (int i = 0; i < width; i++)
-		for (int m = 0; m < stride; m++)
-			scores[m] += x[i] * weights[(Size) i * stride + m];
+	for (int i = 0; i < width; i++, row += BLOCK / LANES)
+	{
+		Lanes		xi = {x[i], x[i], x[i], x[i]};
+
+		s0 += xi * row[0];
+		s1 += xi * row[1];
+		s2 += xi * row[2];
+		s3 += xi * row[3];
+	}
+	((Lanes *) scores)[0] = s0;
+	((Lanes *) scores)[1] = s1;
+	((Lanes *) scores)[2] = s2;
+	((Lanes *) scores)[3] = s3;
 }
 
 static pg_attribute_always_inline void
-gaussian_scores(const double *numbers, const double *x, int width, int stride, double *scores)
+gaussian_block(const double *numbers, const double *x, int width, double *scores)
 {
-	const double *mean = numbers + stride;
-	const double *precision = mean + (Size) width * stride;
+	for (int lane = 0; lane < BLOCK / LANES; lane++)
+	{
+		const Lanes *mean = (const Lanes *) numbers + BLOCK / LANES + lane;
+		const Lanes *precision = mean + (Size) width * (BLOCK / LANES);
+		Lanes		score = ((const Lanes *) numbers)[lane];
 
-	for (int m = 0; m < stride; m++)
-		scores[m] = numbers[m];
-	for (int i = 0; i < width; i++)
-		for (int m = 0; m < stride; m++)
+		for (int i = 0; i < width; i++)
 		{
-			double		distance = x[i] - mean[(Size) i * stride + m];
+			Lanes		xi = {x[i], x[i], x[i], x[i]};
+			Lanes		distance = xi - mean[(Size) i * (BLOCK / LANES)];
 
-			scores[m] -= precision[(Size) i * stride + m] * distance * distance;
+			score -= precision[(Size) i * (BLOCK / LANES)] * distance * distance;
 		}
+		((Lanes *) scores)[lane] = score;
+	}
+}
+
+/* The same for one member: the same operations in the same order. */
+static double
+linear_single(const double *weights, const double *x, int width)
+{
+	double		score = weights[width];
+
+	for (int i = 0; i < width; i++)
+		score += x[i] * weights[i];
+	return score;
+}
+
+static double
+gaussian_single(const double *numbers, const double *x, int width)
+{
+	double		score = numbers[0];
+
+	for (int i = 0; i < width; i++)
+	{
+		double		distance = x[i] - numbers[1 + i];
+
+		score -= numbers[1 + width + i] * distance * distance;
+	}
+	return score;
+}
+
+static pg_attribute_always_inline void
+compute_scores(const double *numbers, bool gaussian, int stride, const double *x, int width,
+			   double *scores)
+{
+	if (stride == BLOCK && gaussian)
+		gaussian_block(numbers, x, width, scores);
+	else if (stride == BLOCK)
+		linear_block(numbers, x, width, scores);
+	else
+		scores[0] = gaussian ? gaussian_single(numbers, x, width) :
+			linear_single(numbers, x, width);
 }
 
 /* Votes of one block of members, of which only the first n exist. */
@@ -261,7 +314,7 @@ vote_block(const Ensemble *ensemble, const double *numbers, bool gaussian, int s
 
 	if (!gaussian && ensemble->nclasses == 2)
 	{
-		linear_scores(numbers, x, width, stride, scores);
+		compute_scores(numbers, false, stride, x, width, scores);
 		for (int m = 0; m < n; m++)
 			votes[isfinite(scores[m]) ? scores[m] > 0 : ensemble->default_class]++;
 		return;
@@ -273,10 +326,7 @@ vote_block(const Ensemble *ensemble, const double *numbers, bool gaussian, int s
 	}
 	for (int c = 0; c < ensemble->nclasses; c++)
 	{
-		if (gaussian)
-			gaussian_scores(numbers, x, width, stride, scores);
-		else
-			linear_scores(numbers, x, width, stride, scores);
+		compute_scores(numbers, gaussian, stride, x, width, scores);
 		numbers += (Size) (gaussian ? 1 + 2 * width : width + 1) * stride;
 		for (int m = 0; m < stride; m++)
 			keep_best(scores[m], c, &best[m], &best_class[m]);

@@ -14,6 +14,7 @@
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
@@ -59,14 +60,16 @@ sip_round(uint64 *v)
 	v[2] = rotate_left(v[2], 32);
 }
 
-/* Little endian, as the paper has it. */
+/* Up to eight bytes, little endian, as the paper has it. */
 static inline uint64
 read_word(const unsigned char *p, int n)
 {
 	uint64		word = 0;
 
-	for (int i = 0; i < n; i++)
-		word |= (uint64) p[i] << (8 * i);
+	memcpy(&word, p, n);
+#ifdef WORDS_BIGENDIAN
+	word = pg_bswap64(word);
+#endif
 	return word;
 }
 

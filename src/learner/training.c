@@ -54,11 +54,17 @@ training_create(const Learner *learner, const LearnerOptions *options,
 	{
 		state->shared_sums = learner->shared_sums(width);
 		state->class_sums = learner->class_sums(width);
-		price_memory(state, state->shared_sums * sizeof(int128) + width * sizeof(int64));
+		price_memory(state, state->shared_sums * (sizeof(int128) + sizeof(int64)) +
+					 width * (sizeof(int64) + sizeof(int32)));
 		state->shared = MemoryContextAllocExtended(CurrentMemoryContext,
 												   state->shared_sums * sizeof(int128),
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		state->fixed = palloc(width * sizeof(int64));
+		state->small = palloc(width * sizeof(int32));
+		if (learner->add_small_to_shared)
+			state->pending = MemoryContextAllocExtended(CurrentMemoryContext,
+														state->shared_sums * sizeof(int64),
+														MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	}
 	for (int i = 0; i < options->nclasses; i++)
 		training_ensure_class(state, options->classes[i], strlen(options->classes[i]));
@@ -158,31 +164,66 @@ training_reserve_rows(TrainingState *state, int64 more)
 
 /*
  * Rounds to fixed point, ties to even.  Adding 1.5 * 2^52 leaves the rounded
- * integer in the low bits of the significand.
+ * integer in the low bits of the significand.  Returns the largest |x|.
  */
-static void
+static double
 fix_row(TrainingState *state, const double *features)
 {
 	const double magic = 6755399441055744.0;
-	bool		too_large = false;
 	int64		magic_bits;
+	double		largest = 0;
 
 	memcpy(&magic_bits, &magic, sizeof(magic_bits));
 	for (int i = 0; i < state->width; i++)
 	{
+		double		size = fabs(features[i]);
 		double		shifted = features[i] * FIXED_POINT_ONE + magic;
 		int64		bits;
 
-		too_large |= fabs(features[i]) > FIXED_POINT_MAX;
 		memcpy(&bits, &shifted, sizeof(bits));
 		state->fixed[i] = bits - magic_bits;
+		largest = size > largest ? size : largest;
 	}
-	if (too_large)
+	if (largest > FIXED_POINT_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("features of learner \"%s\" must lie between -%.0f and %.0f",
 						state->learner->name, FIXED_POINT_MAX, FIXED_POINT_MAX),
 				 errhint("Scale the features, best to the range from 0 to 1.")));
+	return largest;
+}
+
+/* A state is the same before and after, but for where its sums are. */
+void
+training_settle(const TrainingState *const_state)
+{
+	TrainingState *state = unconstify(TrainingState *, const_state);
+
+	if (state->pending_rows == 0)
+		return;
+	for (int64 i = 0; i < state->shared_sums; i++)
+		state->shared[i] += state->pending[i];
+	memset(state->pending, 0, state->shared_sums * sizeof(int64));
+	state->pending_rows = 0;
+}
+
+static void
+add_to_sums(TrainingState *state, const double *features, int class_index)
+{
+	const Learner *learner = state->learner;
+	double		largest = fix_row(state, features);
+
+	learner->add_to_class(state->of_class[class_index], state->fixed, state->width);
+	if (learner->add_small_to_shared && largest <= SMALL_MAX)
+	{
+		for (int i = 0; i < state->width; i++)
+			state->small[i] = (int32) state->fixed[i];
+		learner->add_small_to_shared(state->pending, state->small, state->width);
+		if (++state->pending_rows == SMALL_ROWS)
+			training_settle(state);
+	}
+	else if (learner->add_to_shared)
+		learner->add_to_shared(state->shared, state->fixed, state->width);
 }
 
 void
@@ -193,11 +234,7 @@ training_add(TrainingState *state, Datum label, bool label_isnull, const double 
 	if (class_index < 0)
 		return;
 	if (state->learner->additive)
-	{
-		fix_row(state, features);
-		state->learner->accumulate(state->shared, state->of_class[class_index],
-								   state->fixed, state->width);
-	}
+		add_to_sums(state, features, class_index);
 	else
 	{
 		double	   *row;
@@ -246,6 +283,7 @@ merge_rows(TrainingState *target, const TrainingState *source, const int *class_
 static void
 merge_sums(TrainingState *target, const TrainingState *source, const int *class_map)
 {
+	training_settle(source);
 	for (int64 i = 0; i < source->shared_sums; i++)
 		target->shared[i] += source->shared[i];
 	for (int c = 0; c < source->classes.n; c++)
@@ -287,6 +325,7 @@ const double *
 features_from_array(ArrayType *array, int *width)
 {
 	const double *values;
+	const uint64 exponent = UINT64CONST(0x7FF0000000000000);
 	bool		finite = true;
 
 	if (ARR_NDIM(array) != 1)
@@ -306,8 +345,14 @@ features_from_array(ArrayType *array, int *width)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there must be at most %d features", PRIVPRED_MAX_WIDTH)));
 	values = (const double *) ARR_DATA_PTR(array);
+	/* NaN and infinities have all bits of the exponent set */
 	for (int i = 0; i < *width; i++)
-		finite &= isfinite(values[i]) != 0;
+	{
+		uint64		bits;
+
+		memcpy(&bits, &values[i], sizeof(bits));
+		finite &= (bits & exponent) != exponent;
+	}
 	if (!finite)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

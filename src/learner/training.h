@@ -80,7 +80,13 @@ struct TrainingState
 	int64		class_sums;
 	int128	   *shared;
 	int64	   *fixed;			/* one row */
+	int32	   *small;			/* the same, if it is small */
+	int64	   *pending;		/* shared sums of the last small rows */
+	int			pending_rows;
 };
+
+/* Moves pending sums to where they belong; changes no value. */
+extern void training_settle(const TrainingState *state);
 
 /* The class of a label, -1 if it is none of the declared ones. */
 extern int	training_resolve_label(TrainingState *state, Datum label);

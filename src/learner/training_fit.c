@@ -164,6 +164,7 @@ prepare_data(const TrainingState *state, TrainingData *data)
 		Size		block = state->class_sums * sizeof(int128);
 		char	   *of_class = MemoryContextAllocHuge(CurrentMemoryContext, n * block + 1);
 
+		training_settle(state);
 		for (int i = 0; i < n; i++)
 			memcpy(of_class + i * block, state->of_class[order[i]], block);
 		data->shared = state->shared;

@@ -84,6 +84,7 @@ training_serialize(const TrainingState *state)
 {
 	StringInfoData out;
 
+	training_settle(state);
 	pq_begintypsend(&out);
 	send_string(&out, state->learner->name);
 	send_options(&out, &state->options);
