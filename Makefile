@@ -34,7 +34,13 @@ endif
 $(OBJS): $(OUR_HEADERS)
 
 # Nothing that draws or sums may be "optimised" by real-number algebra.
-src/sampler/%.o src/mechanism/%.o src/ledger/%.o: override CFLAGS += -fno-fast-math -ffp-contract=off
+EXACT = src/sampler src/mechanism src/ledger src/learner src/linalg
+$(EXACT:%=%/%.o): override CFLAGS += -fno-fast-math -ffp-contract=off
+# The same for the bitcode that JIT may inline, where clang would contract by default.
+$(EXACT:%=%/%.bc): override BITCODE_CFLAGS += -fno-fast-math -ffp-contract=off
+
+# Loops over members and features, written to be vectorised as they stand.
+src/learner/predictor_eval.o src/learner/linear.o src/learner/training.o src/linalg/cholesky.o: override CFLAGS += -O3
 
 # make test TESTS="one two" runs some; KEEP=1 keeps what test and demo leave.
 .PHONY: $(SELF_CONTAINED)

@@ -69,7 +69,7 @@ SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes =
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', learner => 'oracle')$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', options => '[]')$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', options => '{"colour": "red"}')$c$);
-SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', options => '{"C": -1}')$c$);
+SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', options => '{"cost": -1}')$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', options => '{"default": "c"}')$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', options => '{"classes": ["a", "b"]}')$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', learner => 'sql')$c$);

@@ -144,8 +144,8 @@ classes_declare(ArrayType *declared, const char *label, Oid label_type, int *ncl
 	if (*nclasses < PRIVPRED_MIN_CLASSES || *nclasses > PRIVPRED_MAX_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%d classes are declared, but a model needs %d to %d", *nclasses,
-						PRIVPRED_MIN_CLASSES, PRIVPRED_MAX_CLASSES),
+				 errmsg("a model needs %d to %d classes, not %d", PRIVPRED_MIN_CLASSES,
+						PRIVPRED_MAX_CLASSES, *nclasses),
 				 errhint("Pass them, as in classes => '{no,yes}'.")));
 	for (int i = 1; i < *nclasses; i++)
 		if (is_among(classes[i], classes, i))

@@ -194,7 +194,7 @@ estimated_rows(const char *relation)
 		elog(ERROR, "SPI_prepare failed: %s", query);
 	cached = SPI_plan_get_cached_plan(plan);
 	rows = linitial_node(PlannedStmt, cached->stmt_list)->planTree->plan_rows;
-	ReleaseCachedPlan(cached, CurrentResourceOwner);
+	ReleaseCachedPlan(cached, NULL);	/* an unsaved plan has no owner */
 	SPI_freeplan(plan);
 	return rows;
 }
@@ -223,6 +223,9 @@ choose_grouping(const ModelRecord *model, const char *relation)
 		session_set("enable_hashagg", "off");
 	else
 		session_set("enable_sort", "off");
+	/* The user's code runs in subtransactions, which parallel mode forbids. */
+	if (learner->runs_user_code)
+		session_set("max_parallel_workers_per_gather", "0");
 }
 
 static char *
@@ -244,7 +247,8 @@ training_query(const ModelRecord *model, const ProtectedRelation *protected, con
 		appendStringInfoChar(&query, ')');
 	appendStringInfo(&query,
 					 ", $1, $2) AS t, privpred.%s(r.%s, privpred.encode($3, ROW(",
-					 model->learner->aggregate, label);
+					 model->learner->aggregate ? model->learner->aggregate : model->learner->name,
+					 label);
 	for (int i = 0; i < model->features->nfeatures; i++)
 		appendStringInfo(&query, "%sr.%s", i > 0 ? ", " : "",
 						 quote_identifier(model->features->features[i].name));
