@@ -175,7 +175,7 @@ renyi_charge_gaussian(uint64 numerator, uint64 denominator, RenyiOrder order)
 	dividend = (uint128) order * numerator;
 	divisor = (uint128) denominator * 2 * RENYI_ORDER_ONE;
 	whole = dividend / divisor;
-	if (whole > EPSILON_MAX)
+	if (whole > EPSILON_UNITS_MAX / EPSILON_UNITS_PER_ONE)
 		return PG_INT64_MAX;
 	units = ((dividend % divisor) * EPSILON_UNITS_PER_ONE + divisor - 1) / divisor;
 	return (EpsilonUnits) (whole * EPSILON_UNITS_PER_ONE + units);
