@@ -633,6 +633,24 @@ WHERE pg_catalog.pg_has_role(COALESCE(a.role, 0::pg_catalog.oid::pg_catalog.regr
 COMMENT ON VIEW privpred.ledger IS 'what happened to budgets; head is null until an entry is chained';
 
 ----------------------------------------------------------------------
+-- Accounting: what a budget buys
+----------------------------------------------------------------------
+
+CREATE FUNCTION privpred.answers_for(epsilon float8, delta float8, per_answer float8,
+	mechanism text DEFAULT 'vote', OUT answers bigint, OUT renyi_order float8,
+	OUT limit_at_order numeric, OUT charge numeric, OUT answers_by_summation bigint)
+AS 'MODULE_PATHNAME', 'privpred_answers_for' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.answers_for(float8, float8, float8, text) IS
+'anyone: how many answers a budget (epsilon, delta) buys at a given epsilon per answer, at which order of account, and how many it would buy if epsilons were simply added; costs nothing';
+
+CREATE FUNCTION privpred.epsilon_for(epsilon float8, delta float8, answers bigint,
+	mechanism text DEFAULT 'vote', OUT per_answer numeric, OUT renyi_order float8,
+	OUT answers_it_buys bigint)
+AS 'MODULE_PATHNAME', 'privpred_epsilon_for' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.epsilon_for(float8, float8, bigint, text) IS
+'anyone: the largest epsilon per answer, in multiples of 1e-9, at which a budget (epsilon, delta) buys that many answers; costs nothing';
+
+----------------------------------------------------------------------
 -- Owner's and analyst's functions
 ----------------------------------------------------------------------
 
@@ -739,6 +757,8 @@ GRANT EXECUTE ON FUNCTION
 	privpred.predict(privpred.predictor, double precision[]),
 	privpred.votes(privpred.predictor, double precision[])
 	TO PUBLIC;
+-- pure arithmetic
+GRANT EXECUTE ON FUNCTION privpred.answers_for, privpred.epsilon_for TO PUBLIC;
 -- requests: each checks who owns the relation
 GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_model,
 	privpred.retrain, privpred.drop_model, privpred.evaluate, privpred.encode TO PUBLIC;

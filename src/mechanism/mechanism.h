@@ -18,13 +18,6 @@ typedef struct LedgerReceipt LedgerReceipt;
 /* The paying account decides between draws of different shapes (ledger). */
 extern bool ledger_order_is_infinite(const LedgerReceipt *receipt);
 
-/* How one answer's privacy loss grows with the order of the paying account. */
-typedef enum ChargeShape
-{
-	CHARGE_PURE,				/* an epsilon-DP answer: min(e, a e^2 / 2) */
-	CHARGE_BOUNDED_RANGE		/* min(e, a e^2 / 8) */
-} ChargeShape;
-
 /* The public side of a trained model: what a mechanism may look at. */
 typedef struct MechanismModel
 {
