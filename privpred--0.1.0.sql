@@ -690,9 +690,14 @@ COMMENT ON FUNCTION privpred.evaluate(text, regclass) IS
 'owner: accuracy on labelled rows: the expectation of the private answers, the teachers'' plain majority, and always the most common class; exact, not private, costs nothing';
 
 CREATE FUNCTION privpred.encode(features jsonb, row_of_features record)
-RETURNS float8[] AS 'MODULE_PATHNAME', 'privpred_encode' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10;
+RETURNS float8[] AS 'MODULE_PATHNAME', 'privpred_encode_row' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION privpred.encode(jsonb, record) IS
 'one training row as learners see it, from a stored feature specification and ROW(...) in its order; never fails on a value';
+
+CREATE FUNCTION privpred.encode(features jsonb, VARIADIC columns "any")
+RETURNS float8[] AS 'MODULE_PATHNAME', 'privpred_encode_columns' LANGUAGE C STABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION privpred.encode(jsonb, "any") IS
+'one training row as learners see it, from a stored feature specification and the columns in its order; never fails on a value';
 
 CREATE FUNCTION @extschema@.private_predict(model text, features float8[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
@@ -761,7 +766,8 @@ GRANT EXECUTE ON FUNCTION
 GRANT EXECUTE ON FUNCTION privpred.answers_for, privpred.epsilon_for TO PUBLIC;
 -- requests: each checks who owns the relation
 GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_model,
-	privpred.retrain, privpred.drop_model, privpred.evaluate, privpred.encode TO PUBLIC;
+	privpred.retrain, privpred.drop_model, privpred.evaluate, privpred.encode(jsonb, record),
+	privpred.encode(jsonb, "any") TO PUBLIC;
 GRANT SELECT ON privpred.models TO PUBLIC;
 -- ledger
 GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases TO PUBLIC;

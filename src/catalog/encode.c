@@ -50,14 +50,11 @@ bad_value(const Feature *feature, const char *problem, const char *hint)
  * ---------- the four encodings ----------
  */
 
-static double
+static inline double
 scaled(const Feature *feature, double value)
 {
-	if (value <= feature->min)
-		return 0;
-	if (value >= feature->max)
-		return 1;
-	return (value - feature->min) / (feature->max - feature->min);
+	value = (value - feature->min) * feature->scale;
+	return value <= 0 ? 0 : value >= 1 ? 1 : value;
 }
 
 static void
@@ -82,10 +79,10 @@ encode_null(const Feature *feature, EncodeMode mode, double *x)
 		*x = scaled(feature, feature->fill);
 }
 
-static void
+static inline void
 encode_number(const Feature *feature, double value, EncodeMode mode, double *x)
 {
-	if (isnan(value) || isinf(value))
+	if (unlikely(!isfinite(value)))
 	{
 		if (mode == ENCODE_PREDICTION)
 			bad_value(feature, isnan(value) ? "It is NaN." : "It is infinite.",
@@ -124,7 +121,7 @@ encode_boolean(const Feature *feature, bool value, double *x)
  * ---------- rows ----------
  */
 
-static double
+static inline double
 number_of_datum(Datum value, Oid type)
 {
 	switch (type)
@@ -276,24 +273,18 @@ row_encoder_create(const FeatureSpec *spec, TupleDesc columns, bool by_position)
 }
 
 void
-encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x)
+encode_values(const RowEncoder *encoder, const Datum *values, const bool *nulls,
+			  EncodeMode mode, double *x)
 {
 	const FeatureSpec *spec = encoder->spec;
-	HeapTupleData tuple;
-
-	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
-	ItemPointerSetInvalid(&tuple.t_self);
-	tuple.t_tableOid = InvalidOid;
-	tuple.t_data = row;
-	heap_deform_tuple(&tuple, encoder->columns, encoder->values, encoder->nulls);
 
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
 		const Feature *feature = &spec->features[i];
 		const ColumnReader *reader = &encoder->readers[i];
-		Datum		value = encoder->values[reader->attribute];
+		Datum		value = values[reader->attribute];
 
-		if (encoder->nulls[reader->attribute])
+		if (nulls[reader->attribute])
 			encode_null(feature, mode, x);
 		else if (feature->kind == FEATURE_NUMERIC)
 			encode_number(feature, number_of_datum(value, reader->type), mode, x);
@@ -302,6 +293,19 @@ encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x)
 		else
 			encode_level_datum(feature, value, reader->type, mode, x);
 	}
+}
+
+void
+encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x)
+{
+	HeapTupleData tuple;
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	heap_deform_tuple(&tuple, encoder->columns, encoder->values, encoder->nulls);
+	encode_values(encoder, encoder->values, encoder->nulls, mode, x);
 }
 
 /*

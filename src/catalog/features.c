@@ -74,6 +74,7 @@ feature_spec_complete(FeatureSpec *spec)
 	{
 		Feature    *feature = &spec->features[i];
 
+		feature->scale = 1 / (feature->max - feature->min);
 		feature->offset = spec->width;
 		feature->width = feature->kind == FEATURE_CATEGORY ? feature->nlevels : 1;
 		spec->width += feature->width;

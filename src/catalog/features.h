@@ -28,6 +28,7 @@ typedef struct Feature
 	FeatureKind kind;
 	double		min;			/* numeric */
 	double		max;
+	double		scale;			/* 1 / (max - min) */
 	int			nlevels;		/* category */
 	char	  **levels;
 	int		   *level_order;	/* levels sorted, for searching */
@@ -104,6 +105,10 @@ typedef struct RowEncoder RowEncoder;
 extern RowEncoder *row_encoder_create(const FeatureSpec *spec, TupleDesc columns,
 									  bool by_position);
 extern void encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x);
+
+/* The same for values that are not in a row yet, one per column of the row type. */
+extern void encode_values(const RowEncoder *encoder, const Datum *values, const bool *nulls,
+						  EncodeMode mode, double *x);
 extern void encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x);
 extern void encode_array(const FeatureSpec *spec, ArrayType *array, double *x);
 

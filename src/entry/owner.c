@@ -5,12 +5,9 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
 #include "funcapi.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/typcache.h"
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
@@ -22,7 +19,6 @@ PG_FUNCTION_INFO_V1(privpred_create_model);
 PG_FUNCTION_INFO_V1(privpred_retrain);
 PG_FUNCTION_INFO_V1(privpred_drop_model);
 PG_FUNCTION_INFO_V1(privpred_evaluate);
-PG_FUNCTION_INFO_V1(privpred_encode);
 PG_FUNCTION_INFO_V1(privpred_on_sql_drop);
 
 /* Arguments that have no default may still be passed as NULL. */
@@ -152,60 +148,6 @@ privpred_evaluate(PG_FUNCTION_ARGS)
 	values[3] = Float8GetDatum(result.baseline_accuracy);
 	nulls[1] = nulls[2] = nulls[3] = result.rows == 0;
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
-}
-
-/*
- * encode(features jsonb, row record): one training row as learners see it.
- * Total: whatever the row holds, it encodes.
- */
-typedef struct EncodeSite
-{
-	Jsonb	   *stored;
-	FeatureSpec *spec;
-	RowEncoder *encoder;
-	ArrayType  *result;			/* header of every result */
-	Oid			type;
-	int32		typmod;
-} EncodeSite;
-
-static EncodeSite *
-encode_site(FmgrInfo *flinfo, Jsonb *stored, HeapTupleHeader row)
-{
-	EncodeSite *site = flinfo->fn_extra;
-	MemoryContext caller;
-	Datum	   *zeros;
-
-	if (site != NULL && site->type == HeapTupleHeaderGetTypeId(row) &&
-		site->typmod == HeapTupleHeaderGetTypMod(row) &&
-		VARSIZE(site->stored) == VARSIZE(stored) &&
-		memcmp(site->stored, stored, VARSIZE(stored)) == 0)
-		return site;
-	caller = MemoryContextSwitchTo(flinfo->fn_mcxt);
-	site = palloc0_object(EncodeSite);
-	site->stored = (Jsonb *) PG_DETOAST_DATUM_COPY(JsonbPGetDatum(stored));
-	site->spec = feature_spec_read(site->stored);
-	site->type = HeapTupleHeaderGetTypeId(row);
-	site->typmod = HeapTupleHeaderGetTypMod(row);
-	site->encoder = row_encoder_create(site->spec,
-									   lookup_rowtype_tupdesc_copy(site->type, site->typmod), true);
-	zeros = palloc0_array(Datum, site->spec->width);
-	site->result = construct_array(zeros, site->spec->width, FLOAT8OID, sizeof(float8),
-								   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
-	flinfo->fn_extra = site;
-	MemoryContextSwitchTo(caller);
-	return site;
-}
-
-Datum
-privpred_encode(PG_FUNCTION_ARGS)
-{
-	HeapTupleHeader row = PG_GETARG_HEAPTUPLEHEADER(1);
-	EncodeSite *site = encode_site(fcinfo->flinfo, PG_GETARG_JSONB_P(0), row);
-	ArrayType  *result = palloc(VARSIZE(site->result));
-
-	memcpy(result, site->result, ARR_DATA_OFFSET(site->result));
-	encode_row(site->encoder, row, ENCODE_TRAINING, (double *) ARR_DATA_PTR(result));
-	PG_RETURN_ARRAYTYPE_P(result);
 }
 
 /* Fires after any DROP in the database. */

@@ -38,13 +38,10 @@ test_query(const ModelRecord *model, Oid test_relation)
 	StringInfoData query;
 
 	initStringInfo(&query);
-	appendStringInfo(&query,
-					 "SELECT pg_catalog.array_position($2, r.%s::pg_catalog.text),"
-					 " privpred.encode($1, ROW(", quote_identifier(model->label));
-	for (int i = 0; i < model->features->nfeatures; i++)
-		appendStringInfo(&query, "%sr.%s", i > 0 ? ", " : "",
-						 quote_identifier(model->features->features[i].name));
-	appendStringInfo(&query, ")) FROM %s r",
+	appendStringInfo(&query, "SELECT pg_catalog.array_position($2, r.%s::pg_catalog.text), ",
+					 quote_identifier(model->label));
+	append_encoding(&query, model->features, "$1");
+	appendStringInfo(&query, " FROM %s r",
 					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(test_relation)),
 												get_rel_name(test_relation)));
 	return query.data;

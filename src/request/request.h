@@ -12,6 +12,7 @@
 #define PRIVPRED_REQUEST_H
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
 
@@ -45,6 +46,9 @@ typedef struct CreateModelRequest
 extern Jsonb *request_create_model(const CreateModelRequest *request);
 extern Jsonb *request_retrain(const char *name);
 extern void request_drop_model(const char *name);
+
+/* The columns of row r as the model's features, in SQL; the parameter holds them. */
+extern void append_encoding(StringInfo query, const FeatureSpec *features, const char *parameter);
 
 /* predict.c */
 

@@ -228,6 +228,28 @@ choose_grouping(const ModelRecord *model, const char *relation)
 		session_set("max_parallel_workers_per_gather", "0");
 }
 
+void
+append_encoding(StringInfo query, const FeatureSpec *features, const char *parameter)
+{
+	bool		as_row = features->nfeatures >= FUNC_MAX_ARGS;
+
+	appendStringInfo(query, "privpred.encode(%s, %s", parameter, as_row ? "ROW(" : "");
+	for (int i = 0; i < features->nfeatures; i++)
+		appendStringInfo(query, "%sr.%s", i > 0 ? ", " : "",
+						 quote_identifier(features->features[i].name));
+	appendStringInfoString(query, as_row ? "))" : ")");
+}
+
+/* For comparing the label with the classes in its own type. */
+static char *
+label_type_name(const ModelRecord *model)
+{
+	AttrNumber	attnum = get_attnum(model->relid, model->label);
+
+	return format_type_extended(getBaseType(get_atttype(model->relid, attnum)), -1,
+								FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+}
+
 static char *
 training_query(const ModelRecord *model, const ProtectedRelation *protected, const char *relation)
 {
@@ -245,18 +267,15 @@ training_query(const ModelRecord *model, const ProtectedRelation *protected, con
 						 quote_identifier(protected->unit_columns[i]));
 	if (protected->nunits > 1)
 		appendStringInfoChar(&query, ')');
-	appendStringInfo(&query,
-					 ", $1, $2) AS t, privpred.%s(r.%s, privpred.encode($3, ROW(",
+	appendStringInfo(&query, ", $1, $2) AS t, privpred.%s(r.%s, ",
 					 model->learner->aggregate ? model->learner->aggregate : model->learner->name,
 					 label);
-	for (int i = 0; i < model->features->nfeatures; i++)
-		appendStringInfo(&query, "%sr.%s", i > 0 ? ", " : "",
-						 quote_identifier(model->features->features[i].name));
+	append_encoding(&query, model->features, "$3");
 	appendStringInfo(&query,
-					 ")), $4) AS m,"
-					 " pg_catalog.count(*) FILTER (WHERE (r.%s::pg_catalog.text ="
-					 " ANY ($5::pg_catalog.text[])) IS NOT TRUE) AS unused"
-					 " FROM %s r GROUP BY 1) s", label, relation);
+					 ", $4) AS m, pg_catalog.count(*) FILTER"
+					 " (WHERE (r.%s = ANY ($5::%s[])) IS NOT TRUE) AS unused"
+					 " FROM %s r GROUP BY 1) s",
+					 label, label_type_name(model), relation);
 	return query.data;
 }
 
