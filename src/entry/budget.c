@@ -136,6 +136,7 @@ privpred_revoke_budget(PG_FUNCTION_ARGS)
 static bool
 lookup_price(const char *model, LedgerPrice *price, Oid *relation)
 {
+	static SPIPlanPtr plan = NULL;
 	Oid			argtypes[] = {TEXTOID};
 	Datum		args[] = {CStringGetTextDatum(model)};
 	CatalogSession session;
@@ -145,11 +146,16 @@ lookup_price(const char *model, LedgerPrice *price, Oid *relation)
 	memset(price, 0, sizeof(LedgerPrice));
 	*relation = InvalidOid;
 	catalog_begin(&session);
-	if (SPI_execute_with_args("SELECT m.relation_id, m.model_id, m.version, m.epsilon_units, "
-							  "m.mechanism, r.relation FROM privpred.model m "
-							  "JOIN privpred.protected_relation r USING (relation_id) "
-							  "WHERE m.name = $1",
-							  1, argtypes, args, NULL, true, 1) != SPI_OK_SELECT)
+	if (plan == NULL)
+	{
+		plan = SPI_prepare("SELECT m.relation_id, m.model_id, m.version, m.epsilon_units, "
+						   "m.mechanism, r.relation FROM privpred.model m "
+						   "JOIN privpred.protected_relation r USING (relation_id) "
+						   "WHERE m.name = $1", 1, argtypes);
+		if (plan == NULL || SPI_keepplan(plan) != 0)
+			elog(ERROR, "could not prepare a query of models");
+	}
+	if (SPI_execute_plan(plan, args, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read models");
 	found = SPI_processed == 1;
 	if (found)
