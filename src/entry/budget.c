@@ -31,6 +31,7 @@ PG_FUNCTION_INFO_V1(privpred_forgive_lease);
 PG_FUNCTION_INFO_V1(privpred_ledger_incarnation);
 PG_FUNCTION_INFO_V1(privpred_append_only);
 PG_FUNCTION_INFO_V1(privpred_ledger_probe);
+PG_FUNCTION_INFO_V1(privpred_ledger_probe_cap);
 
 static void
 require_argument(FunctionCallInfo fcinfo, int n, const char *name)
@@ -343,4 +344,15 @@ privpred_ledger_probe(PG_FUNCTION_ARGS)
 		fcinfo->flinfo->fn_extra = lease;
 	}
 	PG_RETURN_BOOL(ledger_spend(lease) != NULL);
+}
+
+/* Likewise for tests: what protect(..., epsilon_cap) does; null removes the cap. */
+Datum
+privpred_ledger_probe_cap(PG_FUNCTION_ARGS)
+{
+	bool		has_cap = !PG_ARGISNULL(1);
+
+	ledger_set_cap(PG_GETARG_INT64(0), has_cap,
+				   has_cap ? read_epsilon(PG_GETARG_FLOAT8(1), EPSILON_MAX, "cap") : 0);
+	PG_RETURN_VOID();
 }
