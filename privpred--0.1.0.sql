@@ -386,12 +386,12 @@ CREATE TABLE privpred.account (
 	relation_id		bigint NOT NULL REFERENCES privpred.protected_relation,
 	role			regrole NOT NULL,
 	role_name		text NOT NULL,		-- as it was last seen
-	limit_units		bigint CHECK (limit_units >= 0),	-- NULL: a cap that only counts
+	limit_units		bigint,				-- NULL: a cap that only counts
 	spent_units		bigint NOT NULL DEFAULT 0 CHECK (spent_units >= 0),
 	renyi_order		float8,				-- NULL: infinite, a pure account
 	delta_limit		float8 NOT NULL DEFAULT 0,
 	delta_spent		float8 NOT NULL DEFAULT 0,
-	per_answer_units bigint CHECK (per_answer_units > 0),
+	per_answer_units bigint,
 	valid_until		timestamptz,
 	revoked_at		timestamptz,
 	granted_at		timestamptz NOT NULL DEFAULT pg_catalog.now(),
@@ -419,7 +419,7 @@ CREATE TABLE privpred.ledger_entry (
 	limit_units		bigint,
 	actor			text,
 	pid				int NOT NULL,
-	head			bytea NOT NULL CHECK (pg_catalog.length(head) = 32)
+	head			bytea NOT NULL
 );
 COMMENT ON TABLE privpred.ledger_entry IS 'what happened to budgets, append-only and hash-chained';
 

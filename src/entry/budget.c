@@ -31,6 +31,7 @@ PG_FUNCTION_INFO_V1(privpred_forgive_lease);
 PG_FUNCTION_INFO_V1(privpred_ledger_incarnation);
 PG_FUNCTION_INFO_V1(privpred_append_only);
 PG_FUNCTION_INFO_V1(privpred_ledger_probe);
+PG_FUNCTION_INFO_V1(privpred_ledger_probe_cap);
 
 static void
 require_argument(FunctionCallInfo fcinfo, int n, const char *name)
@@ -129,6 +130,7 @@ privpred_revoke_budget(PG_FUNCTION_ARGS)
 static bool
 lookup_price(const char *model, LedgerPrice *price, Oid *relation)
 {
+	static SPIPlanPtr plan = NULL;
 	Oid			argtypes[] = {TEXTOID};
 	Datum		args[] = {CStringGetTextDatum(model)};
 	CatalogSession session;
@@ -138,11 +140,16 @@ lookup_price(const char *model, LedgerPrice *price, Oid *relation)
 	memset(price, 0, sizeof(LedgerPrice));
 	*relation = InvalidOid;
 	catalog_begin(&session);
-	if (SPI_execute_with_args("SELECT m.relation_id, m.model_id, m.version, m.epsilon_units, "
-							  "m.mechanism, r.relation FROM privpred.model m "
-							  "JOIN privpred.protected_relation r USING (relation_id) "
-							  "WHERE m.name = $1",
-							  1, argtypes, args, NULL, true, 1) != SPI_OK_SELECT)
+	if (plan == NULL)
+	{
+		plan = SPI_prepare("SELECT m.relation_id, m.model_id, m.version, m.epsilon_units, "
+						   "m.mechanism, r.relation FROM privpred.model m "
+						   "JOIN privpred.protected_relation r USING (relation_id) "
+						   "WHERE m.name = $1", 1, argtypes);
+		if (plan == NULL || SPI_keepplan(plan) != 0)
+			elog(ERROR, "could not prepare a query of models");
+	}
+	if (SPI_execute_plan(plan, args, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read models");
 	found = SPI_processed == 1;
 	if (found)
@@ -330,4 +337,15 @@ privpred_ledger_probe(PG_FUNCTION_ARGS)
 		fcinfo->flinfo->fn_extra = lease;
 	}
 	PG_RETURN_BOOL(ledger_spend(lease) != NULL);
+}
+
+/* Likewise for tests: what protect(..., epsilon_cap) does; null removes the cap. */
+Datum
+privpred_ledger_probe_cap(PG_FUNCTION_ARGS)
+{
+	bool		has_cap = !PG_ARGISNULL(1);
+
+	ledger_set_cap(PG_GETARG_INT64(0), has_cap,
+				   has_cap ? read_epsilon(PG_GETARG_FLOAT8(1), EPSILON_MAX, "cap") : 0);
+	PG_RETURN_VOID();
 }

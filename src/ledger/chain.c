@@ -21,6 +21,10 @@ static SPIPlanPtr end_plan = NULL;
 static SPIPlanPtr append_plan = NULL;
 static SPIPlanPtr drain_plan = NULL;
 
+/* Where we left the chain; void after an error. */
+static ChainEnd known_end;
+static Oid	known_generation = InvalidOid;
+
 static void
 put_text(StringInfo form, const char *text)
 {
@@ -112,15 +116,21 @@ chain_forget(void)
 			SPI_freeplan(*plans[i]);
 		*plans[i] = NULL;
 	}
+	known_generation = InvalidOid;
 }
 
-/* Read anew in each transaction: the table is the truth, not our memory. */
+/* The generation, an oid of ours, tells a ledger that was created anew. */
 void
-chain_read_end(ChainEnd *end)
+chain_read_end(ChainEnd *end, Oid generation)
 {
 	bool		isnull;
 	bytea	   *head;
 
+	if (OidIsValid(generation) && known_generation == generation)
+	{
+		*end = known_end;
+		return;
+	}
 	memset(end, 0, sizeof(ChainEnd));
 	prepare(&end_plan,
 			"SELECT e.id, e.head FROM privpred.ledger_entry e ORDER BY e.id DESC LIMIT 1",
@@ -136,6 +146,8 @@ chain_read_end(ChainEnd *end)
 	if (VARSIZE_ANY_EXHDR(head) != HEAD_SIZE)
 		elog(ERROR, "entry " INT64_FORMAT " of the ledger has a malformed head", end->id);
 	memcpy(end->head, VARDATA_ANY(head), HEAD_SIZE);
+	known_end = *end;
+	known_generation = generation;
 }
 
 #define APPEND_COLUMNS	19
@@ -196,6 +208,7 @@ chain_append(ChainEnd *end, LedgerEntry *entry)
 
 	end->id = entry->id;
 	memcpy(end->head, entry->head, HEAD_SIZE);
+	known_end = *end;
 }
 
 /*

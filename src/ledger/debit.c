@@ -31,12 +31,19 @@ typedef struct AccountKey
 	uint32		zero;
 } AccountKey;
 
-/* Where an account was last seen: no walk along the dead versions of a hot row. */
-typedef struct TidCache
+/*
+ * An account as we last wrote it.  It is still so if the same version of its
+ * row is still there, which the next write finds out; grants and caps also
+ * change the epoch, which empties the cache.  So a hot row is written without
+ * being read, and without a walk along its dead versions.
+ */
+typedef struct CachedAccount
 {
 	AccountKey	key;
-	ItemPointerData tid;
-} TidCache;
+	bool		missing;
+	TransactionId xmin;			/* of the version at account.tid */
+	Account		account;
+} CachedAccount;
 
 typedef struct NameKey
 {
@@ -54,6 +61,7 @@ typedef struct NameCache
 typedef struct Batch
 {
 	TimestampTz now;
+	bool		careful;		/* trust no cache, lock before deciding */
 	Oid			generation;
 	ChainEnd	end;
 	Account   **accounts;
@@ -68,26 +76,39 @@ typedef enum Found
 	ACCOUNT_LOCKED				/* by another transaction */
 } Found;
 
-static HTAB *tids = NULL;
+static HTAB *cache = NULL;
 static HTAB *names = NULL;
 static MemoryContext names_context = NULL;
 static uint64 seen_epoch = 0;	/* 0: look at everything anew */
 
-static SPIPlanPtr by_tid_plan = NULL;
-static SPIPlanPtr by_key_plan = NULL;
+static SPIPlanPtr lock_plan = NULL;
 static SPIPlanPtr exists_plan = NULL;
 static SPIPlanPtr groups_plan = NULL;
-static SPIPlanPtr update_plan = NULL;
+static SPIPlanPtr write_plan = NULL;
+static SPIPlanPtr rewrite_plan = NULL;
 static SPIPlanPtr names_plan = NULL;
 static SPIPlanPtr open_plan = NULL;
 static SPIPlanPtr close_plan = NULL;
 static SPIPlanPtr reserved_plan = NULL;
 
+static void
+forget_caches(void)
+{
+	if (cache != NULL)
+		hash_destroy(cache);
+	if (names != NULL)
+		hash_destroy(names);
+	if (names_context != NULL)
+		MemoryContextDelete(names_context);
+	cache = names = NULL;
+	names_context = NULL;
+}
+
 void
 debit_forget(void)
 {
-	SPIPlanPtr *plans[] = {&by_tid_plan, &by_key_plan, &exists_plan, &groups_plan,
-	&update_plan, &names_plan, &open_plan, &close_plan, &reserved_plan};
+	SPIPlanPtr *plans[] = {&lock_plan, &exists_plan, &groups_plan, &write_plan,
+	&rewrite_plan, &names_plan, &open_plan, &close_plan, &reserved_plan};
 
 	for (int i = 0; i < lengthof(plans); i++)
 	{
@@ -95,14 +116,7 @@ debit_forget(void)
 			SPI_freeplan(*plans[i]);
 		*plans[i] = NULL;
 	}
-	if (tids != NULL)
-		hash_destroy(tids);
-	if (names != NULL)
-		hash_destroy(names);
-	if (names_context != NULL)
-		MemoryContextDelete(names_context);
-	tids = names = NULL;
-	names_context = NULL;
+	forget_caches();
 	seen_epoch = 0;
 	chain_forget();
 }
@@ -131,68 +145,63 @@ make_cache(const char *name, Size keysize, Size entrysize)
 	return hash_create(name, 64, &ctl, HASH_ELEM | HASH_BLOBS);
 }
 
-static TidCache *
-cached_tid(int64 relation_id, Oid role, bool enter)
+static CachedAccount *
+cached_account(int64 relation_id, Oid role, bool enter)
 {
 	AccountKey	key = {.relation_id = relation_id,.role = role};
-	TidCache   *entry;
-	bool		found;
 
-	if (tids != NULL && hash_get_num_entries(tids) >= MAX_CACHED)
+	if (cache != NULL && hash_get_num_entries(cache) >= MAX_CACHED)
 	{
-		hash_destroy(tids);
-		tids = NULL;
+		hash_destroy(cache);
+		cache = NULL;
 	}
-	if (tids == NULL)
-		tids = make_cache("privpred account tids", sizeof(AccountKey), sizeof(TidCache));
-	entry = hash_search(tids, &key, enter ? HASH_ENTER : HASH_FIND, &found);
-	return entry;
+	if (cache == NULL)
+		cache = make_cache("privpred accounts", sizeof(AccountKey), sizeof(CachedAccount));
+	return hash_search(cache, &key, enter ? HASH_ENTER : HASH_FIND, NULL);
 }
 
-/*
- * Reads and locks an account's row.  A stale tid finds nothing, because the
- * key is compared as well.
- */
+/* Reads and locks an account's row. */
 static Found
 lock_account(int64 relation_id, Oid role, Account *account)
 {
-	Oid			argtypes[] = {INT8OID, REGROLEOID, TIDOID};
-	Datum		args[3];
-	TidCache   *cached = cached_tid(relation_id, role, false);
-	bool		found = false;
+	Oid			argtypes[] = {INT8OID, REGROLEOID};
+	Datum		args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
 
-	args[0] = Int64GetDatum(relation_id);
-	args[1] = ObjectIdGetDatum(role);
-	if (cached != NULL)
-	{
-		args[2] = PointerGetDatum(&cached->tid);
-		run(&by_tid_plan,
-			"SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
-			"WHERE a.ctid = $3 AND a.relation_id = $1 AND a.role = $2 "
-			"FOR NO KEY UPDATE SKIP LOCKED", 3, argtypes, args, NULL);
-		found = SPI_processed > 0;
-	}
-	if (!found)
-	{
-		run(&by_key_plan,
-			"SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
-			"WHERE a.relation_id = $1 AND a.role = $2 "
-			"FOR NO KEY UPDATE SKIP LOCKED", 2, argtypes, args, NULL);
-		found = SPI_processed > 0;
-	}
-	if (found)
+	run(&lock_plan,
+		"SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
+		"WHERE a.relation_id = $1 AND a.role = $2 FOR NO KEY UPDATE SKIP LOCKED",
+		2, argtypes, args, NULL);
+	if (SPI_processed > 0)
 	{
 		account_from_spi(account, 0);
-		SPI_freetuptable(SPI_tuptable);
 		return ACCOUNT_FOUND;
 	}
 	run(&exists_plan,
 		"SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = $2",
 		2, argtypes, args, NULL);
-	return SPI_processed > 0 ? ACCOUNT_LOCKED : ACCOUNT_MISSING;
+	if (SPI_processed > 0)
+		return ACCOUNT_LOCKED;
+	cached_account(relation_id, role, true)->missing = true;
+	return ACCOUNT_MISSING;
 }
 
-/* The batch's own copy of an account, locked; *result is NULL if there is none. */
+/* From memory if possible. */
+static Found
+read_account(Batch *batch, int64 relation_id, Oid role, Account *account)
+{
+	CachedAccount *cached = batch->careful ? NULL : cached_account(relation_id, role, false);
+
+	if (cached == NULL)
+		return lock_account(relation_id, role, account);
+	if (cached->missing)
+		return ACCOUNT_MISSING;
+	*account = cached->account;
+	account->cached = true;
+	account->live_role = role == CAP_ROLE || role_holds_marker(role);
+	return ACCOUNT_FOUND;
+}
+
+/* The batch's own copy of an account; *result is NULL if there is none. */
 static Found
 batch_account(Batch *batch, int64 relation_id, Oid role, Account **result)
 {
@@ -213,7 +222,7 @@ batch_account(Batch *batch, int64 relation_id, Oid role, Account **result)
 	}
 
 	account = palloc0(sizeof(Account));
-	found = lock_account(relation_id, role, account);
+	found = read_account(batch, relation_id, role, account);
 	if (found == ACCOUNT_LOCKED)
 		return found;
 	account->relation_id = relation_id;
@@ -549,33 +558,49 @@ take_back(Batch *batch, const LedgerRequest *request)
 	return true;
 }
 
-static void
-write_accounts(Batch *batch)
+/* False if the row is no longer the version that we knew. */
+static bool
+write_account(Account *account)
 {
-	Oid			argtypes[] = {TIDOID, INT8OID, INT8OID};
-	Datum		args[3];
+	Oid			argtypes[] = {TIDOID, INT8OID, INT8OID, XIDOID};
+	Datum		args[4];
+	CachedAccount *cached;
 	bool		isnull;
 
-	for (int i = 0; i < batch->naccounts; i++)
+	args[0] = PointerGetDatum(&account->tid);
+	args[1] = Int64GetDatum(account->spent);
+	args[2] = Int64GetDatum(account->account_id);
+	if (account->cached)
 	{
-		Account    *account = batch->accounts[i];
-
-		if (!account->dirty)
-			continue;
-		args[0] = PointerGetDatum(&account->tid);
-		args[1] = Int64GetDatum(account->spent);
-		args[2] = Int64GetDatum(account->account_id);
-		run(&update_plan,
+		args[3] = TransactionIdGetDatum(cached_account(account->relation_id,
+													   account->role, false)->xmin);
+		run(&rewrite_plan,
+			"UPDATE privpred.account a SET spent_units = $2 "
+			"WHERE a.ctid = $1 AND a.account_id = $3 AND a.xmin = $4 RETURNING a.ctid",
+			4, argtypes, args, NULL);
+		if (SPI_processed == 0)
+			return false;
+	}
+	else
+	{
+		run(&write_plan,
 			"UPDATE privpred.account a SET spent_units = $2 "
 			"WHERE a.ctid = $1 AND a.account_id = $3 RETURNING a.ctid",
 			3, argtypes, args, NULL);
 		if (SPI_processed != 1)
 			elog(ERROR, "account " INT64_FORMAT " changed while it was locked",
 				 account->account_id);
-		cached_tid(account->relation_id, account->role, true)->tid =
-			*(ItemPointer) DatumGetPointer(SPI_getbinval(SPI_tuptable->vals[0],
-														 SPI_tuptable->tupdesc, 1, &isnull));
 	}
+
+	account->tid = *(ItemPointer) DatumGetPointer(SPI_getbinval(SPI_tuptable->vals[0],
+																SPI_tuptable->tupdesc,
+																1, &isnull));
+	account->dirty = false;
+	cached = cached_account(account->relation_id, account->role, true);
+	cached->missing = false;
+	cached->xmin = GetCurrentTransactionId();
+	cached->account = *account;
+	return true;
 }
 
 /* Blocks that were out when the server crashed stay spent, and are shown. */
@@ -620,13 +645,7 @@ look_around(Batch *batch)
 		return true;
 	if (!ledger_is_ours())
 		return false;
-	if (names != NULL)
-	{
-		hash_destroy(names);
-		MemoryContextDelete(names_context);
-		names = NULL;
-		names_context = NULL;
-	}
+	forget_caches();
 	if (seen_epoch == 0)
 		note_orphans(batch);
 	chain_drain_outbox(&batch->end);
@@ -652,28 +671,17 @@ serve(Batch *batch, LedgerSlot *slot)
 	return true;
 }
 
-/*
- * Serves the slots in the given order.  An outcome of OUTCOME_LOCKED means
- * that nothing was done and the request may be tried again.
- */
-void
-debit_batch(LedgerSlot **slots, int nslots)
+/* A refusal must not rest on memory. */
+static bool
+rests_on_memory(const Batch *batch, const LedgerSlot *slot)
 {
-	CatalogSession session;
-	Batch		batch = {0};
-	bool		ours;
+	return !batch->careful && slot->request.kind == REQUEST_LEASE &&
+		slot->reply.outcome != OUTCOME_GRANTED;
+}
 
-	catalog_begin(&session);
-	batch.now = GetCurrentTimestamp();
-	batch.generation = get_relname_relid("account", get_namespace_oid(PRIVPRED_SCHEMA, false));
-	batch.size = nslots + 2;
-	batch.accounts = palloc(batch.size * sizeof(Account *));
-
-	/* Serialises with the opening of a cap, which sums over accounts. */
-	LockRelationOid(batch.generation, RowExclusiveLock);
-	chain_read_end(&batch.end);
-	ours = look_around(&batch);
-
+static bool
+serve_all(Batch *batch, LedgerSlot **slots, int nslots, bool ours)
+{
 	for (int i = 0; i < nslots; i++)
 	{
 		LedgerReply *reply = &slots[i]->reply;
@@ -682,9 +690,45 @@ debit_batch(LedgerSlot **slots, int nslots)
 		reply->valid_until = DT_NOEND;
 		if (!ours)
 			reply->outcome = OUTCOME_FOREIGN;
-		else if (!serve(&batch, slots[i]))
+		else if (!serve(batch, slots[i]))
 			reply->outcome = OUTCOME_LOCKED;
+		else if (rests_on_memory(batch, slots[i]))
+			return false;
 	}
-	write_accounts(&batch);
+	for (int i = 0; i < batch->naccounts; i++)
+		if (batch->accounts[i]->dirty && !write_account(batch->accounts[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Serves the slots in the given order.  An outcome of OUTCOME_LOCKED means
+ * that nothing was done and the request may be tried again.  Returns false if
+ * the transaction must be rolled back, debit_forget() called, and the batch
+ * served again carefully.
+ */
+bool
+debit_batch(LedgerSlot **slots, int nslots, bool careful)
+{
+	CatalogSession session;
+	Batch		batch = {.careful = careful};
+	bool		ours;
+	bool		done;
+
+	catalog_begin(&session);
+	batch.now = GetCurrentTimestamp();
+	batch.generation = get_relname_relid("account", get_namespace_oid(PRIVPRED_SCHEMA, false));
+	batch.size = nslots + 2;
+	batch.accounts = palloc(batch.size * sizeof(Account *));
+
+	/*
+	 * Serialises with the opening of a cap, which sums over accounts; whoever
+	 * held a stronger lock has changed the epoch before letting go.
+	 */
+	LockRelationOid(batch.generation, RowExclusiveLock);
+	chain_read_end(&batch.end, batch.generation);
+	ours = look_around(&batch);
+	done = serve_all(&batch, slots, nslots, ours);
 	catalog_end(&session);
+	return done;
 }

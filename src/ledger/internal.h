@@ -18,7 +18,7 @@
 
 #define LEASE_MAX_ANSWERS	10000	/* beyond 1,000 the ledger is free */
 #define LEASE_SHARE			8		/* a lease takes at most 1/8 of what is left */
-#define LEASE_MAX_AGE_US	INT64CONST(1000000)
+#define LEASE_MAX_AGE_US	INT64CONST(1000000)	/* bounds what a missed epoch costs */
 #define ROW_LOCK_PATIENCE_US	INT64CONST(2000000)
 #define ROW_LOCK_RETRY_US	INT64CONST(20000)
 
@@ -187,7 +187,7 @@ extern PGDLLEXPORT void privpred_ledger_main(Datum arg);
 /* ---------- debit.c ---------- */
 
 /* Within a transaction; replies are written but not yet published. */
-extern void debit_batch(LedgerSlot **slots, int nslots);
+extern bool debit_batch(LedgerSlot **slots, int nslots, bool careful);
 extern void debit_forget(void);
 
 /* ---------- accounts.c ---------- */
@@ -207,6 +207,7 @@ typedef struct Account
 	double		order;
 	ItemPointerData tid;
 	bool		dirty;
+	bool		cached;			/* from the worker's memory, not locked */
 } Account;
 
 /* What prevents an account from paying; OUTCOME_GRANTED if nothing does. */
@@ -269,7 +270,7 @@ typedef struct ChainEnd
 	uint8		head[HEAD_SIZE];
 } ChainEnd;
 
-extern void chain_read_end(ChainEnd *end);
+extern void chain_read_end(ChainEnd *end, Oid generation);
 extern void chain_append(ChainEnd *end, LedgerEntry *entry);
 extern void chain_drain_outbox(ChainEnd *end);
 extern void chain_forget(void);

@@ -52,13 +52,17 @@ ledger_head_log_interval_s(void)
 }
 
 /*
- * Runs after the commit is visible, so that a session that then drops its
- * lease finds the new state.  A transaction that is committed later by COMMIT
- * PREPARED does not come by here: leases grow old after a second for that.
+ * Runs after the commit is visible and before its locks are released, so that
+ * whoever then drops a lease or a cached account finds the new state.  COMMIT
+ * PREPARED, in whatever session, would not come by here.
  */
 static void
 at_transaction_end(XactEvent event, void *arg)
 {
+	if (event == XACT_EVENT_PRE_PREPARE && invalidate_at_commit)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot PREPARE a transaction that has changed privacy budgets or models")));
 	if (event == XACT_EVENT_COMMIT && invalidate_at_commit)
 		pg_atomic_fetch_add_u64(&ledger_shared()->epoch, 1);
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||

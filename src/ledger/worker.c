@@ -25,7 +25,7 @@
 #include "ledger/internal.h"
 
 #define DRAIN_US		INT64CONST(300000)	/* at shutdown, for leases that come back */
-#define LOCK_TIMEOUT	"1s"	/* for locks on whole tables */
+#define LOCK_TIMEOUT	"100ms" /* then requests go back into the queue */
 #define MAX_ATTEMPTS	50		/* at returning unused answers */
 #define RETRY_US		INT64CONST(200000)
 
@@ -213,15 +213,29 @@ commit_batch(void)
 	return true;
 }
 
-static bool
-serve_batch(LedgerSlot **slots, int nslots)
+typedef enum Served
 {
+	SERVED_COMMITTED,
+	SERVED_NOT_TRUSTED,			/* memory was stale: serve carefully */
+	SERVED_STOPPED				/* we were asked to go */
+} Served;
+
+static Served
+serve_batch(LedgerSlot **slots, int nslots, bool careful)
+{
+	bool		done;
+
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	debit_batch(slots, nslots);
+	done = debit_batch(slots, nslots, careful);
 	PopActiveSnapshot();
-	return commit_batch();
+	if (!done)
+	{
+		AbortCurrentTransaction();
+		return SERVED_NOT_TRUSTED;
+	}
+	return commit_batch() ? SERVED_COMMITTED : SERVED_STOPPED;
 }
 
 /* For the process that comes after us. */
@@ -292,8 +306,7 @@ publish_failure(LedgerSlot *slot, int sqlstate)
 	else if (slot->wants_reply)
 	{
 		memset(&slot->reply, 0, sizeof(LedgerReply));
-		slot->reply.outcome = sqlstate == ERRCODE_LOCK_NOT_AVAILABLE ?
-			OUTCOME_LOCKED : OUTCOME_FAILED;
+		slot->reply.outcome = OUTCOME_FAILED;
 		slot->reply.sqlstate = sqlstate;
 		reply_to(slot);
 	}
@@ -327,20 +340,25 @@ client_sqlstate(int sqlstate)
 	}
 }
 
-/*
- * A failed batch is served again request by request, so that one does not fail
- * the others.
- */
+/* Locks were not to be had in time: as if every request had said so. */
 static void
-run_batch(LedgerSlot **slots, int nslots)
+publish_locked(LedgerSlot **slots, int nslots)
+{
+	for (int i = 0; i < nslots; i++)
+		slots[i]->reply.outcome = OUTCOME_LOCKED;
+	publish(slots, nslots);
+}
+
+/* Serves a batch in one transaction; returns an error code of the client's, or 0. */
+static int
+try_batch(LedgerSlot **slots, int nslots, bool careful, Served *served)
 {
 	MemoryContext context = CurrentMemoryContext;
 	volatile int sqlstate = 0;
-	volatile bool committed = false;
 
 	PG_TRY();
 	{
-		committed = serve_batch(slots, nslots);
+		*served = serve_batch(slots, nslots, careful);
 	}
 	PG_CATCH();
 	{
@@ -348,34 +366,45 @@ run_batch(LedgerSlot **slots, int nslots)
 		HOLD_INTERRUPTS();
 		committing = false;
 		sqlstate = client_sqlstate(geterrcode());
-		EmitErrorReport();
+		if (sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
+			EmitErrorReport();
 		FlushErrorState();
 		AbortCurrentTransaction();
-		debit_forget();
 		RESUME_INTERRUPTS();
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
-
-	if (sqlstate == 0 && !committed)
-	{
-		leave_behind(slots, nslots);
+	if (sqlstate != 0 || *served != SERVED_COMMITTED)
 		debit_forget();
-	}
-	else if (sqlstate == 0)
+	return sqlstate;
+}
+
+/*
+ * A failed batch is served again carefully, then request by request, so that
+ * one does not fail the others.
+ */
+static void
+run_batch(LedgerSlot **slots, int nslots, bool careful)
+{
+	Served		served = SERVED_STOPPED;
+	int			sqlstate = try_batch(slots, nslots, careful, &served);
+
+	if (sqlstate == 0 && served == SERVED_COMMITTED)
 	{
 		publish(slots, nslots);
 		head_changed = true;
 	}
-	else if (nslots == 1 || sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
-		for (int i = 0; i < nslots; i++)
-			publish_failure(slots[i], sqlstate);
+	else if (sqlstate == 0 && served == SERVED_STOPPED)
+		leave_behind(slots, nslots);
+	else if (!careful)
+		run_batch(slots, nslots, true);
+	else if (sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
+		publish_locked(slots, nslots);
+	else if (nslots == 1)
+		publish_failure(slots[0], sqlstate);
 	else
 		for (int i = 0; i < nslots; i++)
-			run_batch(&slots[i], 1);
-
-	/* Else autovacuum would never hear of the dead rows. */
-	pgstat_report_stat(false);
+			run_batch(&slots[i], 1, true);
 }
 
 /* ---------- the head, for whoever keeps logs elsewhere ---------- */
@@ -407,7 +436,7 @@ log_head(void)
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	catalog_begin(&session);
-	chain_read_end(&end);
+	chain_read_end(&end, InvalidOid);
 	catalog_end(&session);
 	PopActiveSnapshot();
 	CommitTransactionCommand();
@@ -509,7 +538,9 @@ work(TimestampTz stop_at)
 	n = take_batch(batch, &wait_us);
 	if (n > 0)
 	{
-		run_batch(batch, n);
+		run_batch(batch, n, false);
+		/* Else autovacuum would never hear of the dead rows. */
+		pgstat_report_stat(false);
 		last_work = GetCurrentTimestamp();
 		if (last_work - head_checked >= USECS_PER_SEC)
 			log_head_safely();
