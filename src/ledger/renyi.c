@@ -242,7 +242,9 @@ renyi_limit(EpsilonUnits epsilon, double delta, RenyiOrder order)
  * limit gives x <= epsilon exactly.
  *
  * Already the first answer costs x >= -conversion, about half of epsilon at
- * the best order: that is what its order and delta can prove.
+ * the best order: that is what its order and delta can prove.  The figure
+ * says where an account stands; the guarantee to quote is the grant, because
+ * when an analyst stops may depend on the answers.
  */
 EpsilonUnits
 renyi_to_epsilon(EpsilonUnits spent, double delta, RenyiOrder order)

@@ -333,6 +333,9 @@ test_headline(void)
 	ok(plan.answers > 1000, "(1, 1e-6) at 0.01 buys " INT64_FORMAT " answers instead of 100", plan.answers);
 	ok(choose_plan(1, 1e-6, 0.5, CHARGE_BOUNDED_RANGE).order == INFINITE, "ties go to infinity");
 	ok(choose_plan(0.1, 1e-6, 0.5, CHARGE_BOUNDED_RANGE).order == INFINITE, "so do budgets that buy nothing");
+	plan = choose_plan(1, 0.5, 1.2, CHARGE_PURE);
+	ok(plan.answers == 1 && plan.order != INFINITE && plan.charge == units_of(1.2),
+	   "where delta is large, the limit alone can make the difference");
 	ok(renyi_per_answer(&grant, 1000, 1000, units_of(100), &plan) && plan.answers >= 1000 &&
 	   grant.per_answer % 1000 == 0, "1000 answers can be had");
 	note("for %.9g each", (double) (grant.per_answer / ONE));
