@@ -3,8 +3,8 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS privpred;
 RESET client_min_messages;
 SET extra_float_digits = 0;
-CREATE ROLE privpred_accounting_nobody;
-SET ROLE privpred_accounting_nobody;
+CREATE ROLE accounting_nobody;
+SET ROLE accounting_nobody;
 
 -- delta = 0: epsilons add up, exactly in decimal
 SELECT * FROM privpred.answers_for(5, 0, 0.1);
@@ -26,9 +26,9 @@ SELECT * FROM privpred.epsilon_for(1, 1e-6, 1000);
 SELECT * FROM privpred.epsilon_for(1, 1e-6, 1);
 SELECT * FROM privpred.epsilon_for(1000000, 0, 1);		-- no answer may cost more than 100
 
--- one is the inverse of the other, and the next multiple of 1e-9 is too much
+-- one is the inverse of the other, and a little more is too much
 SELECT n, e.answers_it_buys >= n AS enough,
-	(privpred.answers_for(epsilon, delta, (e.per_answer + 1e-9)::float8)).answers < n AS no_more,
+	(privpred.answers_for(epsilon, delta, (e.per_answer * (1 + 1e-3) + delta)::float8)).answers < n AS no_more,
 	(privpred.answers_for(epsilon, delta, e.per_answer::float8)).answers = e.answers_it_buys AS agree
 FROM (VALUES (1, 1e-6), (0.5, 0), (10, 1e-9), (3, 0.01)) AS budget (epsilon, delta),
 	(VALUES (1), (10), (12345)) AS wanted (n),
@@ -75,4 +75,4 @@ SELECT privpred.epsilon_for(1, 0, 2000000000);
 \echo :LAST_ERROR_SQLSTATE
 
 RESET ROLE;
-DROP ROLE privpred_accounting_nobody;
+DROP ROLE accounting_nobody;

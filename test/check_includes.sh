@@ -21,7 +21,7 @@ declare -A may_include=(
 exceptions=" ledger:catalog/store.h "
 
 # What unit tests drive alone may use the C library and postgres.h, not the server.
-alone='^src/(sampler/|linalg/|ledger/accountant\.)'
+alone='^src/(sampler/|linalg/|ledger/(accountant|renyi)\.)'
 harmless='^(postgres\.h|postgres_fe\.h|c\.h|port/.*|common/.*|fmgr\.h|miscadmin\.h)$'
 
 included() { sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$1"; }

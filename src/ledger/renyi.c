@@ -193,8 +193,8 @@ renyi_charge_times(EpsilonUnits charge, int64 answers)
 
 /* ---------- limits ---------- */
 
-/* Below this, what conversion costs exceeds every budget. */
-#define HOPELESS	(-2 * EPSILON_UNITS_MAX)
+/* What conversion costs, where that exceeds every budget. */
+#define HOPELESS	PG_INT64_MIN
 
 /*
  * R(a) - epsilon in units, rounded down: what conversion leaves or, as a rule,
@@ -230,6 +230,7 @@ renyi_limit(EpsilonUnits epsilon, double delta, RenyiOrder order)
 		return epsilon;
 	if (!is_convertible(delta, order))
 		return 0;
+	/* One is positive and at most EPSILON_UNITS_MAX: no overflow. */
 	return Max(epsilon + conversion(delta, order), 0);
 }
 
@@ -241,7 +242,9 @@ renyi_limit(EpsilonUnits epsilon, double delta, RenyiOrder order)
  * limit gives x <= epsilon exactly.
  *
  * Already the first answer costs x >= -conversion, about half of epsilon at
- * the best order: that is what its order and delta can prove.
+ * the best order: that is what its order and delta can prove.  The figure
+ * says where an account stands; the guarantee to quote is the grant, because
+ * when an analyst stops may depend on the answers.
  */
 EpsilonUnits
 renyi_to_epsilon(EpsilonUnits spent, double delta, RenyiOrder order)
@@ -413,6 +416,23 @@ renyi_choose(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder highest, Re
 	return true;
 }
 
+/*
+ * A finite order that charges the plain epsilon gains no more than
+ * -ln(1 - d), by way of the limit, and loses the better draws of the infinite
+ * order.  Not worth it: 1 for one answer, rather than 1.0000003.
+ */
+static void
+prefer_plain(RenyiGrant *grant, int64 answers, EpsilonUnits step, EpsilonUnits maximum,
+			 RenyiPlan *plan)
+{
+	EpsilonUnits plain = Min(grant->epsilon / answers, maximum) / step * step;
+
+	if (plan->order == RENYI_ORDER_INFINITE || plan->charge < grant->per_answer || plain == 0)
+		return;
+	grant->per_answer = plain;
+	make_plan(grant, 0, RENYI_ORDER_INFINITE, plan);
+}
+
 bool
 renyi_per_answer(RenyiGrant *grant, int64 answers, EpsilonUnits step, EpsilonUnits maximum,
 				 RenyiPlan *plan)
@@ -438,5 +458,6 @@ renyi_per_answer(RenyiGrant *grant, int64 answers, EpsilonUnits step, EpsilonUni
 			high = middle - 1;
 	}
 	grant->per_answer = low * step;
+	prefer_plain(grant, answers, step, maximum, plan);
 	return true;
 }

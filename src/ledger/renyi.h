@@ -106,8 +106,9 @@ extern bool renyi_choose(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder
 
 /*
  * Sets grant->per_answer to the largest multiple of step up to maximum at
- * which the grant buys that many answers, and the plan for it.  False if step
- * itself is too much; the plan then says what step buys.
+ * which the grant buys that many answers, and the plan for it; or to the largest
+ * for the infinite order, if a finite one gains no more than delta.  False if
+ * step itself is too much; the plan then says what step buys.
  */
 extern bool renyi_per_answer(RenyiGrant *grant, int64 answers, EpsilonUnits step,
 							 EpsilonUnits maximum, RenyiPlan *plan);
