@@ -73,3 +73,19 @@ SELECT rows, majority_accuracy FROM privpred.evaluate('wide', 'wide');
 DROP TABLE rows_of, wide;
 DROP AGGREGATE first_train(text, float8[]);
 DROP FUNCTION first_step, first_predict;
+
+-- how large a stored model is does not depend on what was learnt: few rows, no rows, one class
+CREATE TABLE sizes (id int PRIMARY KEY, x float8, y text);
+INSERT INTO sizes SELECT i, i / 1000.0, CASE WHEN i > 500 THEN 'b' ELSE 'a' END FROM generate_series(1, 1000) i;
+SELECT privpred.protect('sizes');
+SELECT count(privpred.create_model(name, 'sizes', label => 'y', classes => '{a,b,c}', features => '["x"]', teachers => 50, epsilon => 1, learner => name))
+FROM learner WHERE name <> 'sql';
+CREATE TEMP TABLE size AS SELECT name, pg_column_size(predictor) FROM privpred.model;
+DELETE FROM sizes WHERE id % 50 <> 0;
+SELECT count(privpred.retrain(name)) FROM learner WHERE name <> 'sql';
+INSERT INTO size SELECT name, pg_column_size(predictor) FROM privpred.model;
+DELETE FROM sizes;
+SELECT count(privpred.retrain(name)) FROM learner WHERE name <> 'sql';
+INSERT INTO size SELECT name, pg_column_size(predictor) FROM privpred.model;
+SELECT name, count(DISTINCT pg_column_size) AS different_sizes FROM size GROUP BY name ORDER BY name COLLATE "C";
+DROP TABLE sizes;

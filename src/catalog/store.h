@@ -106,7 +106,7 @@ typedef struct ModelRecord
 	Jsonb	   *options;
 	char		salt[MODEL_SALT_LENGTH];
 	int32		version;
-	Predictor  *predictor;		/* NULL if every teacher votes the default */
+	Predictor  *predictor;
 } ModelRecord;
 
 /* Raises 42704 if there is no such model; allocates in the current context. */

@@ -135,7 +135,7 @@ request_predict(FmgrInfo *site, text *name, InputForm form, Datum input)
 	}
 
 	receipt = ledger_spend(predict->lease);
-	if (model->mechanism_model.ensemble && ensemble_runs_sql(model->mechanism_model.ensemble))
+	if (ensemble_runs_sql(model->mechanism_model.ensemble))
 		answer = answer_as_owner(receipt, model, predict->x);
 	else
 		answer = model->record->mechanism->answer(receipt, &model->mechanism_model, predict->x);

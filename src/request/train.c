@@ -283,8 +283,7 @@ training_query(const ModelRecord *model, const ProtectedRelation *protected, con
 static void
 report_training(const ModelRecord *model, int64 unused_rows)
 {
-	Ensemble   *ensemble = model->predictor ? ensemble_load(model->predictor) : NULL;
-	int			fitted = ensemble ? ensemble_fitted(ensemble) : 0;
+	int			fitted = ensemble_fitted(ensemble_load(model->predictor));
 
 	if (unused_rows > 0)
 		ereport(NOTICE,
@@ -350,7 +349,10 @@ train(ModelRecord *model, const ProtectedRelation *protected)
 		elog(ERROR, "training query failed");
 	spi = MemoryContextSwitchTo(caller);
 	predictor = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	model->predictor = isnull ? NULL : (Predictor *) PG_DETOAST_DATUM_COPY(predictor);
+	model->predictor = predictor_complete(model->learner,
+										  isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
+										  model->teachers, model->classes, model->nclasses,
+										  model->features->width, model_default_class(model));
 	unused_rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
 											  2, &isnull));
 	MemoryContextSwitchTo(spi);
