@@ -15,6 +15,17 @@
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
+/* Files that know only c.h have no palloc, and use none of these. */
+#if !defined(palloc_object) && defined(PALLOC_H)
+#include "storage/shmem.h"		/* mul_size */
+#define palloc_object(type) ((type *) palloc(sizeof(type)))
+#define palloc0_object(type) ((type *) palloc0(sizeof(type)))
+#define palloc_array(type, count) ((type *) palloc(mul_size(sizeof(type), count)))
+#define palloc0_array(type, count) ((type *) palloc0(mul_size(sizeof(type), count)))
+#define repalloc_array(pointer, type, count) \
+	((type *) repalloc(pointer, mul_size(sizeof(type), count)))
+#endif
+
 #if PG_VERSION_NUM < 160000
 #define object_ownercheck(classid, objectid, roleid) \
 	pg_class_ownercheck(objectid, roleid)
@@ -43,6 +54,11 @@
 #define PARSE_TYPE_HARD_ERRORS false
 #else
 #define PARSE_TYPE_HARD_ERRORS NULL
+#endif
+
+/* A process's number in ProcGlobal->allProcs. */
+#if PG_VERSION_NUM < 170000
+#define MyProcNumber (MyProc->pgprocno)
 #endif
 
 #endif							/* PRIVPRED_COMPAT_H */

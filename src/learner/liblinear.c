@@ -210,6 +210,7 @@ const Learner logistic_learner = {
 	.additive = false,
 	.option_keys = "cost, tolerance",
 	.fit_row_bytes = fit_row_bytes,
+	.member_size = linear_member_size,
 	.fit = fit_logistic,
 };
 
@@ -218,5 +219,6 @@ const Learner svm_learner = {
 	.additive = false,
 	.option_keys = "cost, tolerance",
 	.fit_row_bytes = fit_row_bytes,
+	.member_size = linear_member_size,
 	.fit = fit_svm,
 };

@@ -395,6 +395,16 @@ ensemble_members(const Ensemble *ensemble)
 }
 
 int
+ensemble_fitted(const Ensemble *ensemble)
+{
+	int			fitted = ensemble->nmembers;
+
+	for (int i = 0; i < ensemble->nclasses; i++)
+		fitted -= ensemble->constant_votes[i];
+	return fitted;
+}
+
+int
 ensemble_classes(const Ensemble *ensemble)
 {
 	return ensemble->nclasses;

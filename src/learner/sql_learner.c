@@ -275,7 +275,9 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 
 const Learner sql_learner = {
 	.name = "sql",
+	.aggregate = "sql_learner",
 	.additive = false,
+	.runs_user_code = true,
 	.option_keys = "train, predict",
 	.fit_row_bytes = fit_row_bytes,
 	.fit = fit,

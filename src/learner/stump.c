@@ -143,5 +143,6 @@ const Learner stump_learner = {
 	.additive = false,
 	.option_keys = "",
 	.fit_row_bytes = fit_row_bytes,
+	.member_size = stump_member_size,
 	.fit = fit,
 };

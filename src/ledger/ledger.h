@@ -2,16 +2,24 @@
  * ledger.h
  *		Spend, commit, flush: then, and only then, sample.
  *
+ * ledger.c		settings and start-up
  * lease.c		the asking side: reserve answers ahead, hand out receipts
- * worker.c		the ledger's process: the only writer of accounts and chain
+ * client.c		one round trip to the ledger's process
  * shmem.c		request slots between the two
- * chain.c		the hash chain and its verification
+ * worker.c		the ledger's process: start, signals, main loop
+ * debit.c		what it does with a batch of requests, in one transaction
+ * accounts.c	reading accounts: who pays, what is left
+ * grants.c		grants, revocations, caps: the owner's side
+ * chain.c		the hash chain
+ * verify.c		recomputing it
  * accountant.c	pure arithmetic that rounds against the spender
- * accounts.c	grants, revocations, caps
  */
 #ifndef PRIVPRED_LEDGER_H
 #define PRIVPRED_LEDGER_H
 
+#include "datatype/timestamp.h"
+
+#include "ledger/accountant.h"
 #include "mechanism/mechanism.h"
 #include "privpred.h"
 
@@ -23,7 +31,7 @@ typedef struct LedgerPrice
 	int32		version;
 	const char *model_name;		/* for the ledger and messages */
 	EpsilonUnits epsilon;		/* of one answer */
-	const Mechanism *mechanism;	/* gives the shape of the charge */
+	const Mechanism *mechanism; /* gives the shape of the charge */
 } LedgerPrice;
 
 /*
@@ -38,21 +46,84 @@ extern LedgerLease *ledger_open(MemoryContext context, const LedgerPrice *price)
 
 /*
  * Pays for one answer and returns its receipt, or raises: 53400 exhausted,
- * 42501 no budget, 25006 standby, and so on.  The receipt stays valid until
- * the next call on the same lease.
+ * 42501 no budget, 25006 standby, 54000 too many answers for one statement,
+ * and so on.  The receipt stays valid until the next call on the same lease.
  */
 extern const LedgerReceipt *ledger_spend(LedgerLease *lease);
 
-/* The paying account decides between mechanisms of different shapes. */
-extern bool ledger_order_is_infinite(const LedgerReceipt *receipt);
-
-/* accountant.c: no server, no floats that decide */
-
 /*
- * Reads an epsilon as the shortest decimal that prints it and rounds it down
- * to units.  Returns false unless EPSILON_MIN <= epsilon <= maximum.
+ * Makes every session drop its leases at its next answer, from the commit of
+ * the current transaction on.  To be called by whatever changes what an answer
+ * costs or who may have it: grants, revocations, retraining, dropping.
  */
-extern bool epsilon_to_units(double epsilon, double maximum, EpsilonUnits *units);
+extern void ledger_invalidate_leases(void);
+
+/* ---------- grants.c ----------
+ *
+ * Ordinary writes in the caller's transaction.  The caller has checked who
+ * owns the relation and that it is protected.
+ */
+typedef struct LedgerGrant
+{
+	int64		relation_id;
+	Oid			role;
+	EpsilonUnits limit;
+	EpsilonUnits per_answer;	/* 0: unspecified */
+	bool		has_valid_until;
+	TimestampTz valid_until;
+} LedgerGrant;
+
+extern void ledger_grant(const LedgerGrant *grant);
+extern void ledger_revoke(int64 relation_id, Oid role);
+
+/* The cap over all roles together; without one, totals are still kept. */
+extern void ledger_set_cap(int64 relation_id, bool has_cap, EpsilonUnits limit);
+
+/* After DROP TABLE: closes all budgets of the relation. */
+extern void ledger_relation_dropped(int64 relation_id);
+
+/* Is there a budget that was not revoked? */
+extern bool ledger_relation_has_budgets(int64 relation_id);
+
+/* Makes a restored or cloned ledger this database's own.  Superusers only. */
+extern void ledger_adopt(void);
+
+/* Returns an orphaned lease to its account, knowingly; see docs/ledger.md. */
+extern void ledger_forgive(int64 lease);
+
+/* The relation that an open lease draws on; raises 42704 if there is no such lease. */
+extern Oid	ledger_lease_relation(int64 lease);
+
+/* ---------- accounts.c ---------- */
+
+/* What answers would cost a role, without spending. */
+typedef struct LedgerQuote
+{
+	bool		has_account;	/* else the rest is void */
+	EpsilonUnits cost;			/* saturates at the largest number of units */
+	EpsilonUnits left;
+	int64		answers_left;
+} LedgerQuote;
+
+extern LedgerQuote ledger_quote(const LedgerPrice *price, Oid role, int64 answers);
+
+/* ---------- verify.c ---------- */
+
+typedef struct LedgerVerdict
+{
+	const char *problem;		/* NULL: none found */
+	int64		entry;			/* where; 0 if not at one entry */
+	int64		entries;
+	uint8		head[32];
+	int			frozen_accounts;	/* limit lowered below what was spent */
+	int			orphaned_leases;
+} LedgerVerdict;
+
+/* expected_head may be NULL; any head the chain ever had proves no rewind. */
+extern LedgerVerdict ledger_verify(const uint8 *expected_head);
+
+/* Identifies this start of the server; leases of earlier ones are orphaned. */
+extern int64 ledger_incarnation(void);
 
 /* GUCs and hooks */
 extern void ledger_init(void);

@@ -4,6 +4,7 @@
  *
  * registry.c	names to mechanisms
  * vote.c		subsample and aggregate
+ * vote_draw.c	its draw, from counts alone
  */
 #ifndef PRIVPRED_MECHANISM_H
 #define PRIVPRED_MECHANISM_H
@@ -14,20 +15,15 @@
 /* Made by the ledger alone (ledger/ledger.h), after the debit is durable. */
 typedef struct LedgerReceipt LedgerReceipt;
 
-/* How one answer's privacy loss grows with the order of the paying account. */
-typedef enum ChargeShape
-{
-	CHARGE_PURE,				/* an epsilon-DP answer: min(e, a e^2 / 2) */
-	CHARGE_BOUNDED_RANGE		/* min(e, a e^2 / 8) */
-} ChargeShape;
+/* The paying account decides between draws of different shapes (ledger). */
+extern bool ledger_order_is_infinite(const LedgerReceipt *receipt);
 
 /* The public side of a trained model: what a mechanism may look at. */
 typedef struct MechanismModel
 {
 	EpsilonUnits epsilon;		/* per answer */
-	int			teachers;		/* declared; absent ones vote the default class */
+	int			teachers;		/* declared, and members of the ensemble */
 	int			nclasses;
-	int			default_class;
 	const Ensemble *ensemble;
 } MechanismModel;
 
@@ -45,7 +41,7 @@ typedef struct Mechanism
 	const char *name;
 	const char *charge_kind;	/* per_answer, per_stream or once */
 
-	/* Raises 22023 unless the declared parameters make sense together. */
+	/* Raises 22023 unless the declared parameters go together; NULL: they do. */
 	void		(*validate) (int teachers, int nclasses, EpsilonUnits epsilon);
 	/* The shape of the charge against an account of finite or infinite order. */
 	ChargeShape (*shape) (bool order_is_infinite);
@@ -60,13 +56,6 @@ typedef struct Mechanism
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
 extern char *mechanism_names(void);
 
-/*
- * The draw itself, from counts alone, so that unit tests can drive it and
- * compare it with vote_distribution().
- */
-extern int	vote_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-					  const int32 *votes, int teachers);
-extern void vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-							  const int32 *votes, int teachers, double *probability);
+extern const Mechanism vote_mechanism;
 
 #endif							/* PRIVPRED_MECHANISM_H */

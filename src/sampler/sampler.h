@@ -4,21 +4,38 @@
  *
  * Nothing here knows the server: no catalogs, no settings, no floating point.
  * Probabilities are ratios of integers and every draw has exactly the stated
- * distribution, given uniform random bits (Canonne, Kamath, Steinke 2020).
+ * distribution, given uniform random bits (Canonne, Kamath, Steinke 2020,
+ * "The Discrete Gaussian for Differential Privacy", cited as CKS below).
  * The number of random bits consumed depends on the outcome.
+ *
+ * rng.c		buffered uniform integers
+ * bernoulli.c	coins of rational and exponential bias
+ * discrete.c	discrete Laplace and discrete Gaussian noise
+ * entropy.c	the two failures, as server errors
  */
 #ifndef PRIVPRED_SAMPLER_H
 #define PRIVPRED_SAMPLER_H
 
-/* rng.c */
+#ifndef HAVE_INT128
+#error "privpred needs a compiler with 128-bit integers"
+#endif
 
-/* Called when the operating system has no randomness to give; must not return. */
+/*
+ * Provided by the host, and must not return: entropy.c in the server, the
+ * harness in unit tests.  The first is called when the operating system has no
+ * randomness to give, the second when an argument is outside the range stated
+ * here, which is always a bug of the caller.
+ */
 extern void sampler_no_entropy(void) pg_attribute_noreturn();
+extern void sampler_out_of_range(const char *function) pg_attribute_noreturn();
+
+/* rng.c */
 
 extern uint64 sample_uint64(void);
 
 /* Uniform in [0, n); n > 0. */
 extern uint64 sample_uniform(uint64 n);
+extern uint128 sample_uniform_wide(uint128 n);
 
 /* bernoulli.c */
 
@@ -26,12 +43,21 @@ extern uint64 sample_uniform(uint64 n);
 extern bool sample_bernoulli(uint64 numerator, uint64 denominator);
 
 /*
- * True with probability exp(-(factor * numerator) / denominator).  The product
- * may exceed 64 bits.
+ * True with probability exp(-(factor * numerator) / denominator);
+ * denominator > 0.  The product may exceed 64 bits.
  */
 extern bool sample_bernoulli_exp(uint64 factor, uint64 numerator, uint64 denominator);
+extern bool sample_bernoulli_exp_wide(uint128 numerator, uint128 denominator);
 
 /* discrete.c */
+
+/*
+ * Noise takes numerators and denominators in [1, 2^60], a Laplace scale below
+ * 2^42.  Then no intermediate value overflows (see discrete.c), and a result
+ * that int64 cannot hold has probability below e^(-10^6).
+ */
+#define SAMPLER_MAX_TERM	(UINT64CONST(1) << 60)
+#define SAMPLER_MAX_SCALE	(UINT64CONST(1) << 42)
 
 /* Pr[x] proportional to exp(-|x| * denominator / numerator): scale numerator/denominator. */
 extern int64 sample_discrete_laplace(uint64 numerator, uint64 denominator);

@@ -1,0 +1,351 @@
+/*
+ * budget.c
+ *		SQL entry points of budgets and their ledger.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "catalog/store.h"
+#include "ledger/ledger.h"
+
+PG_FUNCTION_INFO_V1(privpred_grant_budget);
+PG_FUNCTION_INFO_V1(privpred_revoke_budget);
+PG_FUNCTION_INFO_V1(privpred_cost);
+PG_FUNCTION_INFO_V1(privpred_verify_ledger);
+PG_FUNCTION_INFO_V1(privpred_adopt_ledger);
+PG_FUNCTION_INFO_V1(privpred_forgive_lease);
+PG_FUNCTION_INFO_V1(privpred_ledger_incarnation);
+PG_FUNCTION_INFO_V1(privpred_append_only);
+PG_FUNCTION_INFO_V1(privpred_ledger_probe);
+PG_FUNCTION_INFO_V1(privpred_ledger_probe_cap);
+
+static void
+require_argument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", name)));
+}
+
+static EpsilonUnits
+read_epsilon(double epsilon, double maximum, const char *name)
+{
+	EpsilonUnits units;
+
+	if (!epsilon_to_units(epsilon, maximum, &units))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be between %g and %g", name, EPSILON_MIN, maximum)));
+	return units;
+}
+
+static int64
+require_protected(Oid relation)
+{
+	return protected_relation_get(relation)->relation_id;
+}
+
+static void
+refuse_unsupported(bool given, const char *name)
+{
+	if (given)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("budgets with %s are not supported yet", name),
+				 errhint("Grant a pure budget: epsilon alone, with valid_until if it is to end.")));
+}
+
+/* grant_budget(role, relation, epsilon, delta, valid_until, refresh, lifetime_epsilon, per_answer) */
+Datum
+privpred_grant_budget(PG_FUNCTION_ARGS)
+{
+	LedgerGrant grant = {0};
+	Oid			relation;
+	double		delta;
+
+	require_argument(fcinfo, 0, "role");
+	require_argument(fcinfo, 1, "relation");
+	require_argument(fcinfo, 2, "epsilon");
+	grant.role = PG_GETARG_OID(0);
+	relation = PG_GETARG_OID(1);
+	delta = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
+
+	check_relation_owner(relation);
+	(void) GetUserNameFromId(grant.role, false);	/* does it exist? */
+	grant.relation_id = require_protected(relation);
+	grant.limit = read_epsilon(PG_GETARG_FLOAT8(2), EPSILON_MAX, "epsilon");
+	if (!(delta >= 0 && delta < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be at least 0 and less than 1")));
+	refuse_unsupported(delta > 0, "delta");
+	refuse_unsupported(!PG_ARGISNULL(5), "refresh");
+	refuse_unsupported(!PG_ARGISNULL(6), "lifetime_epsilon");
+	if (!PG_ARGISNULL(4))
+	{
+		grant.has_valid_until = true;
+		grant.valid_until = PG_GETARG_TIMESTAMPTZ(4);
+		if (grant.valid_until <= GetCurrentTimestamp())
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("valid_until must be in the future"),
+					 errhint("To end a budget now, use privpred.revoke_budget().")));
+	}
+	if (!PG_ARGISNULL(7))
+		grant.per_answer = read_epsilon(PG_GETARG_FLOAT8(7), EPSILON_PER_ANSWER_MAX,
+										"per_answer");
+	ledger_grant(&grant);
+	PG_RETURN_VOID();
+}
+
+Datum
+privpred_revoke_budget(PG_FUNCTION_ARGS)
+{
+	Oid			relation;
+
+	require_argument(fcinfo, 0, "role");
+	require_argument(fcinfo, 1, "relation");
+	relation = PG_GETARG_OID(1);
+	check_relation_owner(relation);
+	ledger_revoke(require_protected(relation), PG_GETARG_OID(0));
+	PG_RETURN_VOID();
+}
+
+/* The price of a model, by name; false if there is none. */
+static bool
+lookup_price(const char *model, LedgerPrice *price, Oid *relation)
+{
+	static SPIPlanPtr plan = NULL;
+	Oid			argtypes[] = {TEXTOID};
+	Datum		args[] = {CStringGetTextDatum(model)};
+	CatalogSession session;
+	bool		found;
+	bool		isnull;
+
+	memset(price, 0, sizeof(LedgerPrice));
+	*relation = InvalidOid;
+	catalog_begin(&session);
+	if (plan == NULL)
+	{
+		plan = SPI_prepare("SELECT m.relation_id, m.model_id, m.version, m.epsilon_units, "
+						   "m.mechanism, r.relation FROM privpred.model m "
+						   "JOIN privpred.protected_relation r USING (relation_id) "
+						   "WHERE m.name = $1", 1, argtypes);
+		if (plan == NULL || SPI_keepplan(plan) != 0)
+			elog(ERROR, "could not prepare a query of models");
+	}
+	if (SPI_execute_plan(plan, args, NULL, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read models");
+	found = SPI_processed == 1;
+	if (found)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[0];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+		Datum		value;
+
+		price->relation_id = DatumGetInt64(SPI_getbinval(tuple, desc, 1, &isnull));
+		price->model_id = DatumGetInt64(SPI_getbinval(tuple, desc, 2, &isnull));
+		price->version = DatumGetInt32(SPI_getbinval(tuple, desc, 3, &isnull));
+		price->epsilon = DatumGetInt64(SPI_getbinval(tuple, desc, 4, &isnull));
+		price->mechanism = mechanism_lookup(SPI_getvalue(tuple, desc, 5));
+		value = SPI_getbinval(tuple, desc, 6, &isnull);
+		if (!isnull)
+			*relation = DatumGetObjectId(value);
+	}
+	catalog_end(&session);
+	price->model_name = model;
+	return found;
+}
+
+static Datum
+units_datum(EpsilonUnits units)
+{
+	char		text[EPSILON_TEXT_SIZE];
+
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(epsilon_to_text(units, text)),
+							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+/* cost(model, answers) */
+Datum
+privpred_cost(PG_FUNCTION_ARGS)
+{
+	char	   *model = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	int64		answers = PG_GETARG_INT64(1);
+	Oid			role = GetOuterUserId();
+	LedgerPrice price;
+	LedgerQuote quote = {0};
+	Oid			relation;
+	bool		known;
+	TupleDesc	desc;
+	Datum		values[5];
+	bool		nulls[5] = {0};
+
+	if (answers < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("answers must be at least 1")));
+	known = lookup_price(model, &price, &relation);
+	if (known)
+		quote = ledger_quote(&price, role, answers);
+	if (!quote.has_account)
+	{
+		/* Only those who may see the model learn that it exists. */
+		bool		owns = known && OidIsValid(relation) &&
+		object_ownercheck(RelationRelationId, relation, role);
+
+		ereport(ERROR,
+				(errcode(owns ? ERRCODE_INSUFFICIENT_PRIVILEGE : ERRCODE_UNDEFINED_OBJECT),
+				 owns ? errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+							   GetUserNameFromId(role, false), model) :
+				 errmsg("model \"%s\" does not exist, or you have no budget for it", model),
+				 errhint("See privpred.models and privpred.budgets.")));
+	}
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	values[0] = units_datum(quote.cost);
+	values[1] = units_datum(0);
+	values[2] = units_datum(quote.left - quote.cost);
+	values[3] = BoolGetDatum(answers <= quote.answers_left);
+	values[4] = Int64GetDatum(quote.answers_left);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* verify_ledger(expected_head bytea) */
+Datum
+privpred_verify_ledger(PG_FUNCTION_ARGS)
+{
+	const uint8 *expected = NULL;
+	LedgerVerdict verdict;
+	TupleDesc	desc;
+	Datum		values[7];
+	bool		nulls[7] = {0};
+	bytea	   *head = palloc(VARHDRSZ + sizeof(verdict.head));
+
+	if (!PG_ARGISNULL(0))
+	{
+		bytea	   *given = PG_GETARG_BYTEA_PP(0);
+
+		if (VARSIZE_ANY_EXHDR(given) != sizeof(verdict.head))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a head of the ledger has %d bytes", (int) sizeof(verdict.head)),
+					 errhint("Give it as \\x followed by the digits of the server log.")));
+		expected = (uint8 *) VARDATA_ANY(given);
+	}
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	verdict = ledger_verify(expected);
+	SET_VARSIZE(head, VARHDRSZ + sizeof(verdict.head));
+	memcpy(VARDATA(head), verdict.head, sizeof(verdict.head));
+	values[0] = BoolGetDatum(verdict.problem == NULL);
+	nulls[1] = verdict.problem == NULL;
+	values[1] = nulls[1] ? (Datum) 0 : CStringGetTextDatum(verdict.problem);
+	nulls[2] = verdict.entry == 0;
+	values[2] = Int64GetDatum(verdict.entry);
+	values[3] = PointerGetDatum(head);
+	values[4] = Int64GetDatum(verdict.entries);
+	values[5] = Int32GetDatum(verdict.frozen_accounts);
+	values[6] = Int32GetDatum(verdict.orphaned_leases);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+Datum
+privpred_adopt_ledger(PG_FUNCTION_ARGS)
+{
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("only superusers can adopt a ledger")));
+	ledger_adopt();
+	PG_RETURN_VOID();
+}
+
+Datum
+privpred_forgive_lease(PG_FUNCTION_ARGS)
+{
+	int64		lease = PG_GETARG_INT64(0);
+	Oid			relation = ledger_lease_relation(lease);
+
+	if (OidIsValid(relation))
+		check_relation_owner(relation);
+	else if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("only superusers can forgive a lease on a dropped relation")));
+	ledger_forgive(lease);
+	PG_RETURN_VOID();
+}
+
+Datum
+privpred_ledger_incarnation(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(ledger_incarnation());
+}
+
+/* A guard against accidents; a superuser can disable the trigger, and verify_ledger tells. */
+Datum
+privpred_append_only(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("this function must be called as a trigger")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("entries of the privacy ledger cannot be changed or removed")));
+	PG_RETURN_NULL();
+}
+
+/*
+ * For tests of the ledger: takes one receipt per call, as an answer would, and
+ * draws nothing.  Not in the install script; only superusers can create it.
+ */
+Datum
+privpred_ledger_probe(PG_FUNCTION_ARGS)
+{
+	LedgerLease *lease = fcinfo->flinfo->fn_extra;
+
+	if (lease == NULL)
+	{
+		char	   *model = text_to_cstring(PG_GETARG_TEXT_PP(0));
+		LedgerPrice price;
+		Oid			relation;
+
+		if (!lookup_price(model, &price, &relation))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("model \"%s\" does not exist", model)));
+		lease = ledger_open(fcinfo->flinfo->fn_mcxt, &price);
+		fcinfo->flinfo->fn_extra = lease;
+	}
+	PG_RETURN_BOOL(ledger_spend(lease) != NULL);
+}
+
+/* Likewise for tests: what protect(..., epsilon_cap) does; null removes the cap. */
+Datum
+privpred_ledger_probe_cap(PG_FUNCTION_ARGS)
+{
+	bool		has_cap = !PG_ARGISNULL(1);
+
+	ledger_set_cap(PG_GETARG_INT64(0), has_cap,
+				   has_cap ? read_epsilon(PG_GETARG_FLOAT8(1), EPSILON_MAX, "cap") : 0);
+	PG_RETURN_VOID();
+}

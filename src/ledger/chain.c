@@ -1,0 +1,260 @@
+/*
+ * chain.c
+ *		The hash chain: every entry carries sha256(previous head, entry).
+ *
+ * Entries are hashed by what they say, never by oids, so that a restored dump
+ * verifies.  The canonical form is a sequence of netstrings "length:bytes,",
+ * a null being "-,"; numbers are decimal and times are microseconds since
+ * 2000-01-01 UTC.  docs/ledger.md has it in SQL.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/cryptohash.h"
+#include "common/sha2.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+
+#include "ledger/internal.h"
+
+static SPIPlanPtr end_plan = NULL;
+static SPIPlanPtr append_plan = NULL;
+static SPIPlanPtr drain_plan = NULL;
+
+/* Where we left the chain; void after an error. */
+static ChainEnd known_end;
+static Oid	known_generation = InvalidOid;
+
+static void
+put_text(StringInfo form, const char *text)
+{
+	if (text == NULL)
+		appendStringInfoString(form, "-,");
+	else
+		appendStringInfo(form, "%d:%s,", (int) strlen(text), text);
+}
+
+static void
+put_number(StringInfo form, int64 number)
+{
+	char		text[32];
+
+	pg_lltoa(number, text);
+	put_text(form, text);
+}
+
+static void
+put_optional(StringInfo form, bool present, int64 number)
+{
+	if (present)
+		put_number(form, number);
+	else
+		put_text(form, NULL);
+}
+
+static void
+canonical_form(StringInfo form, const LedgerEntry *entry)
+{
+	put_number(form, entry->id);
+	put_number(form, entry->at);
+	put_text(form, entry->kind);
+	put_optional(form, entry->account_id != 0, entry->account_id);
+	put_optional(form, entry->cap_id != 0, entry->cap_id);
+	put_text(form, entry->role_name);
+	put_optional(form, entry->relation_id != 0, entry->relation_id);
+	put_text(form, entry->relation_name);
+	put_optional(form, entry->model_id != 0, entry->model_id);
+	put_text(form, entry->model);
+	put_optional(form, entry->version != 0, entry->version);
+	put_optional(form, entry->lease != 0, entry->lease);
+	put_number(form, entry->answers);
+	put_number(form, entry->units);
+	put_number(form, entry->cap_units);
+	put_optional(form, entry->has_limit, entry->limit);
+	put_text(form, entry->actor);
+	put_number(form, entry->pid);
+}
+
+void
+chain_hash(LedgerEntry *entry, const uint8 *previous)
+{
+	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
+	StringInfoData form;
+
+	StaticAssertStmt(HEAD_SIZE == PG_SHA256_DIGEST_LENGTH, "a head is a sha256");
+
+	initStringInfo(&form);
+	canonical_form(&form, entry);
+	if (context == NULL ||
+		pg_cryptohash_init(context) < 0 ||
+		pg_cryptohash_update(context, previous, HEAD_SIZE) < 0 ||
+		pg_cryptohash_update(context, (uint8 *) form.data, form.len) < 0 ||
+		pg_cryptohash_final(context, entry->head, HEAD_SIZE) < 0)
+		elog(ERROR, "could not compute the head of the ledger");
+	pg_cryptohash_free(context);
+	pfree(form.data);
+}
+
+static void
+prepare(SPIPlanPtr *plan, const char *query, int nargs, Oid *argtypes)
+{
+	if (*plan != NULL)
+		return;
+	*plan = SPI_prepare(query, nargs, argtypes);
+	if (*plan == NULL || SPI_keepplan(*plan) != 0)
+		elog(ERROR, "could not prepare a query of the ledger");
+}
+
+void
+chain_forget(void)
+{
+	SPIPlanPtr *plans[] = {&end_plan, &append_plan, &drain_plan};
+
+	for (int i = 0; i < lengthof(plans); i++)
+	{
+		if (*plans[i] != NULL)
+			SPI_freeplan(*plans[i]);
+		*plans[i] = NULL;
+	}
+	known_generation = InvalidOid;
+}
+
+/* The generation, an oid of ours, tells a ledger that was created anew. */
+void
+chain_read_end(ChainEnd *end, Oid generation)
+{
+	bool		isnull;
+	bytea	   *head;
+
+	if (OidIsValid(generation) && known_generation == generation)
+	{
+		*end = known_end;
+		return;
+	}
+	memset(end, 0, sizeof(ChainEnd));
+	prepare(&end_plan,
+			"SELECT e.id, e.head FROM privpred.ledger_entry e ORDER BY e.id DESC LIMIT 1",
+			0, NULL);
+	if (SPI_execute_plan(end_plan, NULL, NULL, false, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the end of the ledger");
+	if (SPI_processed == 0)
+		return;
+	end->id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+										  1, &isnull));
+	head = DatumGetByteaPP(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+										 2, &isnull));
+	if (VARSIZE_ANY_EXHDR(head) != HEAD_SIZE)
+		elog(ERROR, "entry " INT64_FORMAT " of the ledger has a malformed head", end->id);
+	memcpy(end->head, VARDATA_ANY(head), HEAD_SIZE);
+	known_end = *end;
+	known_generation = generation;
+}
+
+#define APPEND_COLUMNS	19
+
+void
+chain_append(ChainEnd *end, LedgerEntry *entry)
+{
+	static Oid	argtypes[APPEND_COLUMNS] = {
+		INT8OID, TIMESTAMPTZOID, TEXTOID, INT8OID, INT8OID, TEXTOID, INT8OID,
+		TEXTOID, INT8OID, TEXTOID, INT4OID, INT8OID, INT8OID, INT8OID, INT8OID,
+		INT8OID, TEXTOID, INT4OID, BYTEAOID
+	};
+	Datum		args[APPEND_COLUMNS];
+	char		nulls[APPEND_COLUMNS];
+	bytea	   *head = palloc(VARHDRSZ + HEAD_SIZE);
+	int			n = 0;
+
+#define PUT(present, value) \
+	(nulls[n] = (present) ? ' ' : 'n', args[n] = (present) ? (value) : (Datum) 0, n++)
+#define PUT_TEXT(text) PUT((text) != NULL, CStringGetTextDatum(text))
+
+	entry->id = end->id + 1;
+	if (entry->lease < 0)
+		entry->lease = entry->id;	/* the first entry names the lease */
+	chain_hash(entry, end->head);
+	SET_VARSIZE(head, VARHDRSZ + HEAD_SIZE);
+	memcpy(VARDATA(head), entry->head, HEAD_SIZE);
+
+	PUT(true, Int64GetDatum(entry->id));
+	PUT(true, TimestampTzGetDatum(entry->at));
+	PUT_TEXT(entry->kind);
+	PUT(entry->account_id != 0, Int64GetDatum(entry->account_id));
+	PUT(entry->cap_id != 0, Int64GetDatum(entry->cap_id));
+	PUT_TEXT(entry->role_name);
+	PUT(entry->relation_id != 0, Int64GetDatum(entry->relation_id));
+	PUT_TEXT(entry->relation_name);
+	PUT(entry->model_id != 0, Int64GetDatum(entry->model_id));
+	PUT_TEXT(entry->model);
+	PUT(entry->version != 0, Int32GetDatum(entry->version));
+	PUT(entry->lease != 0, Int64GetDatum(entry->lease));
+	PUT(true, Int64GetDatum(entry->answers));
+	PUT(true, Int64GetDatum(entry->units));
+	PUT(true, Int64GetDatum(entry->cap_units));
+	PUT(entry->has_limit, Int64GetDatum(entry->limit));
+	PUT_TEXT(entry->actor);
+	PUT(true, Int32GetDatum(entry->pid));
+	PUT(true, PointerGetDatum(head));
+	Assert(n == APPEND_COLUMNS);
+
+	prepare(&append_plan,
+			"INSERT INTO privpred.ledger_entry (id, at, kind, account_id, cap_id, role_name, "
+			"relation_id, relation_name, model_id, model, version, lease, answers, units, "
+			"cap_units, limit_units, actor, pid, head) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, "
+			"$9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+			APPEND_COLUMNS, argtypes);
+	if (SPI_execute_plan(append_plan, args, nulls, false, 0) != SPI_OK_INSERT)
+		elog(ERROR, "could not append to the ledger");
+
+	end->id = entry->id;
+	memcpy(end->head, entry->head, HEAD_SIZE);
+	known_end = *end;
+}
+
+/*
+ * Grants and revocations are written by their owners' transactions; they enter
+ * the chain when this sees them committed.
+ */
+void
+chain_drain_outbox(ChainEnd *end)
+{
+	SPITupleTable *table;
+	uint64		rows;
+
+	prepare(&drain_plan,
+			"WITH d AS (DELETE FROM privpred.ledger_outbox RETURNING *) "
+			"SELECT at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
+			"lease, answers, units, cap_units, limit_units, actor, pid FROM d ORDER BY seq",
+			0, NULL);
+	if (SPI_execute_plan(drain_plan, NULL, NULL, false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the outbox of the ledger");
+	table = SPI_tuptable;
+	rows = SPI_processed;
+	for (uint64 row = 0; row < rows; row++)
+	{
+		LedgerEntry entry = {0};
+		bool		isnull;
+		Datum		value;
+
+#define GET(column) (value = SPI_getbinval(table->vals[row], table->tupdesc, column, &isnull))
+#define GET_TEXT(column) (GET(column), isnull ? NULL : TextDatumGetCString(value))
+#define GET_INT8(column) (GET(column), isnull ? 0 : DatumGetInt64(value))
+
+		entry.at = DatumGetTimestampTz(GET(1));
+		entry.kind = GET_TEXT(2);
+		entry.account_id = GET_INT8(3);
+		entry.cap_id = GET_INT8(4);
+		entry.role_name = GET_TEXT(5);
+		entry.relation_id = GET_INT8(6);
+		entry.relation_name = GET_TEXT(7);
+		entry.lease = GET_INT8(8);
+		entry.answers = GET_INT8(9);
+		entry.units = GET_INT8(10);
+		entry.cap_units = GET_INT8(11);
+		entry.limit = GET_INT8(12);
+		entry.has_limit = !isnull;
+		entry.actor = GET_TEXT(13);
+		entry.pid = DatumGetInt32(GET(14));
+		chain_append(end, &entry);
+	}
+}

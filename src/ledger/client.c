@@ -1,0 +1,220 @@
+/*
+ * client.c
+ *		One round trip to the ledger's process.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+
+#include "ledger/internal.h"
+
+#define START_PATIENCE_US	INT64CONST(5000000) /* for a worker slot */
+#define START_RETRY_US		INT64CONST(500000)	/* a start may fail silently */
+#define POLL_MS				100
+#define POST_PATIENCE		200 /* ms, when all slots are taken at abort */
+
+/*
+ * The client goes, by error or exit, before it has its reply.  No answer was
+ * released, so whatever was or will be granted goes back.
+ */
+static void
+abandon(int code, Datum arg)
+{
+	LedgerShared *shared = ledger_shared();
+	LedgerSlot *slot = &shared->slots[DatumGetInt32(arg)];
+	int			worker = -1;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	switch (slot_state(slot))
+	{
+		case SLOT_PENDING:
+			slot_set_free(slot);
+			break;
+		case SLOT_TAKEN:
+			slot_set_state(slot, SLOT_ABANDONED);
+			break;
+		case SLOT_DONE:
+			if (slot->reply.outcome == OUTCOME_GRANTED && slot->reply.granted > 0)
+			{
+				LedgerDatabase *entry = database_entry(shared, false);
+
+				slot_give_back(slot);
+				if (entry != NULL && entry->worker_pid != 0)
+					worker = entry->worker;
+			}
+			else
+				slot_set_free(slot);
+			break;
+		case SLOT_FREE:
+		case SLOT_ABANDONED:
+			break;
+	}
+	LWLockRelease(&shared->lock);
+	if (worker >= 0)
+		SetLatch(&ProcGlobal->allProcs[worker].procLatch);
+}
+
+static void
+report_timeout(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_SYSTEM_ERROR),
+			 errmsg("the privacy ledger did not reply in time"),
+			 errdetail("No answer was given. The charge may have been recorded; it is returned when the ledger's process gets to it."),
+			 errhint("Look for waits of the \"privpred ledger\" process in pg_stat_activity, for example for a synchronous standby.")));
+}
+
+/*
+ * Waits in line for a slot.  Interruptible, unlike the abort path below.
+ */
+static int
+post_patiently(const LedgerRequest *request, TimestampTz deadline)
+{
+	int			slot = slot_post(request, true);
+
+	if (slot >= 0)
+		return slot;
+
+	slot_reclaim_dropped_databases();
+	ConditionVariablePrepareToSleep(&ledger_shared()->slot_freed);
+	while ((slot = slot_post(request, true)) < 0)
+	{
+		if (GetCurrentTimestamp() > deadline)
+		{
+			ConditionVariableCancelSleep();
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("too many sessions are waiting for the privacy ledger"),
+					 errdetail("Nothing was charged."),
+					 errhint("Try again.")));
+		}
+		(void) ConditionVariableTimedSleep(&ledger_shared()->slot_freed, POLL_MS,
+										   PG_WAIT_EXTENSION);
+	}
+	ConditionVariableCancelSleep();
+	return slot;
+}
+
+/* Starts a worker if there is none; false if all worker slots are in use. */
+static bool
+ensure_worker(void)
+{
+	LedgerShared *shared = ledger_shared();
+	LedgerDatabase *entry;
+	TimestampTz now = GetCurrentTimestamp();
+	bool		start = false;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	entry = database_entry(shared, true);
+	if (entry != NULL && entry->worker_pid == 0 &&
+		now - entry->started >= START_RETRY_US)
+	{
+		entry->started = now;
+		start = true;
+	}
+	LWLockRelease(&shared->lock);
+
+	if (entry == NULL)
+		return false;
+	if (!start || ledger_start_worker())
+		return true;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	entry = database_entry(shared, true);
+	if (entry != NULL && entry->worker_pid == 0)
+		entry->started = 0;		/* the next attempt may come at once */
+	LWLockRelease(&shared->lock);
+	return false;
+}
+
+static void
+wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
+{
+	TimestampTz no_worker_since = 0;
+
+	for (;;)
+	{
+		ResetLatch(MyLatch);
+		if (slot_state(slot) == SLOT_DONE)
+			return;
+		CHECK_FOR_INTERRUPTS();
+
+		if (ensure_worker())
+			no_worker_since = 0;
+		else if (no_worker_since == 0)
+			no_worker_since = GetCurrentTimestamp();
+		else if (GetCurrentTimestamp() - no_worker_since > START_PATIENCE_US)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("no worker process is free for the privacy ledger"),
+					 errdetail("Nothing was charged."),
+					 errhint("Try again, or raise max_worker_processes: the ledger needs one process per active database.")));
+		if (GetCurrentTimestamp() > deadline)
+			report_timeout();
+
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 POLL_MS, PG_WAIT_EXTENSION);
+	}
+}
+
+/* Waits for the reply, or leaves nothing behind. */
+static void
+await(int slot, TimestampTz deadline)
+{
+	PG_ENSURE_ERROR_CLEANUP(abandon, Int32GetDatum(slot));
+	{
+		wait_for_reply(&ledger_shared()->slots[slot], deadline);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(abandon, Int32GetDatum(slot));
+}
+
+/*
+ * Sends a request and waits for its reply.  The caller's transaction is not
+ * involved: what the worker commits stays, whatever becomes of the caller.
+ */
+LedgerReply
+ledger_call(const LedgerRequest *request)
+{
+	LedgerShared *shared = ledger_shared();
+	TimestampTz deadline;
+	LedgerReply reply;
+	int			slot;
+
+	deadline = GetCurrentTimestamp() + ledger_settings().timeout_ms * INT64CONST(1000);
+	slot = post_patiently(request, deadline);
+	await(slot, deadline);
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	reply = shared->slots[slot].reply;
+	slot_set_free(&shared->slots[slot]);
+	LWLockRelease(&shared->lock);
+	return reply;
+}
+
+/*
+ * Leaves a request without waiting for a reply.  Runs while transactions abort
+ * and backends exit, so: no catalog, no error, no long wait.  If it cannot be
+ * left the lease stays spent.
+ */
+void
+ledger_post(const LedgerRequest *request)
+{
+	for (int i = 0; slot_post(request, false) < 0; i++)
+	{
+		if (i >= POST_PATIENCE)
+		{
+			ereport(LOG,
+					(errmsg("%d unused private answers could not be returned to their account",
+							request->answers),
+					 errdetail("All requests to the privacy ledger were in use.")));
+			return;
+		}
+		pg_usleep(1000);
+	}
+	(void) ensure_worker();
+}

@@ -1,0 +1,278 @@
+/*
+ * internal.h
+ *		What the files of the ledger share among themselves.
+ */
+#ifndef PRIVPRED_LEDGER_INTERNAL_H
+#define PRIVPRED_LEDGER_INTERNAL_H
+
+#include "lib/stringinfo.h"
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/itemptr.h"
+#include "storage/lwlock.h"
+#include "utils/timestamp.h"
+
+#include "ledger/ledger.h"
+
+#define CAP_ROLE			InvalidOid	/* role of the account over all roles */
+
+#define LEASE_MAX_ANSWERS	10000	/* beyond 1,000 the ledger is free */
+#define LEASE_SHARE			8		/* a lease takes at most 1/8 of what is left */
+#define LEASE_MAX_AGE_US	INT64CONST(1000000)	/* bounds what a missed epoch costs */
+#define ROW_LOCK_PATIENCE_US	INT64CONST(2000000)
+#define ROW_LOCK_RETRY_US	INT64CONST(20000)
+
+/* ---------- settings (ledger.c) ---------- */
+
+typedef struct LedgerSettings
+{
+	int64		max_answers_per_statement;	/* PG_INT64_MAX: no limit */
+	int			timeout_ms;
+} LedgerSettings;
+
+extern LedgerSettings ledger_settings(void);
+extern int	ledger_idle_timeout_ms(void);
+extern int	ledger_head_log_interval_s(void);
+
+/* ---------- shared memory (shmem.c) ---------- */
+
+/*
+ * A slot goes FREE > PENDING (client) > TAKEN (worker) > DONE (worker) > FREE
+ * (client).  A client that gives up makes PENDING FREE and TAKEN ABANDONED;
+ * the worker then returns what it granted.  Slots without reply go from TAKEN
+ * to FREE directly.  Transitions happen under the lock.
+ */
+typedef enum SlotState
+{
+	SLOT_FREE,
+	SLOT_PENDING,
+	SLOT_TAKEN,
+	SLOT_ABANDONED,
+	SLOT_DONE
+} SlotState;
+
+typedef enum RequestKind
+{
+	REQUEST_LEASE,				/* debit up to "want" answers */
+	REQUEST_SETTLE,				/* a lease ended, "answers" of it unused */
+	REQUEST_GIVE_BACK,			/* granted, but the client had gone */
+	REQUEST_SYNC				/* bring the chain up to date */
+} RequestKind;
+
+typedef struct LedgerRequest
+{
+	RequestKind kind;
+	int			pid;
+	Oid			role;			/* who asks */
+	int64		relation_id;
+	int64		model_id;
+	int32		version;
+	ChargeShape shape;			/* against an account of finite order */
+	EpsilonUnits epsilon;
+	int32		want;
+	int64		lease;			/* 0: a new one */
+
+	/* settle, give back */
+	int32		answers;
+	Oid			generation;		/* oid of privpred.account at the debit */
+	Oid			account_role;
+	int64		account_id;
+	int64		cap_id;			/* 0: none was charged */
+	EpsilonUnits charge;
+	EpsilonUnits cap_charge;
+} LedgerRequest;
+
+typedef enum LedgerOutcome
+{
+	OUTCOME_GRANTED,
+	OUTCOME_EXHAUSTED,
+	OUTCOME_NO_BUDGET,
+	OUTCOME_REVOKED,
+	OUTCOME_EXPIRED,
+	OUTCOME_LOCKED,
+	OUTCOME_FOREIGN,			/* ledger cloned or restored */
+	OUTCOME_FAILED,				/* nothing recorded; see sqlstate */
+	OUTCOME_LOST				/* the worker went away: recorded or not */
+} LedgerOutcome;
+
+typedef struct LedgerReply
+{
+	LedgerOutcome outcome;
+	int			sqlstate;
+	int32		granted;
+	bool		order_is_infinite;
+	int64		lease;
+	Oid			generation;
+	int64		account_id;
+	int64		cap_id;
+	EpsilonUnits charge;
+	EpsilonUnits cap_charge;
+	TimestampTz valid_until;	/* DT_NOEND: for ever */
+
+	/* the account that pays or, in a refusal, that bound */
+	Oid			account_role;	/* CAP_ROLE: the relation-wide cap */
+	EpsilonUnits left;
+	EpsilonUnits reserved;		/* by running statements */
+} LedgerReply;
+
+typedef struct LedgerSlot
+{
+	pg_atomic_uint32 state;
+	Oid			database;
+	bool		wants_reply;
+	int			client;			/* proc number */
+	int			attempts;
+	uint64		serial;
+	TimestampTz locked_since;	/* 0: not waiting for a row lock */
+	TimestampTz not_before;
+	LedgerRequest request;
+	LedgerReply reply;
+} LedgerSlot;
+
+typedef struct LedgerDatabase
+{
+	Oid			database;		/* InvalidOid: unused */
+	int			worker_pid;		/* 0: none */
+	int			worker;			/* proc number */
+	TimestampTz started;		/* last attempt to start one */
+	TimestampTz head_logged;
+} LedgerDatabase;
+
+#define LEDGER_SLOTS		64
+#define LEDGER_DATABASES	32
+
+typedef struct LedgerShared
+{
+	uint32		magic;
+	uint32		size;
+	LWLock		lock;
+	ConditionVariable slot_freed;
+	pg_atomic_uint64 epoch;
+	int64		incarnation;
+	uint64		next_serial;
+	LedgerDatabase databases[LEDGER_DATABASES];
+	LedgerSlot	slots[LEDGER_SLOTS];
+} LedgerShared;
+
+extern LedgerShared *ledger_shared(void);
+extern void ledger_request_shmem(void);
+extern int	slot_post(const LedgerRequest *request, bool wants_reply);
+extern void slot_set_free(LedgerSlot *slot);
+extern void slot_give_back(LedgerSlot *slot);
+extern void slot_reclaim_dropped_databases(void);
+extern LedgerDatabase *database_entry(LedgerShared *shared, bool create);
+
+static inline SlotState
+slot_state(LedgerSlot *slot)
+{
+	return (SlotState) pg_atomic_read_u32(&slot->state);
+}
+
+static inline void
+slot_set_state(LedgerSlot *slot, SlotState state)
+{
+	pg_atomic_write_u32(&slot->state, state);
+}
+
+/* ---------- client.c ---------- */
+
+extern LedgerReply ledger_call(const LedgerRequest *request);
+extern void ledger_post(const LedgerRequest *request);
+
+/* ---------- worker.c ---------- */
+
+extern bool ledger_start_worker(void);
+extern PGDLLEXPORT void privpred_ledger_main(Datum arg);
+
+/* ---------- debit.c ---------- */
+
+/* Within a transaction; replies are written but not yet published. */
+extern bool debit_batch(LedgerSlot **slots, int nslots, bool careful);
+extern void debit_forget(void);
+
+/* ---------- accounts.c ---------- */
+
+typedef struct Account
+{
+	int64		account_id;
+	int64		relation_id;
+	Oid			role;
+	bool		unlimited;		/* a cap that only counts */
+	EpsilonUnits limit;
+	EpsilonUnits spent;
+	TimestampTz valid_until;	/* DT_NOEND: for ever */
+	bool		revoked;
+	bool		live_role;		/* the role still exists and holds the marker */
+	bool		order_is_infinite;
+	double		order;
+	ItemPointerData tid;
+	bool		dirty;
+	bool		cached;			/* from the worker's memory, not locked */
+} Account;
+
+/* What prevents an account from paying; OUTCOME_GRANTED if nothing does. */
+extern LedgerOutcome account_status(const Account *account, TimestampTz now);
+extern EpsilonUnits account_left(const Account *account);
+
+/* What one answer costs an account of this order; the one place that knows. */
+extern EpsilonUnits account_charge(EpsilonUnits epsilon, ChargeShape shape,
+								   const Account *account);
+
+extern bool role_holds_marker(Oid role);
+extern bool role_inherits_budget_of(Oid member, Oid role);
+
+#define ACCOUNT_COLUMNS \
+	"a.account_id, a.relation_id, a.role, a.limit_units, a.spent_units, " \
+	"a.valid_until, a.revoked_at, a.renyi_order, a.ctid"
+
+/* Reads row "row" of SPI_tuptable, selected with ACCOUNT_COLUMNS. */
+extern void account_from_spi(Account *account, uint64 row);
+
+/* Raises 55000 if the ledger was cloned or restored; may make it ours if new. */
+extern bool ledger_is_ours(void);
+extern void ledger_claim(void);
+
+/* ---------- chain.c ---------- */
+
+#define HEAD_SIZE	32
+
+typedef struct LedgerEntry
+{
+	int64		id;
+	TimestampTz at;
+	const char *kind;
+	int64		account_id;		/* 0: none */
+	int64		cap_id;			/* 0: none */
+	const char *role_name;		/* who asked or was granted; NULL: unknown */
+	int64		relation_id;	/* 0: none */
+	const char *relation_name;	/* NULL: unknown */
+	int64		model_id;		/* 0: none */
+	const char *model;			/* NULL: none or unknown */
+	int32		version;
+	int64		lease;			/* 0: none */
+	int64		answers;
+	EpsilonUnits units;
+	EpsilonUnits cap_units;
+	bool		has_limit;
+	EpsilonUnits limit;
+	const char *actor;			/* who did it */
+	int			pid;
+	uint8		head[HEAD_SIZE];
+} LedgerEntry;
+
+/* head = sha256(previous head, entry) */
+extern void chain_hash(LedgerEntry *entry, const uint8 *previous);
+
+/* Worker only: continue the chain where the table ends. */
+typedef struct ChainEnd
+{
+	int64		id;
+	uint8		head[HEAD_SIZE];
+} ChainEnd;
+
+extern void chain_read_end(ChainEnd *end, Oid generation);
+extern void chain_append(ChainEnd *end, LedgerEntry *entry);
+extern void chain_drain_outbox(ChainEnd *end);
+extern void chain_forget(void);
+
+#endif							/* PRIVPRED_LEDGER_INTERNAL_H */

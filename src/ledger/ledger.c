@@ -1,0 +1,117 @@
+/*
+ * ledger.c
+ *		Settings and start-up of the ledger.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "access/xact.h"
+#include "utils/guc.h"
+
+#include "ledger/internal.h"
+
+#define DEFAULT_MAX_ANSWERS		10000
+#define DEFAULT_TIMEOUT_MS		10000
+#define MIN_TIMEOUT_MS			100
+#define DEFAULT_IDLE_MS			2000
+/* DROP DATABASE waits 5 s for others to leave. */
+#define MAX_IDLE_MS				4000
+#define DEFAULT_HEAD_LOG_S		300
+
+static int	max_answers_per_statement = DEFAULT_MAX_ANSWERS;
+static int	max_answers_ceiling = -1;
+static int	ledger_timeout = DEFAULT_TIMEOUT_MS;
+static int	ledger_idle_timeout = DEFAULT_IDLE_MS;
+static int	ledger_head_log_interval = DEFAULT_HEAD_LOG_S;
+
+static bool invalidate_at_commit = false;
+
+LedgerSettings
+ledger_settings(void)
+{
+	LedgerSettings settings;
+	int64		own = max_answers_per_statement < 0 ? PG_INT64_MAX : max_answers_per_statement;
+	int64		ceiling = max_answers_ceiling < 0 ? PG_INT64_MAX : max_answers_ceiling;
+
+	settings.max_answers_per_statement = Min(own, ceiling);
+	settings.timeout_ms = ledger_timeout;
+	return settings;
+}
+
+int
+ledger_idle_timeout_ms(void)
+{
+	return ledger_idle_timeout;
+}
+
+int
+ledger_head_log_interval_s(void)
+{
+	return ledger_head_log_interval;
+}
+
+/*
+ * Runs after the commit is visible and before its locks are released, so that
+ * whoever then drops a lease or a cached account finds the new state.  COMMIT
+ * PREPARED, in whatever session, would not come by here.
+ */
+static void
+at_transaction_end(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_PREPARE && invalidate_at_commit)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot PREPARE a transaction that has changed privacy budgets or models")));
+	if (event == XACT_EVENT_COMMIT && invalidate_at_commit)
+		pg_atomic_fetch_add_u64(&ledger_shared()->epoch, 1);
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+		event == XACT_EVENT_PREPARE)
+		invalidate_at_commit = false;
+}
+
+void
+ledger_invalidate_leases(void)
+{
+	/* Maps shared memory now: nothing may fail after the commit. */
+	(void) ledger_shared();
+	invalidate_at_commit = true;
+}
+
+void
+ledger_init(void)
+{
+	DefineCustomIntVariable("privpred.max_answers_per_statement",
+							"Most private answers that one statement may take.",
+							"Stops an accidental full scan from spending a budget; -1 is no limit.",
+							&max_answers_per_statement,
+							DEFAULT_MAX_ANSWERS, -1, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("privpred.max_answers_ceiling",
+							"Upper bound on privpred.max_answers_per_statement.",
+							"To be set by superusers, for example with ALTER ROLE ... SET; -1 is none.",
+							&max_answers_ceiling,
+							-1, -1, INT_MAX,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("privpred.ledger_timeout",
+							"Time to wait for the ledger before giving up.",
+							NULL,
+							&ledger_timeout,
+							DEFAULT_TIMEOUT_MS, MIN_TIMEOUT_MS, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("privpred.ledger_idle_timeout",
+							"Time after which an idle ledger process ends.",
+							"Below the 5 s for which DROP DATABASE waits.",
+							&ledger_idle_timeout,
+							DEFAULT_IDLE_MS, 100, MAX_IDLE_MS,
+							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("privpred.ledger_head_log_interval",
+							"Time between reports of the ledger's head in the server log.",
+							"A head kept elsewhere proves later that nothing was rewound; -1 is never.",
+							&ledger_head_log_interval,
+							DEFAULT_HEAD_LOG_S, -1, INT_MAX / 1000,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+
+	ledger_request_shmem();
+	RegisterXactCallback(at_transaction_end, NULL);
+}

@@ -1,0 +1,235 @@
+/*
+ * shmem.c
+ *		Request slots between sessions and the ledger's processes.
+ *
+ * Small enough for the slack that every server keeps, so that no preload is
+ * needed; preloading merely reserves the place.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+#include "utils/syscache.h"
+
+#include "ledger/internal.h"
+
+#define LEDGER_MAGIC	0x50504c31	/* "PPL1": change with the layout */
+
+static LedgerShared *Shared = NULL;
+
+#if PG_VERSION_NUM >= 150000
+static shmem_request_hook_type previous_request_hook = NULL;
+
+static void
+request_hook(void)
+{
+	if (previous_request_hook)
+		previous_request_hook();
+	RequestAddinShmemSpace(MAXALIGN(sizeof(LedgerShared)));
+}
+#endif
+
+void
+ledger_request_shmem(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+#if PG_VERSION_NUM >= 150000
+	previous_request_hook = shmem_request_hook;
+	shmem_request_hook = request_hook;
+#else
+	RequestAddinShmemSpace(MAXALIGN(sizeof(LedgerShared)));
+#endif
+}
+
+static void
+initialise(LedgerShared *shared)
+{
+	memset(shared, 0, sizeof(LedgerShared));
+	LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+	ConditionVariableInit(&shared->slot_freed);
+	pg_atomic_init_u64(&shared->epoch, 1);
+	if (!pg_strong_random(&shared->incarnation, sizeof(shared->incarnation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not get random bytes to open the ledger")));
+	shared->incarnation &= PG_INT64_MAX;
+	for (int i = 0; i < LEDGER_SLOTS; i++)
+		pg_atomic_init_u32(&shared->slots[i].state, SLOT_FREE);
+	shared->size = sizeof(LedgerShared);
+	pg_write_barrier();
+	shared->magic = LEDGER_MAGIC;	/* last: says that the rest is good */
+}
+
+LedgerShared *
+ledger_shared(void)
+{
+	LedgerShared *shared;
+	bool		found;
+
+	if (likely(Shared != NULL))
+		return Shared;
+
+	if (!IsUnderPostmaster)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the privacy ledger is not available in single-user mode"),
+				 errhint("Start the server normally.")));
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	shared = ShmemInitStruct("privpred ledger", sizeof(LedgerShared), &found);
+	/* Without magic, whoever came first failed half-way. */
+	if (!found || shared->magic == 0)
+		initialise(shared);
+	LWLockRelease(AddinShmemInitLock);
+
+	if (shared->magic != LEDGER_MAGIC || shared->size != sizeof(LedgerShared))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the privacy ledger in memory belongs to another version of privpred"),
+				 errhint("Restart the server after installing a new version.")));
+	LWLockRegisterTranche(shared->lock.tranche, "privpred_ledger");
+	Shared = shared;
+	return Shared;
+}
+
+int64
+ledger_incarnation(void)
+{
+	return ledger_shared()->incarnation;
+}
+
+/* The entry of this database; the caller holds the lock. */
+LedgerDatabase *
+database_entry(LedgerShared *shared, bool create)
+{
+	LedgerDatabase *unused = NULL;
+
+	for (int i = 0; i < LEDGER_DATABASES; i++)
+	{
+		LedgerDatabase *entry = &shared->databases[i];
+
+		if (entry->database == MyDatabaseId)
+			return entry;
+		/* Entries without a worker hold nothing that matters. */
+		if (entry->worker_pid == 0 &&
+			(unused == NULL || entry->started < unused->started))
+			unused = entry;
+	}
+	if (!create || unused == NULL)
+		return NULL;
+	memset(unused, 0, sizeof(LedgerDatabase));
+	unused->database = MyDatabaseId;
+	return unused;
+}
+
+/* Queues a request and wakes the worker; returns its slot, or -1 if all are taken. */
+int
+slot_post(const LedgerRequest *request, bool wants_reply)
+{
+	LedgerShared *shared = ledger_shared();
+	LedgerDatabase *entry;
+	int			found = -1;
+	int			worker = -1;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < LEDGER_SLOTS && found < 0; i++)
+		if (slot_state(&shared->slots[i]) == SLOT_FREE)
+			found = i;
+	if (found >= 0)
+	{
+		LedgerSlot *slot = &shared->slots[found];
+
+		slot->database = MyDatabaseId;
+		slot->wants_reply = wants_reply;
+		slot->client = MyProcNumber;
+		slot->attempts = 0;
+		slot->serial = shared->next_serial++;
+		slot->locked_since = 0;
+		slot->not_before = 0;
+		slot->request = *request;
+		slot->request.pid = MyProcPid;
+		slot_set_state(slot, SLOT_PENDING);
+
+		entry = database_entry(shared, false);
+		if (entry != NULL && entry->worker_pid != 0)
+			worker = entry->worker;
+	}
+	LWLockRelease(&shared->lock);
+
+	if (worker >= 0)
+		SetLatch(&ProcGlobal->allProcs[worker].procLatch);
+	return found;
+}
+
+/* The caller holds the lock. */
+void
+slot_set_free(LedgerSlot *slot)
+{
+	slot_set_state(slot, SLOT_FREE);
+	ConditionVariableSignal(&ledger_shared()->slot_freed);
+}
+
+/* Turns a granted request into the return of it; the caller holds the lock. */
+void
+slot_give_back(LedgerSlot *slot)
+{
+	LedgerRequest *request = &slot->request;
+	const LedgerReply *reply = &slot->reply;
+
+	request->kind = REQUEST_GIVE_BACK;
+	request->lease = reply->lease;
+	request->answers = reply->granted;
+	request->generation = reply->generation;
+	request->account_role = reply->account_role;
+	request->account_id = reply->account_id;
+	request->cap_id = reply->cap_id;
+	request->charge = reply->charge;
+	request->cap_charge = reply->cap_charge;
+	slot->wants_reply = false;
+	slot->attempts = 0;
+	slot->locked_since = 0;
+	slot->not_before = 0;
+	slot_set_state(slot, SLOT_PENDING);
+}
+
+/*
+ * A lease that ended just before its database was dropped leaves a request
+ * that nobody will ever take.
+ */
+void
+slot_reclaim_dropped_databases(void)
+{
+	LedgerShared *shared = ledger_shared();
+	Oid			orphans[LEDGER_SLOTS];
+	int			norphans = 0;
+
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	for (int i = 0; i < LEDGER_SLOTS; i++)
+	{
+		LedgerSlot *slot = &shared->slots[i];
+
+		if (slot_state(slot) == SLOT_PENDING && !slot->wants_reply &&
+			slot->database != MyDatabaseId)
+			orphans[norphans++] = slot->database;
+	}
+	LWLockRelease(&shared->lock);
+
+	for (int i = 0; i < norphans; i++)
+	{
+		if (SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(orphans[i])))
+			continue;
+		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+		for (int j = 0; j < LEDGER_SLOTS; j++)
+		{
+			LedgerSlot *slot = &shared->slots[j];
+
+			if (slot_state(slot) == SLOT_PENDING && !slot->wants_reply &&
+				slot->database == orphans[i])
+				slot_set_free(slot);
+		}
+		LWLockRelease(&shared->lock);
+	}
+}

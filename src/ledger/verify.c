@@ -1,0 +1,291 @@
+/*
+ * verify.c
+ *		Recomputes the chain and every sum from the first entry on.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "catalog/store.h"
+#include "ledger/internal.h"
+
+#define FETCH_ROWS	1000
+
+/* What the entries say about an account. */
+typedef struct Tally
+{
+	int64		account_id;
+	EpsilonUnits spent;
+	bool		has_limit;
+	EpsilonUnits limit;
+} Tally;
+
+typedef struct Verification
+{
+	LedgerVerdict *verdict;
+	MemoryContext context;		/* outlives the session with our tables */
+	HTAB	   *tallies;
+	uint8		head[HEAD_SIZE];
+	const uint8 *expected;
+	bool		seen;			/* the expected head */
+} Verification;
+
+/* The first problem counts. */
+static void
+problem(Verification *verification, int64 entry, const char *text)
+{
+	LedgerVerdict *verdict = verification->verdict;
+
+	if (verdict->problem != NULL)
+		return;
+	verdict->problem = MemoryContextStrdup(verification->context, text);
+	verdict->entry = entry;
+}
+
+static Tally *
+tally_of(Verification *verification, int64 account_id)
+{
+	bool		found;
+	Tally	   *tally = hash_search(verification->tallies, &account_id, HASH_ENTER, &found);
+
+	if (!found)
+	{
+		memset(tally, 0, sizeof(Tally));
+		tally->account_id = account_id;
+	}
+	return tally;
+}
+
+static void
+entry_from_spi(LedgerEntry *entry, uint64 row, bool chained)
+{
+	HeapTuple	tuple = SPI_tuptable->vals[row];
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+	bool		isnull;
+	Datum		value;
+
+#define GET(column) (value = SPI_getbinval(tuple, desc, column, &isnull))
+#define GET_TEXT(column) (GET(column), isnull ? NULL : TextDatumGetCString(value))
+#define GET_INT8(column) (GET(column), isnull ? 0 : DatumGetInt64(value))
+#define GET_INT4(column) (GET(column), isnull ? 0 : DatumGetInt32(value))
+
+	memset(entry, 0, sizeof(LedgerEntry));
+	entry->id = GET_INT8(1);
+	entry->at = DatumGetTimestampTz(GET(2));
+	entry->kind = GET_TEXT(3);
+	entry->account_id = GET_INT8(4);
+	entry->cap_id = GET_INT8(5);
+	entry->role_name = GET_TEXT(6);
+	entry->relation_id = GET_INT8(7);
+	entry->relation_name = GET_TEXT(8);
+	entry->model_id = GET_INT8(9);
+	entry->model = GET_TEXT(10);
+	entry->version = GET_INT4(11);
+	entry->lease = GET_INT8(12);
+	entry->answers = GET_INT8(13);
+	entry->units = GET_INT8(14);
+	entry->cap_units = GET_INT8(15);
+	entry->limit = GET_INT8(16);
+	entry->has_limit = !isnull;
+	entry->actor = GET_TEXT(17);
+	entry->pid = GET_INT4(18);
+	if (chained)
+	{
+		bytea	   *head = DatumGetByteaPP(GET(19));
+
+		if (VARSIZE_ANY_EXHDR(head) == HEAD_SIZE)
+			memcpy(entry->head, VARDATA_ANY(head), HEAD_SIZE);
+	}
+}
+
+/* Adds an entry to the sums of its accounts. */
+static void
+add_up(Verification *verification, const LedgerEntry *entry)
+{
+	Tally	   *tally;
+
+	if (entry->cap_id != 0)
+		tally_of(verification, entry->cap_id)->spent += entry->cap_units;
+	if (entry->account_id == 0)
+		return;
+	tally = tally_of(verification, entry->account_id);
+	tally->spent += entry->units;
+	if (strcmp(entry->kind, "grant") == 0 || strcmp(entry->kind, "cap") == 0)
+	{
+		tally->has_limit = entry->has_limit;
+		tally->limit = entry->limit;
+	}
+	if (strcmp(entry->kind, "lease") == 0 && entry->has_limit && tally->spent > entry->limit)
+		problem(verification, entry->id,
+				psprintf("account " INT64_FORMAT " was charged beyond its limit",
+						 entry->account_id));
+	if (tally->spent < 0)
+		problem(verification, entry->id,
+				psprintf("account " INT64_FORMAT " was returned more than it was charged",
+						 entry->account_id));
+}
+
+static void
+check_entry(Verification *verification, LedgerEntry *entry)
+{
+	uint8		stored[HEAD_SIZE];
+
+	memcpy(stored, entry->head, HEAD_SIZE);
+	if (entry->id != verification->verdict->entries + 1)
+		problem(verification, entry->id,
+				psprintf("entries are missing before entry " INT64_FORMAT, entry->id));
+	chain_hash(entry, verification->head);
+	if (memcmp(stored, entry->head, HEAD_SIZE) != 0)
+		problem(verification, entry->id,
+				psprintf("entry " INT64_FORMAT " or one before it was changed", entry->id));
+	memcpy(verification->head, stored, HEAD_SIZE);
+	if (verification->expected != NULL &&
+		memcmp(stored, verification->expected, HEAD_SIZE) == 0)
+		verification->seen = true;
+	add_up(verification, entry);
+	verification->verdict->entries = entry->id;
+}
+
+static void
+walk(Verification *verification, const char *query, bool chained)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
+	Portal		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext,
+													  "privpred ledger entry",
+													  ALLOCSET_DEFAULT_SIZES);
+
+	for (;;)
+	{
+		SPI_cursor_fetch(portal, true, FETCH_ROWS);
+		if (SPI_processed == 0)
+			break;
+		for (uint64 row = 0; row < SPI_processed; row++)
+		{
+			MemoryContext old = MemoryContextSwitchTo(row_context);
+			LedgerEntry entry;
+
+			CHECK_FOR_INTERRUPTS();
+			entry_from_spi(&entry, row, chained);
+			if (chained)
+				check_entry(verification, &entry);
+			else
+				add_up(verification, &entry);
+			MemoryContextSwitchTo(old);
+			MemoryContextReset(row_context);
+		}
+		SPI_freetuptable(SPI_tuptable);
+	}
+	SPI_cursor_close(portal);
+	MemoryContextDelete(row_context);
+}
+
+/* Compares the accounts with what the entries add up to. */
+static void
+check_accounts(Verification *verification)
+{
+	if (SPI_execute("SELECT " ACCOUNT_COLUMNS " FROM privpred.account a ORDER BY a.account_id",
+					true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read accounts");
+	for (uint64 row = 0; row < SPI_processed; row++)
+	{
+		Account		account;
+		Tally	   *tally;
+		bool		found;
+		char		stored[EPSILON_TEXT_SIZE];
+		char		summed[EPSILON_TEXT_SIZE];
+
+		account_from_spi(&account, row);
+		tally = hash_search(verification->tallies, &account.account_id, HASH_REMOVE, &found);
+		if (!found)
+			problem(verification, 0,
+					psprintf("account " INT64_FORMAT " has no entries", account.account_id));
+		else if (tally->spent != account.spent)
+			problem(verification, 0,
+					psprintf("account " INT64_FORMAT " says that epsilon %s is spent, its entries add up to %s",
+							 account.account_id, epsilon_to_text(account.spent, stored),
+							 epsilon_to_text(tally->spent, summed)));
+		else if (tally->has_limit == account.unlimited ||
+				 (tally->has_limit && tally->limit != account.limit))
+			problem(verification, 0,
+					psprintf("the limit of account " INT64_FORMAT " is not the one last granted",
+							 account.account_id));
+		if (account_left(&account) < 0)
+			verification->verdict->frozen_accounts++;
+	}
+	if (hash_get_num_entries(verification->tallies) > 0)
+		problem(verification, 0, "entries name accounts that do not exist");
+}
+
+static int
+count_orphans(void)
+{
+	Oid			argtypes[] = {INT8OID};
+	Datum		args[] = {Int64GetDatum(ledger_incarnation())};
+	bool		isnull;
+
+	if (SPI_execute_with_args("SELECT count(*)::int4 FROM privpred.open_lease o "
+							  "WHERE o.incarnation <> $1",
+							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read open leases");
+	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+									   1, &isnull));
+}
+
+/* Lets the ledger's process chain what is committed; a standby takes it as it is. */
+static void
+bring_up_to_date(void)
+{
+	LedgerRequest request = {0};
+
+	if (RecoveryInProgress())
+		return;
+	request.kind = REQUEST_SYNC;
+	(void) ledger_call(&request);
+}
+
+LedgerVerdict
+ledger_verify(const uint8 *expected_head)
+{
+	LedgerVerdict verdict = {0};
+	Verification verification = {.verdict = &verdict,.context = CurrentMemoryContext};
+	HASHCTL		ctl = {.keysize = sizeof(int64),.entrysize = sizeof(Tally)};
+	CatalogSession session;
+
+	bring_up_to_date();
+
+	/* One snapshot for entries and accounts. */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	catalog_begin(&session);
+	ctl.hcxt = CurrentMemoryContext;
+	verification.tallies = hash_create("privpred tallies", 64, &ctl,
+									   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	verification.expected = expected_head;
+	walk(&verification,
+		 "SELECT id, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
+		 "model_id, model, version, lease, answers, units, cap_units, limit_units, actor, pid, "
+		 "head FROM privpred.ledger_entry ORDER BY id", true);
+	walk(&verification,
+		 "SELECT seq, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
+		 "NULL::int8, NULL::text, NULL::int4, lease, answers, units, cap_units, limit_units, "
+		 "actor, pid FROM privpred.ledger_outbox ORDER BY seq", false);
+	if (expected_head != NULL && !verification.seen)
+		problem(&verification, 0,
+				"the chain never had the expected head: an older state was restored, or entries were rewritten");
+	check_accounts(&verification);
+	if (!RecoveryInProgress() && !ledger_is_ours())
+		problem(&verification, 0,
+				"the ledger was restored from a dump or cloned, and not adopted");
+	verdict.orphaned_leases = count_orphans();
+	memcpy(verdict.head, verification.head, HEAD_SIZE);
+	catalog_end(&session);
+	PopActiveSnapshot();
+	return verdict;
+}

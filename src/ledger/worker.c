@@ -1,0 +1,594 @@
+/*
+ * worker.c
+ *		The ledger's process: one per active database, started on demand.
+ *
+ * It is the only writer of spending and chain.  Requests that arrive while it
+ * commits are served together by its next commit.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+
+#include "catalog/store.h"
+#include "ledger/internal.h"
+
+#define DRAIN_US		INT64CONST(300000)	/* at shutdown, for leases that come back */
+#define LOCK_TIMEOUT	"100ms" /* then requests go back into the queue */
+#define MAX_ATTEMPTS	50		/* at returning unused answers */
+#define RETRY_US		INT64CONST(200000)
+
+static volatile sig_atomic_t stop_requested = false;
+static volatile sig_atomic_t committing = false;
+static bool draining = false;	/* about to go: only what comes back is served */
+static TimestampTz last_work = 0;
+static bool head_changed = false;	/* since it was last logged */
+static TimestampTz head_checked = 0;
+
+/* A batch is short and is finished; only a hanging commit must be left. */
+static void
+handle_sigterm(SIGNAL_ARGS)
+{
+	int			save_errno = errno;
+
+	stop_requested = true;
+	if (committing)
+		die(postgres_signal_arg);
+	SetLatch(MyLatch);
+	errno = save_errno;
+}
+
+/*
+ * lock_timeout arrives as a cancel.  During a commit a cancel would end the
+ * wait for a synchronous standby, and the answer would leave before its charge
+ * is safe there.
+ */
+static void
+handle_sigint(SIGNAL_ARGS)
+{
+	if (!committing)
+		StatementCancelHandler(postgres_signal_arg);
+}
+
+bool
+ledger_start_worker(void)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+	snprintf(worker.bgw_library_name, BGW_MAXLEN, "privpred");
+	snprintf(worker.bgw_function_name, BGW_MAXLEN, "privpred_ledger_main");
+	snprintf(worker.bgw_name, BGW_MAXLEN, "privpred ledger of database %u", MyDatabaseId);
+	snprintf(worker.bgw_type, BGW_MAXLEN, "privpred ledger");
+	return RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
+/* ---------- being the ledger of this database ---------- */
+
+/* False if another process is. */
+static bool
+enlist(void)
+{
+	LedgerShared *shared = ledger_shared();
+	LedgerDatabase *entry;
+	bool		mine = false;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	entry = database_entry(shared, true);
+	if (entry != NULL && entry->worker_pid == 0)
+	{
+		entry->worker_pid = MyProcPid;
+		entry->worker = MyProcNumber;
+		mine = true;
+	}
+	LWLockRelease(&shared->lock);
+	return mine;
+}
+
+/* The caller holds the lock. */
+static void
+reply_to(LedgerSlot *slot)
+{
+	slot_set_state(slot, SLOT_DONE);
+	SetLatch(&ProcGlobal->allProcs[slot->client].procLatch);
+}
+
+/*
+ * Whether a batch in flight was committed is not known here.  Settling is
+ * repeatable, since it removes what it settles; giving back is not.
+ */
+static void
+delist(int code, Datum arg)
+{
+	LedgerShared *shared = ledger_shared();
+	LedgerDatabase *entry;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	entry = database_entry(shared, false);
+	if (entry != NULL && entry->worker_pid == MyProcPid)
+	{
+		entry->worker_pid = 0;
+		entry->started = 0;
+		for (int i = 0; i < LEDGER_SLOTS; i++)
+		{
+			LedgerSlot *slot = &shared->slots[i];
+
+			if (slot->database != MyDatabaseId)
+				continue;
+			if (slot_state(slot) == SLOT_PENDING && slot->wants_reply)
+				SetLatch(&ProcGlobal->allProcs[slot->client].procLatch);
+			else if (slot_state(slot) == SLOT_TAKEN && slot->wants_reply)
+			{
+				slot->reply.outcome = OUTCOME_LOST;
+				reply_to(slot);
+			}
+			else if (slot_state(slot) == SLOT_TAKEN && slot->request.kind == REQUEST_SETTLE)
+				slot_set_state(slot, SLOT_PENDING);
+			else if (slot_state(slot) == SLOT_TAKEN || slot_state(slot) == SLOT_ABANDONED)
+				slot_set_free(slot);
+		}
+	}
+	LWLockRelease(&shared->lock);
+}
+
+/* ---------- batches ---------- */
+
+/* What comes back is served before what is asked for. */
+static int
+by_urgency(const void *a, const void *b)
+{
+	const LedgerSlot *one = *(LedgerSlot *const *) a;
+	const LedgerSlot *two = *(LedgerSlot *const *) b;
+
+	if (one->wants_reply != two->wants_reply)
+		return one->wants_reply ? 1 : -1;
+	return one->serial < two->serial ? -1 : one->serial > two->serial;
+}
+
+/* Takes what is due; *wait_us shrinks to when to look again for what is not. */
+static int
+take_batch(LedgerSlot **batch, int64 *wait_us)
+{
+	LedgerShared *shared = ledger_shared();
+	TimestampTz now = GetCurrentTimestamp();
+	int			n = 0;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < LEDGER_SLOTS; i++)
+	{
+		LedgerSlot *slot = &shared->slots[i];
+
+		if (slot->database != MyDatabaseId || slot_state(slot) != SLOT_PENDING ||
+			(draining && slot->wants_reply))
+			continue;
+		if (slot->not_before > now)
+		{
+			*wait_us = Min(*wait_us, slot->not_before - now);
+			continue;
+		}
+		slot_set_state(slot, SLOT_TAKEN);
+		batch[n++] = slot;
+	}
+	LWLockRelease(&shared->lock);
+	qsort(batch, n, sizeof(LedgerSlot *), by_urgency);
+	return n;
+}
+
+/*
+ * Commits, unless asked to stop before.  An answer may leave once this returns
+ * true: the commit is flushed, and on the synchronous standbys if there are any.
+ */
+static bool
+commit_batch(void)
+{
+	ForceSyncCommit();
+	committing = true;			/* from here on a stop ends the wait for standbys */
+	if (stop_requested && !draining)
+	{
+		committing = false;
+		AbortCurrentTransaction();
+		return false;
+	}
+	QueryCancelPending = false; /* came before we stopped listening */
+	CommitTransactionCommand();
+	committing = false;
+
+	/* If the wait for a standby was cut short, nobody gets an answer. */
+	CHECK_FOR_INTERRUPTS();
+	return true;
+}
+
+typedef enum Served
+{
+	SERVED_COMMITTED,
+	SERVED_NOT_TRUSTED,			/* memory was stale: serve carefully */
+	SERVED_STOPPED				/* we were asked to go */
+} Served;
+
+static Served
+serve_batch(LedgerSlot **slots, int nslots, bool careful)
+{
+	bool		done;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	done = debit_batch(slots, nslots, careful);
+	PopActiveSnapshot();
+	if (!done)
+	{
+		AbortCurrentTransaction();
+		return SERVED_NOT_TRUSTED;
+	}
+	return commit_batch() ? SERVED_COMMITTED : SERVED_STOPPED;
+}
+
+/* For the process that comes after us. */
+static void
+leave_behind(LedgerSlot **slots, int nslots)
+{
+	LedgerShared *shared = ledger_shared();
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < nslots; i++)
+		if (slot_state(slots[i]) == SLOT_ABANDONED)
+			slot_set_free(slots[i]);
+		else
+			slot_set_state(slots[i], SLOT_PENDING);
+	LWLockRelease(&shared->lock);
+}
+
+/* Too early to answer: an account was locked.  The caller holds the lock. */
+static void
+put_back(LedgerSlot *slot, TimestampTz now)
+{
+	if (slot->locked_since == 0)
+		slot->locked_since = now;
+	if (slot_state(slot) == SLOT_ABANDONED)
+		slot_set_free(slot);
+	else if (slot->wants_reply && now - slot->locked_since > ROW_LOCK_PATIENCE_US)
+		reply_to(slot);
+	else
+	{
+		slot->not_before = now + (slot->wants_reply ? ROW_LOCK_RETRY_US : RETRY_US);
+		slot_set_state(slot, SLOT_PENDING);
+	}
+}
+
+static void
+publish(LedgerSlot **slots, int nslots)
+{
+	LedgerShared *shared = ledger_shared();
+	TimestampTz now = GetCurrentTimestamp();
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < nslots; i++)
+	{
+		LedgerSlot *slot = slots[i];
+		const LedgerReply *reply = &slot->reply;
+
+		if (reply->outcome == OUTCOME_LOCKED)
+			put_back(slot, now);
+		else if (slot_state(slot) == SLOT_TAKEN && slot->wants_reply)
+			reply_to(slot);
+		else if (slot->wants_reply && reply->outcome == OUTCOME_GRANTED && reply->granted > 0)
+			slot_give_back(slot);	/* the client has gone */
+		else
+			slot_set_free(slot);
+	}
+	LWLockRelease(&shared->lock);
+}
+
+/* One request failed for good, or is tried again later if something comes back. */
+static void
+publish_failure(LedgerSlot *slot, int sqlstate)
+{
+	LedgerShared *shared = ledger_shared();
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	if (slot_state(slot) == SLOT_ABANDONED)
+		slot_set_free(slot);
+	else if (slot->wants_reply)
+	{
+		memset(&slot->reply, 0, sizeof(LedgerReply));
+		slot->reply.outcome = OUTCOME_FAILED;
+		slot->reply.sqlstate = sqlstate;
+		reply_to(slot);
+	}
+	else if (++slot->attempts < MAX_ATTEMPTS)
+	{
+		slot->not_before = GetCurrentTimestamp() + RETRY_US;
+		slot_set_state(slot, SLOT_PENDING);
+	}
+	else
+		slot_set_free(slot);
+	LWLockRelease(&shared->lock);
+}
+
+/* Errors of ours become errors of the client; never those of a lost connection. */
+static int
+client_sqlstate(int sqlstate)
+{
+	switch (sqlstate)
+	{
+		case ERRCODE_LOCK_NOT_AVAILABLE:
+		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+		case ERRCODE_DISK_FULL:
+			return sqlstate;
+		case ERRCODE_UNDEFINED_TABLE:
+		case ERRCODE_UNDEFINED_SCHEMA:
+		case ERRCODE_UNDEFINED_COLUMN:
+			return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+		default:
+			return ERRCODE_SYSTEM_ERROR;
+	}
+}
+
+/* Locks were not to be had in time: as if every request had said so. */
+static void
+publish_locked(LedgerSlot **slots, int nslots)
+{
+	for (int i = 0; i < nslots; i++)
+		slots[i]->reply.outcome = OUTCOME_LOCKED;
+	publish(slots, nslots);
+}
+
+/* Serves a batch in one transaction; returns an error code of the client's, or 0. */
+static int
+try_batch(LedgerSlot **slots, int nslots, bool careful, Served *served)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile int sqlstate = 0;
+
+	PG_TRY();
+	{
+		*served = serve_batch(slots, nslots, careful);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		HOLD_INTERRUPTS();
+		committing = false;
+		sqlstate = client_sqlstate(geterrcode());
+		if (sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
+			EmitErrorReport();
+		FlushErrorState();
+		AbortCurrentTransaction();
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	if (sqlstate != 0 || *served != SERVED_COMMITTED)
+		debit_forget();
+	return sqlstate;
+}
+
+/*
+ * A failed batch is served again carefully, then request by request, so that
+ * one does not fail the others.
+ */
+static void
+run_batch(LedgerSlot **slots, int nslots, bool careful)
+{
+	Served		served = SERVED_STOPPED;
+	int			sqlstate = try_batch(slots, nslots, careful, &served);
+
+	if (sqlstate == 0 && served == SERVED_COMMITTED)
+	{
+		publish(slots, nslots);
+		head_changed = true;
+	}
+	else if (sqlstate == 0 && served == SERVED_STOPPED)
+		leave_behind(slots, nslots);
+	else if (!careful)
+		run_batch(slots, nslots, true);
+	else if (sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
+		publish_locked(slots, nslots);
+	else if (nslots == 1)
+		publish_failure(slots[0], sqlstate);
+	else
+		for (int i = 0; i < nslots; i++)
+			run_batch(&slots[i], 1, true);
+}
+
+/* ---------- the head, for whoever keeps logs elsewhere ---------- */
+
+static void
+log_head(void)
+{
+	LedgerShared *shared = ledger_shared();
+	TimestampTz now = GetCurrentTimestamp();
+	int			interval = ledger_head_log_interval_s();
+	LedgerDatabase *entry;
+	CatalogSession session;
+	ChainEnd	end;
+	char		hex[2 * HEAD_SIZE + 1];
+	bool		due;
+
+	head_checked = now;
+	if (!head_changed || interval < 0)
+		return;
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	entry = database_entry(shared, false);
+	due = entry != NULL && now - entry->head_logged >= interval * USECS_PER_SEC;
+	if (due)
+		entry->head_logged = now;
+	LWLockRelease(&shared->lock);
+	if (!due)
+		return;
+
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	catalog_begin(&session);
+	chain_read_end(&end, InvalidOid);
+	catalog_end(&session);
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	hex[hex_encode((char *) end.head, HEAD_SIZE, hex)] = '\0';
+	ereport(LOG,
+			(errmsg("privacy ledger of database %u: entry " INT64_FORMAT ", head %s",
+					MyDatabaseId, end.id, hex)));
+	head_changed = false;
+}
+
+/* The log is no reason to fail. */
+static void
+log_head_safely(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		log_head();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		HOLD_INTERRUPTS();
+		FlushErrorState();
+		AbortCurrentTransaction();
+		debit_forget();
+		RESUME_INTERRUPTS();
+		head_changed = false;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+}
+
+/* ---------- main ---------- */
+
+static void
+override(const char *name, const char *value)
+{
+	SetConfigOption(name, value, PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+/* What a database's settings must not change. */
+static void
+set_session(void)
+{
+	if (synchronous_commit < SYNCHRONOUS_COMMIT_ON)
+		override("synchronous_commit", "on");
+	override("default_transaction_read_only", "off");
+	override("default_transaction_isolation", "read committed");
+	override("search_path", "pg_catalog, pg_temp");
+	override("statement_timeout", "0");
+	override("lock_timeout", LOCK_TIMEOUT);
+	override("idle_in_transaction_session_timeout", "0");
+	override("session_replication_role", "origin");
+	override("row_security", "off");
+	override("jit", "off");
+	override("plan_cache_mode", "force_generic_plan");
+	override("application_name", "privpred ledger");
+}
+
+/* Leaves only if nobody is waiting, which is decided under the lock. */
+static bool
+may_leave(void)
+{
+	LedgerShared *shared = ledger_shared();
+	LedgerDatabase *entry;
+	bool		idle = true;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < LEDGER_SLOTS && idle; i++)
+		idle = shared->slots[i].database != MyDatabaseId ||
+			slot_state(&shared->slots[i]) != SLOT_PENDING;
+	entry = database_entry(shared, false);
+	if (idle && entry != NULL && entry->worker_pid == MyProcPid)
+	{
+		entry->worker_pid = 0;
+		entry->started = 0;
+	}
+	LWLockRelease(&shared->lock);
+	return idle;
+}
+
+/* One turn; false when it is time to go. */
+static bool
+work(TimestampTz stop_at)
+{
+	LedgerSlot *batch[LEDGER_SLOTS];
+	int64		wait_us = ledger_idle_timeout_ms() * INT64CONST(1000);
+	int			n;
+
+	ResetLatch(MyLatch);
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+		set_session();
+	}
+	n = take_batch(batch, &wait_us);
+	if (n > 0)
+	{
+		run_batch(batch, n, false);
+		/* Else autovacuum would never hear of the dead rows. */
+		pgstat_report_stat(false);
+		last_work = GetCurrentTimestamp();
+		if (last_work - head_checked >= USECS_PER_SEC)
+			log_head_safely();
+		return true;
+	}
+	if (stop_at != 0)
+		wait_us = Min(wait_us, 10000);
+	else if (GetCurrentTimestamp() - last_work >= wait_us)
+	{
+		log_head_safely();
+		if (may_leave())
+			return false;
+	}
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 (long) (wait_us / 1000) + 1, PG_WAIT_EXTENSION);
+	CHECK_FOR_INTERRUPTS();
+	return true;
+}
+
+void
+privpred_ledger_main(Datum arg)
+{
+	TimestampTz stop_at = 0;
+
+	pqsignal(SIGTERM, handle_sigterm);
+	pqsignal(SIGINT, handle_sigint);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(arg), InvalidOid,
+											  BGWORKER_BYPASS_ALLOWCONN);
+	before_shmem_exit(delist, (Datum) 0);
+	if (!enlist())
+		return;
+	set_session();
+	pgstat_report_appname("privpred ledger");
+	last_work = GetCurrentTimestamp();
+
+	while (stop_at == 0 || GetCurrentTimestamp() < stop_at)
+	{
+		if (!work(stop_at))
+			break;
+		if (stop_requested && stop_at == 0)
+		{
+			stop_at = GetCurrentTimestamp() + DRAIN_US;
+			draining = true;
+			/* What comes back must not wait for a standby that has gone. */
+			override("synchronous_commit", "local");
+		}
+	}
+	log_head_safely();
+}

@@ -1,0 +1,33 @@
+/*
+ * vote_draw.h
+ *		From counts of votes to a private label.
+ *
+ * Apart from mechanism.h so that unit tests can drive the draw alone and
+ * compare it with its distribution.
+ *
+ * votes[nclasses] are non-negative and add up to teachers, which is declared
+ * and public; one unit moves one vote from a class to another.  epsilon is in
+ * [1, EPSILON_PER_ANSWER_MAX] units, nclasses in [PRIVPRED_MIN_CLASSES,
+ * PRIVPRED_MAX_CLASSES].
+ */
+#ifndef PRIVPRED_VOTE_DRAW_H
+#define PRIVPRED_VOTE_DRAW_H
+
+#include "privpred.h"
+
+/*
+ * Draws a class.  For an account of infinite order the draw is epsilon-DP and
+ * as accurate as such a draw can be; for a finite order it has bounded range
+ * epsilon, which such an account charges four times less for.
+ */
+extern int	vote_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
+					  const int32 *votes, int teachers);
+
+/* The distribution of vote_draw(); not private. */
+extern void vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
+							  const int32 *votes, int teachers, double *probability);
+
+/* The class with most votes, ties to the lowest; not private. */
+extern int	vote_majority(int nclasses, const int32 *votes);
+
+#endif							/* PRIVPRED_VOTE_DRAW_H */

@@ -1,0 +1,116 @@
+# What the tests of the ledger share.  probe(model) takes one receipt per call,
+# as private_predict does, and needs no trained model.
+package LedgerTest;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+our @EXPORT = qw(ledger_node ledger_setup spent settled sqlstate_of as charges refused);
+
+# Every answer costs 0.1; alice has 1000 of them.
+sub ledger_setup
+{
+	my ($node, $db) = @_;
+	$node->safe_psql($db, q{
+CREATE EXTENSION privpred;
+CREATE FUNCTION probe(model text) RETURNS bool
+	AS '$libdir/privpred', 'privpred_ledger_probe'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
+CREATE FUNCTION set_cap(relation_id bigint, epsilon float8) RETURNS void
+	AS '$libdir/privpred', 'privpred_ledger_probe_cap' LANGUAGE C;
+CREATE TABLE patients (id int PRIMARY KEY);
+CREATE TABLE visits (id int PRIMARY KEY);
+INSERT INTO privpred.protected_relation (relation, relation_name, unit_columns, protects)
+	VALUES ('patients', 'patients', '{id}', 'rows'), ('visits', 'visits', '{id}', 'rows');
+INSERT INTO privpred.model (name, relation_id, label, classes, features, mechanism, learner,
+		teachers, epsilon_units, options, salt, version, status, created_by)
+	SELECT n, r, 'y', '{a,b}', '{}', 'vote', 'logistic', 10, 100000000000, '{}',
+		'\x00112233445566778899aabbccddeeff', 1, 'ready', 'postgres'
+	FROM (VALUES ('m', 1), ('v', 2)) AS _ (n, r);
+CREATE SEQUENCE calls;
+GRANT USAGE ON SEQUENCE calls TO PUBLIC;
+DO $$ BEGIN
+	CREATE ROLE alice LOGIN; CREATE ROLE bob LOGIN; CREATE ROLE carol LOGIN;
+EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+SELECT privpred.grant_budget('alice', 'patients', epsilon => 100);
+});
+}
+
+sub ledger_node
+{
+	my ($name, $conf, %init) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	$node->init(%init);
+	$node->append_conf('postgresql.conf', "max_prepared_transactions = 5\n" . ($conf // ''));
+	$node->start;
+	ledger_setup($node, 'postgres');
+	return $node;
+}
+
+# Runs SQL as a role; returns (exit code, stdout, stderr) with SQLSTATEs.
+sub as
+{
+	my ($node, $role, $sql, %opt) = @_;
+	my ($out, $err);
+	my $rc = $node->psql($opt{db} // 'postgres', $sql, stdout => \$out, stderr => \$err,
+		on_error_stop => $opt{go_on} ? 0 : 1,
+		extra_params => [ '-U', $role, '-v', 'VERBOSITY=verbose' ]);
+	return ($rc, $out, $err);
+}
+
+sub sqlstate_of
+{
+	my ($err) = @_;
+	return $err =~ /(?:ERROR|FATAL):\s+([0-9A-Z]{5}):/ ? $1 : '';
+}
+
+# Answers spent by a role on a relation, after unused ones came back.
+sub spent
+{
+	my ($node, $role, %opt) = @_;
+	my $relation = $opt{relation} // 'patients';
+	my $db = $opt{db} // 'postgres';
+	settled($node, $db);
+	return $node->safe_psql($db,
+		"SELECT coalesce(round(sum(epsilon_spent) * 10), 0) FROM privpred.budgets "
+		. "WHERE relation = '$relation'::regclass AND "
+		. ($role eq '-' ? "role IS NULL" : "role = '$role'::regrole"));
+}
+
+sub settled
+{
+	my ($node, $db) = @_;
+	$node->poll_query_until($db // 'postgres',
+		'SELECT NOT EXISTS (SELECT FROM privpred.leases WHERE NOT orphaned)')
+	  or die 'leases stay open';
+}
+
+# The statement ends as it may; exactly so many answers are charged.
+sub charges
+{
+	my ($node, $role, $expected, $sql, $name, %opt) = @_;
+	my $before = spent($node, $opt{payer} // $role, %opt);
+	my ($rc, $out, $err) = as($node, $role, $sql, go_on => 1, %opt);
+	my $state = sqlstate_of($err);
+	is($state, $opt{state} // '', "$name: state") or diag $err;
+	$expected = $expected->() if ref $expected;
+	is(spent($node, $opt{payer} // $role, %opt) - $before, $expected, "$name: charge");
+	return ($out, $err);
+}
+
+# Refused with this SQLSTATE, nothing charged, and within five seconds or so.
+sub refused
+{
+	my ($node, $role, $state, $sql, $name, %opt) = @_;
+	my $started = time;
+	my ($out, $err) = charges($node, $role, 0, $sql, $name, state => $state, %opt);
+	cmp_ok(time - $started, '<', $opt{within} // 5, "$name: in time");
+	return $err;
+}
+
+1;
