@@ -1,27 +1,15 @@
 /*
  * test_linalg.c
  *		Cholesky factorization against matrices with known answers.
+ *
+ * sources: src/linalg/cholesky.c
  */
+#include "c.h"
+
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "linalg/linalg.h"
-
-static int	passed = 0;
-static int	failed = 0;
-
-static void
-check(bool ok, const char *what)
-{
-	if (ok)
-		passed++;
-	else
-	{
-		failed++;
-		printf("FAILED: %s\n", what);
-	}
-}
+#include "unit.h"
 
 static bool
 factor(double *a, int n)
@@ -50,11 +38,11 @@ check_solution(int n)
 			if (i != j)
 				b[j] += value;
 		}
-	check(factor(a, n), "a positive definite matrix is factored");
+	ok(factor(a, n), "a positive definite matrix is factored");
 	cholesky_solve(a, n, b);
 	for (int i = 0; i < n; i++)
 		worst = fmax(worst, fabs(b[i] - 1));
-	check(worst < 1e-10, "the solution is all ones");
+	ok(worst < 1e-10, "the solution is all ones");
 	free(a);
 	free(b);
 }
@@ -70,16 +58,15 @@ main(void)
 	double		undefined[] = {1, NAN, 1};
 	double		infinite[] = {INFINITY};
 
-	check(factor(known, 3), "a textbook matrix is factored");
+	ok(factor(known, 3), "a textbook matrix is factored");
 	for (int i = 0; i < 6; i++)
-		check(fabs(known[i] - expected[i]) < 1e-12, "its factor is the textbook's");
-	check(!factor(singular, 2), "a singular matrix is refused");
-	check(!factor(indefinite, 2), "an indefinite matrix is refused");
-	check(!factor(zero, 1), "zero is refused");
-	check(!factor(undefined, 2), "NaN is refused");
-	check(!factor(infinite, 1), "infinity is refused");
+		ok(fabs(known[i] - expected[i]) < 1e-12, "its factor is the textbook's");
+	ok(!factor(singular, 2), "a singular matrix is refused");
+	ok(!factor(indefinite, 2), "an indefinite matrix is refused");
+	ok(!factor(zero, 1), "zero is refused");
+	ok(!factor(undefined, 2), "NaN is refused");
+	ok(!factor(infinite, 1), "infinity is refused");
 	for (int n = 1; n <= 64; n *= 4)
 		check_solution(n);
-	printf("%d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return done();
 }
