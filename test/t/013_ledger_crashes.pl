@@ -15,7 +15,7 @@ my $clients = 8;
 my $rows = 200;		# of a statement with a lease; bounds what one crash can cost a client
 my $node = ledger_node('crashes', "restart_after_crash = on\n");
 $node->safe_psql('postgres', q{SELECT privpred.grant_budget('alice', 'patients', 1000000)});
-my $dir = $node->basedir;
+our $dir = $node->basedir;
 
 # Half of the clients stream rows under a lease, half ask one by one.
 append_to_file("$dir/stream.sql", "COPY (SELECT probe('m') FROM generate_series(1, $rows)) TO STDOUT;\n" x 20);
@@ -58,7 +58,20 @@ sub alive
 	return 0;
 }
 
-sub postmaster { return (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0] }
+# Until the last orphaned backend has gone, the server refuses to start.
+sub start_again
+{
+	for (1 .. 100)
+	{
+		if (system_log('pg_ctl', '-s', '-w', '-D', $node->data_dir, '-l', $node->logfile, 'start') == 0)
+		{
+			$node->_update_pid(1);
+			return 1;
+		}
+		usleep(100_000);
+	}
+	return 0;
+}
 
 my %victim = (
 	'the ledger' => q{backend_type = 'privpred ledger'},
@@ -66,7 +79,9 @@ my %victim = (
 my @rounds = ('a backend', 'the ledger', 'the postmaster') x 3;
 push @rounds, 'the ledger';
 
+our $parent = $$;
 my @children = map { client($_) } 1 .. $clients;
+END { append_to_file("$dir/stop", '') if $dir && $$ == $parent }
 for my $round (0 .. $#rounds)
 {
 	my $whom = $rounds[$round];
@@ -77,13 +92,7 @@ for my $round (0 .. $#rounds)
 	if ($whom eq 'the postmaster')
 	{
 		$node->kill9;
-		my $started;
-		for (1 .. 100)
-		{
-			last if $started = $node->start(fail_ok => 1);
-			usleep(100_000);
-		}
-		ok($started, "round $round: started after kill -9 of the postmaster");
+		ok(start_again(), "round $round: started after kill -9 of the postmaster");
 	}
 	else
 	{
@@ -106,7 +115,7 @@ my $received = received();
 my $orphaned = $node->safe_psql('postgres', q{SELECT coalesce(sum(answers), 0) FROM privpred.leases WHERE orphaned});
 note "received $received, spent $spent, orphaned $orphaned";
 cmp_ok($spent, '>=', $received, 'at the end: every answer is paid for');
-# A crash loses, per client, one block and what the socket held: at most a statement.
+# A crash costs a client at most its block and what the socket held: a statement.
 cmp_ok($spent - $received, '<=', @rounds * $clients * $rows, 'over-charge is bounded');
 cmp_ok($orphaned, '>', 0, 'orphaned leases are shown');
 is($node->safe_psql('postgres', q{SELECT round(epsilon_orphaned * 10) FROM privpred.budgets}), $orphaned,
