@@ -42,6 +42,7 @@ open_site(FmgrInfo *site, text *name)
 	LedgerPrice price;
 
 	result->model = model_cache_get(text_to_cstring(name), site->fn_mcxt);
+	ensemble_check_callable(result->model->mechanism_model.ensemble);
 	record = result->model->record;
 	price.relation_id = record->relation_id;
 	price.model_id = record->model_id;
