@@ -1,5 +1,7 @@
 -- Learners: the predictor type, aggregates, teacher_of, ensemble
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS privpred;
+RESET client_min_messages;
 SET client_min_messages = warning;
 CREATE SCHEMA learners_test;
 SET search_path = learners_test, pg_catalog;

@@ -314,13 +314,12 @@ model_default_class(const ModelRecord *model)
 {
 	JsonbValue	storage;
 	JsonbValue *value;
+	char	   *name;
 
 	value = getKeyJsonValueFromContainer(&model->options->root, "default", 7, &storage);
-	if (value == NULL || value->type != jbvString)
-		return 0;
-	for (int i = 0; i < model->nclasses; i++)
-		if (strlen(model->classes[i]) == value->val.string.len &&
-			memcmp(model->classes[i], value->val.string.val, value->val.string.len) == 0)
+	name = value ? json_scalar_text(value) : NULL;
+	for (int i = 0; i < model->nclasses && name != NULL; i++)
+		if (strcmp(model->classes[i], name) == 0)
 			return i;
 	return 0;
 }
