@@ -62,7 +62,7 @@ typedef struct Enumeration
 
 /* weights: NULL for equal ones */
 extern int	choose(int n, const double *weights);
-extern void start_over(void) pg_attribute_noreturn();
+pg_noreturn extern void start_over(void);
 extern void enumerate(RandomFunction function, const void *argument, double cutoff,
 					  Enumeration *result);
 
