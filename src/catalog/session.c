@@ -68,6 +68,13 @@ relation_owner_begin(CatalogSession *session, Oid relid)
 	session_begin(session, relation_owner(relid));
 }
 
+/* What the caller's own rights allow, and nothing of the caller's search_path. */
+void
+caller_begin(CatalogSession *session)
+{
+	session_begin(session, GetUserId());
+}
+
 void
 session_set(const char *setting, const char *value)
 {

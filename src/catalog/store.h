@@ -46,6 +46,9 @@ extern Oid	catalog_owner(void);
 extern void relation_owner_begin(CatalogSession *session, Oid relid);
 extern Oid	relation_owner(Oid relid);
 
+/* The same, as whoever is the current user already. */
+extern void caller_begin(CatalogSession *session);
+
 /* Changes a setting until the end of the session. */
 extern void session_set(const char *setting, const char *value);
 
