@@ -35,14 +35,14 @@
 
 /*
  * SQL: how the relation of a row of budgets (or ledger) is called here, and the
- * name of the role of such a row.  The search_path makes the first one
- * qualified.
+ * role of a row of budgets, NULL for the cap over all roles.  The search_path
+ * makes the first one qualified.
  */
 #define SQL_RELATION(row) \
 	"COALESCE(" row ".relation::text, " row ".relation_name || ' (dropped)')"
 #define SQL_ROLE(row) \
-	"COALESCE((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = " row ".role), " \
-	row ".role_name)"
+	"CASE WHEN " row ".role IS NOT NULL THEN COALESCE((SELECT r.rolname::text " \
+	"FROM pg_catalog.pg_roles r WHERE r.oid = " row ".role), " row ".role_name) END"
 
 /* ---------- report_html.c ---------- */
 

@@ -100,7 +100,9 @@ append_bar(StringInfo page, ReportRow row)
 
 	if (row_is_null(row, COLUMN_LIMIT) || whole <= 0)
 		return;
-	if (spent >= limit)
+	if (strcmp(row_text(row, COLUMN_STATUS), "active") != 0)
+		fullness = spent > limit ? "spent full" : "spent closed";
+	else if (spent >= limit)
 		fullness = "spent full";
 	else if (spent >= REPORT_NEARLY_SPENT * limit)
 		fullness = "spent nearly";
@@ -183,7 +185,7 @@ append_left(StringInfo page, ReportRow row)
 		append_epsilon(page, left, ROUND_DOWN);
 	if (cap != NULL && strcmp(cap, "role") != 0 && !row_bool(row, COLUMN_IS_CAP) &&
 		strcmp(row_text(row, COLUMN_STATUS), "active") == 0)
-		append_html(page, "<small>bound by the %s&#39;s cap</small>", cap);
+		append_html(page, "<small>by the %s&#39;s cap</small>", strcmp(cap, "relation") == 0 ? "table" : cap);
 	appendStringInfoString(page, "</td>");
 }
 
@@ -236,9 +238,11 @@ append_budgets(StringInfo page, const ReportRows *accounts, uint64 first, uint64
 		append_budget(page, row);
 	}
 	appendStringInfoString(page, "</tbody>\n</table>\n"
-						   "<p class=\"key\"><i class=\"spent\"></i>spent<i class=\"reserved\"></i>reserved "
-						   "by running statements<i class=\"orphaned\"></i>lost in a crash"
-						   "<i class=\"left\"></i>left<i class=\"withheld\"></i>not available</p>\n");
+						   "<p class=\"key\"><span><i class=\"spent\"></i>spent</span> "
+						   "<span><i class=\"reserved\"></i>reserved by running statements</span> "
+						   "<span><i class=\"orphaned\"></i>lost in a crash</span> "
+						   "<span><i class=\"left\"></i>left</span> "
+						   "<span><i class=\"withheld\"></i>not available</span></p>\n");
 	append_left_out(page, row_int64(row, COLUMN_ROLES) - shown, "roles");
 }
 

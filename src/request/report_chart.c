@@ -257,6 +257,19 @@ append_time_axis(StringInfo page, const Chart *chart)
 	appendStringInfoString(page, "</div>\n");
 }
 
+/* The cap over all roles is the line that matters most: it has a name of its own. */
+static void
+append_cap_label(StringInfo page, const Chart *chart)
+{
+	const Line *total = &chart->lines[LINE_TOTAL];
+
+	if (!is_shown(chart, LINE_TOTAL) || !total->has_limit || total->limit > chart->top)
+		return;
+	appendStringInfoString(page, "<span class=\"mark\" style=\"top:");
+	append_number(page, 100 * y_of(chart, total->limit) / PLOT_HEIGHT);
+	appendStringInfoString(page, "%\">cap over all roles</span>\n");
+}
+
 static void
 append_epsilon_axis(StringInfo page, const Chart *chart)
 {
@@ -369,6 +382,7 @@ report_chart(StringInfo page, const ReportRows *points, int relation,
 						   "<div class=\"plot\">\n");
 	append_epsilon_axis(page, &chart);
 	append_plot(page, &chart);
+	append_cap_label(page, &chart);
 	append_time_axis(page, &chart);
 	appendStringInfoString(page, "</div>\n");
 	append_legend(page, &chart);

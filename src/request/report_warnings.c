@@ -27,7 +27,7 @@ static const char warnings_query[] =
 "      AND pg_has_role(c.relowner, 'USAGE')) AS owned"
 "  FROM privpred.budgets b"
 "), together AS ("
-"  SELECT relation, count(*) FILTER (WHERE NOT is_cap) AS roles,"
+"  SELECT relation, count(*) FILTER (WHERE NOT is_cap AND (status = 'active' OR spent > 0)) AS roles,"
 "    sum(CASE WHEN status = 'active' THEN GREATEST(lim, spent) ELSE spent END)"
 "      FILTER (WHERE NOT is_cap) AS total,"
 "    sum(delta) FILTER (WHERE NOT is_cap) AS delta,"
