@@ -103,6 +103,9 @@ SELECT page LIKE '%prefers-color-scheme:dark%' AS dark, page LIKE '%@media print
 SELECT privpred.grant_budget('report_ann', 'report.visits', epsilon => 5), privpred.revoke_budget('report_bob', 'report.visits'),
   privpred.protect('report.visits', epsilon_cap => 15);
 SELECT warnings(privpred.report());
+SET ROLE report_member;
+SELECT warnings(privpred.report());
+SET ROLE report_owner;
 
 -- the caller's objects are not found in place of ours
 CREATE TABLE report.budgets (x int);

@@ -27,7 +27,7 @@
 #define REPORT_MAX_COLUMNS		6	/* models beside one another */
 #define REPORT_MAX_LINES		7	/* of one chart, besides "others" and the total */
 #define REPORT_MAX_POINTS		200 /* of one line */
-#define REPORT_MAX_WARNINGS		30
+#define REPORT_MAX_WARNINGS		6	/* of one kind */
 #define REPORT_MAX_FEATURES		200
 
 /* From this share of its limit on, an account is shown as nearly spent. */
@@ -43,6 +43,16 @@
 #define SQL_ROLE(row) \
 	"CASE WHEN " row ".role IS NOT NULL THEN COALESCE((SELECT r.rolname::text " \
 	"FROM pg_catalog.pg_roles r WHERE r.oid = " row ".role), " row ".role_name) END"
+
+/*
+ * SQL: when an account is refilled, and its lifetime figures in words, from a
+ * row of budgets as jsonb: NULL where there are none.
+ */
+#define SQL_RESETS(json) \
+	"to_char((" json " ->> 'window_resets_at')::timestamptz, 'YYYY-MM-DD HH24:MI TZ')"
+#define SQL_LIFETIME(json) \
+	"(SELECT string_agg(replace(x.key, '_', ' ') || ' ' || x.value, ', ' ORDER BY x.key) " \
+	"FROM jsonb_each_text(" json ") x WHERE x.key LIKE 'lifetime%' AND x.value IS NOT NULL)"
 
 /* ---------- report_html.c ---------- */
 

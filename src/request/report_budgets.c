@@ -30,11 +30,8 @@ static const char accounts_query[] =
 "      ORDER BY e.key COLLATE \"C\" LIMIT $3) AS answers,"
 "    (SELECT count(*) FROM jsonb_object_keys(b.answers_left)) AS all_models,"
 "    b.binding_cap, to_char(b.valid_until, 'YYYY-MM-DD HH24:MI TZ') AS valid_until,"
-"    to_char(b.window_resets_at, 'YYYY-MM-DD HH24:MI TZ') AS resets,"
-"    (SELECT string_agg(replace(j.key, '_', ' ') || ' ' || j.value, ', ' ORDER BY j.key)"
-"      FROM jsonb_each_text(to_jsonb(b)) j"
-"      WHERE j.key LIKE 'lifetime%' AND j.value IS NOT NULL) AS lifetime"
-"  FROM privpred.budgets b"
+"    " SQL_RESETS("j.budget") " AS resets, " SQL_LIFETIME("j.budget") " AS lifetime"
+"  FROM privpred.budgets b, LATERAL (SELECT to_jsonb(b)) j(budget)"
 "), total AS ("
 "  SELECT relation, count(*) FILTER (WHERE NOT is_cap) AS roles,"
 "    row_number() OVER (ORDER BY sum(spent) DESC, relation COLLATE \"C\") AS place,"
@@ -42,7 +39,7 @@ static const char accounts_query[] =
 "  FROM b GROUP BY relation"
 "), ranked AS ("
 "  SELECT b.*, t.roles, t.place, t.relations, row_number() OVER (PARTITION BY b.relation, b.is_cap"
-"    ORDER BY b.status <> 'active', b.spent / NULLIF(b.lim, 0) DESC NULLS LAST,"
+"    ORDER BY b.status NOT IN ('active', 'frozen'), b.spent / NULLIF(b.lim, 0) DESC NULLS LAST,"
 "      b.spent DESC, b.role_name COLLATE \"C\") AS rank"
 "  FROM b JOIN total t ON t.relation = b.relation WHERE t.place <= $1"
 ") "
@@ -322,7 +319,8 @@ read_matrix(const ReportRows *spenders, int relation)
 					 row_int64(row, SPENDER_ALL_COLUMNS) - REPORT_MAX_COLUMNS);
 		matrix->answers[y][x] = row_int64(row, SPENDER_ANSWERS);
 		matrix->epsilon[y][x] = row_double(row, SPENDER_EPSILON);
-		matrix->most = Max(matrix->most, matrix->epsilon[y][x]);
+		if (y < REPORT_MAX_ROLES && x < REPORT_MAX_COLUMNS)
+			matrix->most = Max(matrix->most, matrix->epsilon[y][x]);
 	}
 	return matrix;
 }
@@ -339,7 +337,7 @@ append_matrix_cell(StringInfo page, const Matrix *matrix, int y, int x)
 		return;
 	}
 	appendStringInfoString(page, "<td class=\"number heat\" style=\"--heat:");
-	append_number(page, 0.08 + 0.62 * Max(epsilon, 0) / Max(matrix->most, 1e-12));
+	append_number(page, 0.08 + 0.62 * Min(1, Max(epsilon, 0) / Max(matrix->most, 1e-12)));
 	appendStringInfoString(page, "\">");
 	append_epsilon(page, epsilon, ROUND_UP);
 	appendStringInfoString(page, "<small>");

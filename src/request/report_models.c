@@ -118,17 +118,17 @@ append_model(StringInfo page, ReportRow row)
 				row_text(row, COLUMN_NAME), row_int64(row, COLUMN_VERSION),
 				row_text(row, COLUMN_LABEL), row_text(row, COLUMN_RELATION),
 				row_text(row, COLUMN_STATUS));
-	appendStringInfoString(page, "<dl>\n<div><dt>one answer costs</dt><dd>&epsilon; = ");
+	appendStringInfoString(page, "<dl>\n<dt>one answer costs</dt><dd>&epsilon; = ");
 	append_epsilon(page, row_double(row, COLUMN_EPSILON), ROUND_UP);
-	append_html(page, "</dd></div>\n<div><dt>mechanism</dt><dd>%s</dd></div>\n"
-				"<div><dt>learner</dt><dd>%s</dd></div>\n<div><dt>teachers</dt><dd>",
+	append_html(page, "</dd>\n<dt>mechanism</dt><dd>%s</dd>\n"
+				"<dt>learner</dt><dd>%s</dd>\n<dt>teachers</dt><dd>",
 				row_text(row, COLUMN_MECHANISM), row_text(row, COLUMN_LEARNER));
 	append_count(page, row_int64(row, COLUMN_TEACHERS));
-	append_html(page, "</dd></div>\n<div><dt>trained</dt><dd>%s</dd></div>\n"
-				"<div><dt>created by</dt><dd><bdi>%s</bdi></dd></div>\n",
+	append_html(page, "</dd>\n<dt>trained</dt><dd>%s</dd>\n"
+				"<dt>created by</dt><dd><bdi>%s</bdi></dd>\n",
 				row_text(row, COLUMN_TRAINED_AT), row_text(row, COLUMN_CREATED_BY));
 	if (strcmp(row_text(row, COLUMN_OPTIONS), "{}") != 0)
-		append_html(page, "<div><dt>options</dt><dd><code>%s</code></dd></div>\n",
+		append_html(page, "<dt>options</dt><dd><code>%s</code></dd>\n",
 					row_text(row, COLUMN_OPTIONS));
 	appendStringInfoString(page, "</dl>\n<p class=\"classes\">");
 	append_pills(page, classes, count, row_int64(row, COLUMN_ALL_CLASSES));

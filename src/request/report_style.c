@@ -105,15 +105,14 @@ const char	report_style[] =
 ".models{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:16px}\n"
 ".model{border:1px solid var(--rule);border-radius:10px;padding:16px 18px;min-width:0}\n"
 ".model p{font-size:13px}\n.version{color:var(--muted);font-weight:400;font-size:12px}\n"
-"dl{margin:10px 0;font-size:13px}\n"
-"dl div{display:flex;justify-content:space-between;gap:16px;padding:3px 0}\n"
+"dl{display:grid;grid-template-columns:auto 1fr;gap:5px 16px;margin:10px 0;font-size:13px}\n"
 "dt{color:var(--muted);white-space:nowrap}\ndd{margin:0;text-align:right}\n"
 "summary{cursor:pointer;font-size:13px;color:var(--muted)}\n"
 ".features{font-size:12px;margin-top:6px}\n.features th,.features td{padding:4px 6px 4px 0}\n"
 ".head{display:inline-block;background:var(--track);border-radius:6px;padding:4px 10px}\n"
 "footer{color:var(--muted);font-size:13px;padding-top:8px;padding-bottom:40px}\n"
 /* telephones */
-"@media (max-width:760px){header,main,footer{padding-left:12px;padding-right:12px}\n"
+"@media screen and (max-width:760px){header,main,footer{padding-left:12px;padding-right:12px}\n"
 "header{padding-top:20px}h1{font-size:22px}.card{padding:16px 14px}\n"
 ".figures{grid-template-columns:repeat(2,1fr);gap:10px}.figures div{padding:10px 14px}\n"
 ".budgets thead{display:none}.budgets,.budgets tbody{display:block}\n"
@@ -131,4 +130,4 @@ const char	report_style[] =
 "@media print{:root{--page:#fff}body{font-size:11px;-webkit-print-color-adjust:exact;"
 "print-color-adjust:exact}header,main,footer{max-width:none;padding-left:0;padding-right:0}\n"
 "header{padding-top:0}.card,.figures div{padding:12px 14px}.plot{height:200px}\n"
-".figure,.model,.chart,tr,.warnings li{break-inside:avoid}h2,h3{break-after:avoid}}\n";
+"figure,.model,tr,.warnings li{break-inside:avoid}h2,h3{break-after:avoid}}\n";

@@ -9,7 +9,7 @@
 #include "request/report.h"
 
 /*
- * One row per warning.  What the roles of a relation may learn together is the
+ * One row per warning, those of a kind by size.  What the roles of a relation may learn together is the
  * greater of limit and spending for accounts that are open, and the spending
  * of those that are not; the sum is shown to owners, who see every account.
  */
@@ -19,13 +19,10 @@ static const char warnings_query[] =
 "    b.status, b.epsilon_limit::float8 AS lim, b.epsilon_spent::float8 AS spent,"
 "    b.epsilon_left::float8 AS rest, b.delta_limit::float8 AS delta,"
 "    to_char(b.valid_until, 'YYYY-MM-DD HH24:MI TZ') AS ended,"
-"    to_char(b.window_resets_at, 'YYYY-MM-DD HH24:MI TZ') AS resets,"
-"    (SELECT string_agg(replace(j.key, '_', ' ') || ' ' || j.value, ', ' ORDER BY j.key)"
-"      FROM jsonb_each_text(to_jsonb(b)) j"
-"      WHERE j.key LIKE 'lifetime%' AND j.value IS NOT NULL) AS lifetime,"
+"    " SQL_RESETS("j.budget") " AS resets, " SQL_LIFETIME("j.budget") " AS lifetime,"
 "    EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = b.relation"
 "      AND pg_has_role(c.relowner, 'USAGE')) AS owned"
-"  FROM privpred.budgets b"
+"  FROM privpred.budgets b, LATERAL (SELECT to_jsonb(b)) j(budget)"
 "), together AS ("
 "  SELECT relation, count(*) FILTER (WHERE NOT is_cap AND (status = 'active' OR spent > 0)) AS roles,"
 "    sum(CASE WHEN status = 'active' THEN GREATEST(lim, spent) ELSE spent END)"
@@ -43,22 +40,27 @@ static const char warnings_query[] =
 "    NULL AS note FROM b WHERE status = 'frozen'"
 "  UNION ALL SELECT 2, 'spent', role_name, relation, spent, lim, delta, 0, NULL FROM b"
 "    WHERE status = 'active' AND spent > 0 AND rest <= 0 AND spent >= lim"
-"  UNION ALL SELECT 3, 'orphaned', role_name, relation, epsilon, 0, 0, leases, which FROM orphan"
-"  UNION ALL SELECT 4, 'nearly', role_name, relation, spent, lim, delta, 0, NULL FROM b"
+"  UNION ALL SELECT 3, 'blocked', role_name, relation, spent, lim, delta, 0, NULL FROM b"
+"    WHERE status = 'active' AND rest <= 0 AND spent < lim AND NOT owned"
+"  UNION ALL SELECT 4, 'orphaned', role_name, relation, epsilon, 0, 0, leases, which FROM orphan"
+"  UNION ALL SELECT 5, 'nearly', role_name, relation, spent, lim, delta, 0, NULL FROM b"
 "    WHERE status = 'active' AND spent >= $1 * lim AND spent < lim"
-"  UNION ALL SELECT 5, 'uncapped', NULL, relation, total, 0, delta, roles, NULL FROM together"
+"  UNION ALL SELECT 6, 'uncapped', NULL, relation, total, 0, delta, roles, NULL FROM together"
 "    WHERE cap IS NULL AND roles > 1"
-"  UNION ALL SELECT 6, 'refreshes', role_name, relation, spent, lim, delta, 0,"
+"  UNION ALL SELECT 7, 'refreshes', role_name, relation, spent, lim, delta, 0,"
 "    resets || COALESCE('; ' || lifetime, '') FROM b WHERE resets IS NOT NULL"
-"  UNION ALL SELECT 7, 'capped', NULL, relation, total, cap, delta, roles, NULL FROM together"
+"  UNION ALL SELECT 8, 'capped', NULL, relation, total, cap, delta, roles, NULL FROM together"
 "    WHERE cap < total AND roles > 1"
-"  UNION ALL SELECT 8, 'expired', role_name, relation, spent, lim, delta, 0, ended FROM b"
+"  UNION ALL SELECT 9, 'expired', role_name, relation, spent, lim, delta, 0, ended FROM b"
 "    WHERE status = 'expired' AND spent > 0"
-"  UNION ALL SELECT 9, 'closed', role_name, relation, spent, lim, delta, 0, status FROM b"
+"  UNION ALL SELECT 10, 'closed', role_name, relation, spent, lim, delta, 0, status FROM b"
 "    WHERE status NOT IN ('active', 'frozen', 'expired') AND spent > 0 AND NOT is_cap"
+"), ranked AS ("
+"  SELECT w.*, count(*) OVER () AS total, row_number() OVER (PARTITION BY place"
+"    ORDER BY spent DESC, relation COLLATE \"C\", role_name COLLATE \"C\") AS rank FROM w"
 ") "
-"SELECT kind, role_name, relation, spent, lim, delta::float8, n, note, count(*) OVER () "
-"FROM w ORDER BY place, relation, spent DESC, role_name LIMIT $2";
+"SELECT kind, role_name, relation, spent, lim, delta::float8, n, note, total "
+"FROM ranked WHERE rank <= $2 ORDER BY place, rank";
 
 enum
 {
@@ -115,6 +117,16 @@ warn_spent(StringInfo page, ReportRow row)
 	appendStringInfoString(page, " is used up: ");
 	append_spent_of_limit(page, row);
 	appendStringInfoChar(page, '.');
+}
+
+/* For those who do not see the cap itself. */
+static void
+warn_blocked(StringInfo page, ReportRow row)
+{
+	append_account(page, row);
+	appendStringInfoString(page, " gets no more answers, with ");
+	append_spent_of_limit(page, row);
+	appendStringInfoString(page, " spent: the cap over all roles is used up.");
 }
 
 static void
@@ -204,6 +216,7 @@ static const struct
 {
 	{"frozen", "bad", warn_frozen},
 	{"spent", "bad", warn_spent},
+	{"blocked", "bad", warn_blocked},
 	{"orphaned", "bad", warn_orphaned},
 	{"nearly", "warn", warn_nearly},
 	{"uncapped", "warn", warn_uncapped},
