@@ -5,8 +5,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "commands/dbcommands.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 

@@ -21,6 +21,8 @@
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 
+#include "privpred.h"
+
 #define REPORT_MAX_RELATIONS	20
 #define REPORT_MAX_ROLES		20	/* rows of one table */
 #define REPORT_MAX_MODELS		20

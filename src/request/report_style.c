@@ -54,6 +54,7 @@ const char	report_style[] =
 "white-space:nowrap}\n"
 "th:first-child{padding-left:0}\ntr>:last-child{padding-right:0}\n"
 ".number{text-align:right}\n.scroll{overflow-x:auto}\n"
+".budgets th:first-child{min-width:104px}\n"
 ".cap .all{font-style:italic}\n.use{width:24%;min-width:150px}\n.answers{max-width:280px}\n"
 ".budgets td.number{white-space:nowrap}\n"
 ".status{display:inline-block;font-size:11px;font-weight:600;padding:0 7px;border-radius:9px;"
@@ -129,5 +130,7 @@ const char	report_style[] =
 /* paper */
 "@media print{:root{--page:#fff}body{font-size:11px;-webkit-print-color-adjust:exact;"
 "print-color-adjust:exact}header,main,footer{max-width:none;padding-left:0;padding-right:0}\n"
-"header{padding-top:0}.card,.figures div{padding:12px 14px}.plot{height:200px}\n"
+"header{padding-top:0}small,.pill,.status,thead th,.key,.legend,.x span,.y span{font-size:9px}\n"
+"th,td{padding:4px 8px}h2{font-size:14px}h3,.model p,dl{font-size:11px}code{font-size:10px}\n"
+".figures b{font-size:18px}#ledger{break-inside:avoid}.card,.figures div{padding:12px 14px}.plot{height:200px}\n"
 "figure,.model,tr,.warnings li{break-inside:avoid}h2,h3{break-after:avoid}}\n";
