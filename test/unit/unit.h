@@ -8,6 +8,8 @@
 
 #include "c.h"
 
+#include "compat.h"
+
 /* ---------- TAP ---------- */
 
 extern void ok(bool passed, const char *format,...) pg_attribute_printf(2, 3);
