@@ -10,7 +10,7 @@ DATA = $(wildcard privpred--*.sql)
 
 MODULE_big = privpred
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
-INTERNAL_HEADERS = $(wildcard src/*.h src/*/*.h)
+OUR_HEADERS = $(wildcard src/*.h src/*/*.h)
 PG_CPPFLAGS = -I$(srcdir)/src -DPRIVPRED_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
 SHLIB_LINK = -llinear -lm
@@ -31,9 +31,22 @@ endif
 endif
 -include $(PGXS)
 
-$(OBJS): $(INTERNAL_HEADERS)
+$(OBJS): $(OUR_HEADERS)
 
 # Nothing that draws or sums may be "optimised" by real-number algebra.
-src/sampler/%.o src/mechanism/%.o src/ledger/%.o: override CFLAGS += -fno-fast-math -ffp-contract=off
+EXACT = src/sampler src/mechanism src/ledger src/learner src/linalg
+$(EXACT:%=%/%.o): override CFLAGS += -fno-fast-math -ffp-contract=off
+# The same for the bitcode that JIT may inline, where clang would contract by default.
+$(EXACT:%=%/%.bc): override BITCODE_CFLAGS += -fno-fast-math -ffp-contract=off
 
+# Loops over members and features, written to be vectorised as they stand.
+src/learner/predictor_eval.o src/learner/linear.o src/learner/training.o src/linalg/cholesky.o: override CFLAGS += -O3
+
+# make test TESTS="one two" runs some; KEEP=1 keeps what test and demo leave.
 .PHONY: $(SELF_CONTAINED)
+test:
+	@test/run.sh
+demo:
+	@test/demo/run.sh
+bench:
+	@test/bench/run.sh

@@ -7,6 +7,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "catalog/store.h"
 #include "ledger/ledger.h"
 #include "privpred.h"
 
@@ -17,6 +18,7 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	model_cache_init();
 	ledger_init();
 	MarkGUCPrefixReserved("privpred");
 }

@@ -19,6 +19,13 @@ typedef int64 EpsilonUnits;
 #define EPSILON_MAX				1e6	/* of a budget */
 #define EPSILON_PER_ANSWER_MAX	100.0
 
+/* How one answer's privacy loss grows with the order of the paying account. */
+typedef enum ChargeShape
+{
+	CHARGE_PURE,				/* an epsilon-DP answer: min(e, a e^2 / 2) */
+	CHARGE_BOUNDED_RANGE		/* min(e, a e^2 / 8) */
+} ChargeShape;
+
 #define PRIVPRED_MAX_TEACHERS	100000
 #define PRIVPRED_MIN_CLASSES	2
 #define PRIVPRED_MAX_CLASSES	1000

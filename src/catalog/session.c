@@ -5,14 +5,17 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "catalog/catalog.h"
+#include "catalog/store.h"
 
 /* Our schema belongs to the owner of the extension, and so do our tables. */
 Oid
@@ -32,26 +35,92 @@ catalog_owner(void)
 	return owner;
 }
 
-void
-catalog_begin(CatalogSession *session)
+/* Acts as a user, with settings that no other user can influence. */
+static void
+rights_begin(CatalogSession *session, Oid user)
 {
-	Oid			owner = catalog_owner();
-
 	GetUserIdAndSecContext(&session->saved_user, &session->saved_security);
-	SetUserIdAndSecContext(owner,
+	SetUserIdAndSecContext(user,
 						   session->saved_security | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
 	session->guc_level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	session_set("search_path", "pg_catalog, pg_temp");
+	session->pushed_snapshot = false;
+	session->connected = false;
+}
+
+static void
+connect(CatalogSession *session)
+{
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+	session->connected = true;
+}
+
+/*
+ * Like the server's catalogs, ours are read as they are now, not as they were
+ * when the statement began.  Parallel mode forbids that.
+ */
+void
+catalog_begin(CatalogSession *session)
+{
+	rights_begin(session, catalog_owner());
+	connect(session);
+	session->pushed_snapshot = !IsInParallelMode();
+	if (session->pushed_snapshot)
+		PushActiveSnapshot(GetLatestSnapshot());
+}
+
+void
+relation_owner_begin(CatalogSession *session, Oid relid)
+{
+	rights_begin(session, relation_owner(relid));
+	connect(session);
+}
+
+void
+owner_rights_begin(CatalogSession *session, Oid relid)
+{
+	rights_begin(session, relation_owner(relid));
+}
+
+/* What the caller's own rights allow, and nothing of the caller's search_path. */
+void
+caller_begin(CatalogSession *session)
+{
+	rights_begin(session, GetUserId());
+	connect(session);
+}
+
+void
+session_set(const char *setting, const char *value)
+{
+	(void) set_config_option(setting, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+Oid
+relation_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the protected relation does not exist any more"),
+				 errhint("Its models were dropped with it.")));
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
 }
 
 void
 catalog_end(CatalogSession *session)
 {
-	if (SPI_finish() != SPI_OK_FINISH)
+	if (session->pushed_snapshot)
+		PopActiveSnapshot();
+	if (session->connected && SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
 	AtEOXact_GUC(false, session->guc_level);
 	SetUserIdAndSecContext(session->saved_user, session->saved_security);

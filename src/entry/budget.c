@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "catalog/catalog.h"
+#include "catalog/store.h"
 #include "ledger/ledger.h"
 
 PG_FUNCTION_INFO_V1(privpred_grant_budget);
@@ -57,14 +57,7 @@ read_epsilon(double epsilon, double maximum, const char *name)
 static int64
 require_protected(Oid relation)
 {
-	ProtectedRelation found;
-
-	if (!protected_relation_lookup(relation, &found))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" is not protected", get_rel_name(relation)),
-				 errhint("Declare its privacy unit first, with privpred.protect().")));
-	return found.relation_id;
+	return protected_relation_get(relation)->relation_id;
 }
 
 static void

@@ -3,24 +3,35 @@
  *		Learners fit one teacher to one chunk of rows; predictors are what they
  *		leave behind.
  *
- * registry.c		names to learners
- * training.c		the aggregate state shared by all learners: class dictionary,
- *					sums or rows, combine, serialize
- * predictor.c		the stored form: building, checking, evaluating
- * logistic.c ...	one learner each
+ * registry.c			names to learners
+ * options.c			parsing and checking of options
+ * labels.c				label values to class numbers
+ * training.c			the aggregate state: classes, sums or rows, combine
+ * training_wire.c		its serialized form
+ * training_fit.c		canonical order, fit, result
+ * predictor_format.c	the stored form, byte by byte (no server needed)
+ * predictor.c			the stored form inside the server: building, packing, in, out
+ * predictor_eval.c		evaluation
+ * liblinear.c			logistic, svm
+ * linear.c, naive_bayes.c, centroid.c, stump.c		one learner each
+ * sql_learner.c		the user's own aggregate as a learner
+ * sql_predict.c		the user's own function as a predictor
+ * teacher.c			units to teachers
  */
 #ifndef PRIVPRED_LEARNER_H
 #define PRIVPRED_LEARNER_H
 
 #include "privpred.h"
+#include "utils/array.h"
 #include "utils/jsonb.h"
 
 /*
  * ---------- stored predictors ----------
  *
  * A varlena with a versioned header that rejects what it does not know
- * (predictor.c).  It is a single teacher or an ensemble.  Every byte is
- * checked before it is used, because any user can write one as text.
+ * (predictor_format.h).  It holds one member (a teacher) or many (an
+ * ensemble).  Every byte is checked before it is used, because any user can
+ * write one as text.
  */
 typedef struct varlena Predictor;
 
@@ -30,14 +41,25 @@ typedef struct Ensemble Ensemble;
 /*
  * Checks the bytes and builds the evaluation layout in the current memory
  * context.  Raises 22P03 (invalid binary representation) on anything unknown
- * or inconsistent.  nclasses and width come from the bytes.
+ * or inconsistent.  nclasses and width come from the bytes.  The caller
+ * detoasts; the bytes are not needed afterwards.
  */
 extern Ensemble *ensemble_load(const Predictor *stored);
 
 extern int	ensemble_members(const Ensemble *ensemble);
+
+/* Members that are not constant: the others could not be fitted. */
+extern int	ensemble_fitted(const Ensemble *ensemble);
 extern int	ensemble_classes(const Ensemble *ensemble);
 extern int	ensemble_width(const Ensemble *ensemble);
+extern int	ensemble_default_class(const Ensemble *ensemble);
 extern const char *ensemble_class_name(const Ensemble *ensemble, int class_index);
+
+/* Index of a class by its name, or -1. */
+extern int	ensemble_class_index(const Ensemble *ensemble, const char *name, int length);
+
+/* Does voting run a user's function (learner "sql")? */
+extern bool ensemble_runs_sql(const Ensemble *ensemble);
 
 /*
  * Adds each member's vote for x (width finite doubles) to votes[nclasses].  A
@@ -45,8 +67,25 @@ extern const char *ensemble_class_name(const Ensemble *ensemble, int class_index
  * gives every member exactly one vote, whatever the weights (non-finite
  * scores never win; if none is left the default class is voted).  No
  * allocation for native members.
+ *
+ * Members of learner "sql" run as the current user, each in a subtransaction.
+ * Before PostgreSQL 17 that is impossible in a parallel query; call
+ * ensemble_check_callable() before paying for an answer: it raises 0A000 there.
  */
 extern void ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes);
+extern void ensemble_check_callable(const Ensemble *ensemble);
+
+/* Text and binary input: checked completely; raises the given SQLSTATE. */
+extern Predictor *predictor_from_bytes(const char *bytes, Size size, int sqlstate);
+
+/*
+ * Packs the members of n predictors into one ensemble, in an order that
+ * depends on their bytes alone.  They must agree on classes, width and default
+ * (predictor_same_shape).
+ */
+extern Predictor *predictor_pack(int n, Predictor *const *predictors);
+
+extern bool predictor_same_shape(const Predictor *a, const Predictor *b);
 
 /*
  * ---------- learners ----------
@@ -77,34 +116,102 @@ typedef struct LearnerOptions
 	double		tolerance;		/* logistic, svm: stopping criterion */
 	double		ridge;			/* linear: added to the diagonal */
 	double		smoothing;		/* naive_bayes: added to each variance */
-	const char *train;			/* sql: the user's aggregate */
-	const char *predict;		/* sql: the user's function */
-	const char *default_class;	/* vote of a teacher that could not be fitted; NULL: first */
+	char	   *train;			/* sql: the user's aggregate */
+	char	   *predict;		/* sql: the user's function */
+	char	   *default_class;	/* vote of a teacher that could not be fitted; NULL: first */
 	int			nclasses;		/* declared classes, or 0 to collect them */
 	char	  **classes;
 } LearnerOptions;
 
-/* Rows of a buffered learner, in canonical order, or sums of an additive one. */
-typedef struct TrainingData TrainingData;
+/* Features of additive learners are integers, one unit being 2^-24. */
+#define FIXED_POINT_BITS	24
+#define FIXED_POINT_ONE		((double) (1 << FIXED_POINT_BITS))
+#define FIXED_POINT_MAX		32768.0 /* largest |x| accepted */
+
+/* |x| <= 2^27 in fixed point: 2^8 products of two stay below 2^62. */
+#define SMALL_MAX			8.0
+#define SMALL_ROWS			256
+
+/* What fit() sees: rows in canonical order, or sums; classes in final order. */
+typedef struct TrainingData
+{
+	int			nclasses;
+	char	  **classes;
+	int			width;
+	Oid			label_type;		/* base type of the label column */
+	int64		nrows;
+	const int64 *class_rows;	/* rows of each class */
+
+	/* buffered */
+	const double *values;		/* width per row, in order of arrival */
+	const int32 *row_class;		/* in order of arrival */
+	const int64 *order;			/* canonical position to arrival */
+
+	/* additive */
+	const int128 *shared;
+	const int128 *of_class;		/* nclasses blocks */
+} TrainingData;
+
+static inline const double *
+training_row(const TrainingData *data, int64 position)
+{
+	return data->values + data->order[position] * data->width;
+}
+
+static inline int
+training_class(const TrainingData *data, int64 position)
+{
+	return data->row_class[data->order[position]];
+}
+
+/* How many classes have rows. */
+extern int	training_classes_present(const TrainingData *data);
+
 typedef struct PredictorBuilder PredictorBuilder;
 
 typedef struct Learner
 {
 	const char *name;
+	const char *aggregate;		/* in schema privpred; NULL: its name */
 	bool		additive;
+	bool		runs_user_code; /* as the owner of the relation */
+	const char *option_keys;	/* its own options, "cost, tolerance" */
 
 	/* additive: how many int128 sums, as a function of the width */
-	int			(*shared_sums) (int width);
-	int			(*class_sums) (int width);
+	int64		(*shared_sums) (int width);
+	int64		(*class_sums) (int width);
 	/* additive: add one row (fixed-point features) to the sums */
-	void		(*accumulate) (int128 *shared, int128 *of_class, const int64 *x, int width);
+	void		(*add_to_class) (int128 *of_class, const int64 *x, int width);
+	void		(*add_to_shared) (int128 *shared, const int64 *x, int width);
+
+	/*
+	 * additive, optional: the same for rows whose features are small, into
+	 * 64-bit sums that cannot overflow within SMALL_ROWS rows.
+	 */
+	void		(*add_small_to_shared) (int64 *shared, const int32 *x, int width);
+
+	/* bytes of a fitted teacher; NULL: they depend on the rows */
+	Size		(*member_size) (int nclasses, int width);
+
+	/* buffered: working memory of fit(), per row */
+	Size		(*fit_row_bytes) (int width);
 
 	/* both: fit and describe the result through the builder; false = default */
 	bool		(*fit) (const TrainingData *data, const LearnerOptions *options,
 						PredictorBuilder *result);
 } Learner;
 
-extern const Learner *learner_lookup(const char *name);	/* NULL if unknown */
+/*
+ * Exactly this many members: packed ones (NULL: none) and, for teachers that
+ * saw no row, constants.  The size of the result is fixed by its arguments
+ * other than packed, because anybody may see how large our tables are; only
+ * learner "sql" cannot promise that.
+ */
+extern Predictor *predictor_complete(const Learner *learner, const Predictor *packed,
+									 int teachers, char **classes, int nclasses, int width,
+									 int default_class);
+
+extern const Learner *learner_lookup(const char *name); /* NULL if unknown */
 extern char *learner_names(void);	/* "centroid, linear, ...", for hints */
 
 /*
@@ -113,5 +220,79 @@ extern char *learner_names(void);	/* "centroid, linear, ...", for hints */
  * "classes" and "default" are accepted for every learner.  NULL: defaults.
  */
 extern void learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *options);
+
+/*
+ * Learner "sql": raises 42883 unless both functions exist for this type of
+ * label and 42501 unless the current user may execute them.
+ */
+extern void learner_check_sql_functions(const LearnerOptions *options, Oid label_type);
+
+/*
+ * ---------- building a predictor ----------
+ *
+ * fit() describes its teacher with one of these calls.  A linear teacher of
+ * two classes has one vector of width + 1 weights (the last is the bias) whose
+ * positive sign means the second class; of more classes, one per class, where
+ * a bias of -infinity keeps a class from ever winning.
+ */
+#define LINEAR_VECTORS(nclasses) ((nclasses) == 2 ? 1 : (nclasses))
+
+extern Size linear_member_size(int nclasses, int width);
+extern Size gaussian_member_size(int nclasses, int width);
+extern Size stump_member_size(int nclasses, int width);
+
+extern void builder_linear(PredictorBuilder *builder, const double *weights);
+
+/* score = constant[c] - sum of precision[c][i] * (x[i] - mean[c][i])^2 */
+extern void builder_gaussian(PredictorBuilder *builder, const double *constant,
+							 const double *mean, const double *precision);
+extern void builder_stump(PredictorBuilder *builder, int feature, double threshold,
+						  int class_below, int class_above);
+extern void builder_sql(PredictorBuilder *builder, const char *predict,
+						const char *type, const char *value);
+extern void builder_constant(PredictorBuilder *builder, int class_index);
+
+extern PredictorBuilder *builder_create(int nclasses, char **classes, int width, int default_class);
+extern Predictor *builder_finish(PredictorBuilder *builder);
+
+/* ---------- training.c, training_fit.c, training_wire.c ---------- */
+
+typedef struct TrainingState TrainingState;
+
+/*
+ * Everything a state owns lives in the context that is current when it is
+ * created; so it must be current whenever the state grows.
+ */
+extern TrainingState *training_create(const Learner *learner, const LearnerOptions *options,
+									  Oid label_type, int width, Size memory_limit);
+extern void training_add(TrainingState *state, Datum label, bool label_isnull,
+						 const double *features);
+extern int	training_width(const TrainingState *state);
+
+/* Adds source to target; raises 22023 if they do not belong together. */
+extern void training_merge(TrainingState *target, const TrainingState *source);
+extern TrainingState *training_create_like(const TrainingState *source);
+
+/* NULL if no class is known at all. */
+extern Predictor *training_finish(const TrainingState *state);
+
+extern bytea *training_serialize(const TrainingState *state);
+extern TrainingState *training_deserialize(bytea *wire);
+
+/* A one-dimensional array of finite numbers: its elements.  22004 or 22023. */
+extern const double *features_from_array(ArrayType *array, int *width);
+
+/* ---------- teacher.c ---------- */
+
+#define TEACHER_SALT_BYTES 16
+
+/* Can values of this type and collation identify a unit? */
+extern bool teacher_unit_type_ok(Oid type, Oid collation);
+
+/* How to turn a unit into bytes, resolved once per call site. */
+typedef struct UnitHasher UnitHasher;
+
+extern UnitHasher *unit_hasher_create(Oid type, Oid collation);
+extern int	unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
 
 #endif							/* PRIVPRED_LEARNER_H */

@@ -10,13 +10,14 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "catalog/catalog.h"
+#include "catalog/store.h"
 #include "ledger/internal.h"
 
 /*

@@ -26,7 +26,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/catalog.h"
+#include "catalog/store.h"
 #include "ledger/internal.h"
 
 #define MAX_CACHED	4096
@@ -364,8 +364,8 @@ reserved_units(int64 account_id)
 	bool		isnull;
 
 	run(&reserved_plan,
-		"SELECT least(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
-		"ELSE o.cap_charge END), 9223372036854775807)::int8 "
+		"SELECT least(coalesce(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
+		"ELSE o.cap_charge END), 0), 9223372036854775807)::int8 "
 		"FROM privpred.open_lease o WHERE $1 IN (o.account_id, o.cap_id)",
 		1, argtypes, args, NULL);
 	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);

@@ -16,7 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "catalog/catalog.h"
+#include "catalog/store.h"
 #include "ledger/internal.h"
 
 static int64

@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/catalog.h"
+#include "catalog/store.h"
 #include "ledger/internal.h"
 
 #define FETCH_ROWS	1000

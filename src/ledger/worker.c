@@ -22,7 +22,7 @@
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
-#include "catalog/catalog.h"
+#include "catalog/store.h"
 #include "ledger/internal.h"
 
 #define DRAIN_US		INT64CONST(300000)	/* at shutdown, for leases that come back */

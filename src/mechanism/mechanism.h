@@ -18,20 +18,12 @@ typedef struct LedgerReceipt LedgerReceipt;
 /* The paying account decides between draws of different shapes (ledger). */
 extern bool ledger_order_is_infinite(const LedgerReceipt *receipt);
 
-/* How one answer's privacy loss grows with the order of the paying account. */
-typedef enum ChargeShape
-{
-	CHARGE_PURE,				/* an epsilon-DP answer: min(e, a e^2 / 2) */
-	CHARGE_BOUNDED_RANGE		/* min(e, a e^2 / 8) */
-} ChargeShape;
-
 /* The public side of a trained model: what a mechanism may look at. */
 typedef struct MechanismModel
 {
 	EpsilonUnits epsilon;		/* per answer */
-	int			teachers;		/* declared; absent ones vote the default class */
+	int			teachers;		/* declared, and members of the ensemble */
 	int			nclasses;
-	int			default_class;
 	const Ensemble *ensemble;
 } MechanismModel;
 
@@ -49,7 +41,7 @@ typedef struct Mechanism
 	const char *name;
 	const char *charge_kind;	/* per_answer, per_stream or once */
 
-	/* Raises 22023 unless the declared parameters make sense together. */
+	/* Raises 22023 unless the declared parameters go together; NULL: they do. */
 	void		(*validate) (int teachers, int nclasses, EpsilonUnits epsilon);
 	/* The shape of the charge against an account of finite or infinite order. */
 	ChargeShape (*shape) (bool order_is_infinite);

@@ -15,24 +15,23 @@
 #define BUFFERED_WORDS	512
 
 static uint64 buffer[BUFFERED_WORDS];
-static int	words_left = 0;
+static int	next_word = BUFFERED_WORDS; /* empty */
 
 uint64
 sample_uint64(void)
 {
 	uint64		word;
 
-	if (words_left == 0)
+	if (next_word == BUFFERED_WORDS)
 	{
 		if (!pg_strong_random(buffer, sizeof(buffer)))
 			sampler_no_entropy();
-		words_left = BUFFERED_WORDS;
+		next_word = 0;
 	}
-	words_left--;
-	word = buffer[words_left];
+	word = buffer[next_word];
 
 	/* A later leak of this memory must not tell which noise was drawn. */
-	buffer[words_left] = 0;
+	buffer[next_word++] = 0;
 	return word;
 }
 

@@ -1,0 +1,50 @@
+-- The shape of the extension: what is there, who may touch it, what is dumped.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS privpred;
+RESET client_min_messages;
+
+-- every function, view and aggregate explains itself
+SELECT p.oid::regprocedure AS function_without_comment
+FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'privpred')
+  AND obj_description(p.oid, 'pg_proc') IS NULL
+  AND NOT 'internal'::regtype = ANY (p.proargtypes::oid[]) AND p.prorettype <> 'internal'::regtype
+ORDER BY 1;
+SELECT c.oid::regclass AS relation_without_comment
+FROM pg_class c
+WHERE c.relnamespace = 'privpred'::regnamespace AND c.relkind IN ('r', 'v')
+  AND obj_description(c.oid, 'pg_class') IS NULL ORDER BY 1;
+
+-- what everybody may call
+SELECT DISTINCT p.pronamespace::regnamespace || '.' || p.proname AS open_to_everybody
+FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'privpred')
+  AND has_function_privilege('pg_read_all_stats', p.oid, 'EXECUTE')
+ORDER BY 1;
+
+-- what everybody may read: views that filter by role, no table
+SELECT c.relname AS readable_by_everybody, c.relkind
+FROM pg_class c
+WHERE c.relnamespace = 'privpred'::regnamespace AND c.relkind IN ('r', 'v', 'S', 'm', 'p')
+  AND has_table_privilege('pg_read_all_stats', c.oid, 'SELECT') ORDER BY 1;
+
+-- every table and its sequence survives pg_dump
+SELECT c.relname AS not_dumped
+FROM pg_class c
+WHERE c.relnamespace = 'privpred'::regnamespace AND c.relkind IN ('r', 'S')
+  AND c.oid <> ALL (SELECT unnest(extconfig) FROM pg_extension WHERE extname = 'privpred')
+ORDER BY 1;
+
+-- planner facts
+SELECT oid::regprocedure, provolatile, proparallel, proleakproof, proisstrict, procost >= 1000 AS costly
+FROM pg_proc WHERE proname = 'private_predict' ORDER BY 1;
+
+-- private_predict lives where CREATE EXTENSION was told, everything else in privpred
+SELECT DISTINCT n.nspname, p.proname LIKE 'private%' AS private
+FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+  JOIN pg_namespace n ON n.oid = p.pronamespace
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'privpred')
+ORDER BY 1, 2;

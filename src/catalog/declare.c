@@ -1,0 +1,467 @@
+/*
+ * declare.c
+ *		What an owner declares about columns, checked against their types.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "catalog/store.h"
+#include "catalog/features.h"
+
+/* One entry of the owner's JSON, before it is understood. */
+typedef struct Declaration
+{
+	char	   *column;
+	Jsonb	   *parameters;		/* NULL in the array form */
+} Declaration;
+
+static void
+bad_feature(const char *feature, const char *problem, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid declaration of feature \"%s\"", feature),
+			 errdetail("%s", problem),
+			 errhint("%s", hint)));
+}
+
+/*
+ * ---------- reading JSON in the order it was written ----------
+ */
+
+static Datum
+query_one(const char *sql, Oid type, Datum argument, bool *isnull)
+{
+	if (SPI_execute_with_args(sql, 1, &type, &argument, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "query failed: %s", sql);
+	if (SPI_processed == 0)
+	{
+		*isnull = true;
+		return (Datum) 0;
+	}
+	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, isnull);
+}
+
+static Declaration *
+read_declarations(Datum json, int *count)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext spi;
+	CatalogSession session;
+	Declaration *result;
+	Oid			type = JSONOID;
+	bool		isnull;
+	char	   *shape;
+
+	catalog_begin(&session);
+	shape = TextDatumGetCString(query_one("SELECT pg_catalog.json_typeof($1)",
+										  JSONOID, json, &isnull));
+	if (strcmp(shape, "object") == 0)
+		SPI_execute_with_args("SELECT e.key, e.value::pg_catalog.jsonb"
+							  " FROM pg_catalog.json_each($1) e", 1, &type, &json, NULL, true, 0);
+	else if (strcmp(shape, "array") == 0)
+		SPI_execute_with_args("SELECT CASE WHEN pg_catalog.json_typeof(e.value) = 'string'"
+							  " THEN e.value #>> '{}' END, NULL::pg_catalog.jsonb"
+							  " FROM pg_catalog.json_array_elements($1) e",
+							  1, &type, &json, NULL, true, 0);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("features must be a JSON object or array, not a %s", shape),
+				 errhint("Declare each column, as in {\"age\": {\"min\": 0, \"max\": 110}}.")));
+
+	spi = MemoryContextSwitchTo(caller);
+	*count = (int) SPI_processed;
+	result = palloc0_array(Declaration, Max(*count, 1));
+	for (int i = 0; i < *count; i++)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[i];
+		Datum		column;
+
+		column = SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &isnull);
+		if (isnull)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a JSON array of features must hold column names only"),
+					 errhint("Use a JSON object to declare bounds and levels.")));
+		result[i].column = TextDatumGetCString(column);
+		column = SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &isnull);
+		if (!isnull)
+			result[i].parameters = DatumGetJsonbPCopy(column);
+	}
+	MemoryContextSwitchTo(spi);
+	catalog_end(&session);
+	return result;
+}
+
+/*
+ * ---------- one feature ----------
+ */
+
+static bool
+is_number_type(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+bool
+category_type_ok(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case BOOLOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case NAMEOID:
+			return true;
+		default:
+			return get_typtype(type) == TYPTYPE_ENUM;
+	}
+}
+
+/* A finite JSON number, or an error that names feature and key. */
+static double
+number_parameter(const char *feature, const char *key, const JsonbValue *value)
+{
+	double		result = 0;
+
+	if (value->type == jbvNumeric)
+		result = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+													NumericGetDatum(value->val.numeric)));
+	if (value->type != jbvNumeric || isnan(result) || isinf(result))
+		bad_feature(feature, psprintf("\"%s\" must be a finite number.", key),
+					"Declare bounds as in {\"age\": {\"min\": 0, \"max\": 110}}.");
+	return result;
+}
+
+/* Text of a JSON scalar, as a level is compared: 3, true and "x" are 3, true and x. */
+char *
+json_scalar_text(const JsonbValue *value)
+{
+	switch (value->type)
+	{
+		case jbvString:
+			return pnstrdup(value->val.string.val, value->val.string.len);
+		case jbvBool:
+			return pstrdup(value->val.boolean ? "true" : "false");
+		case jbvNumeric:
+			return DatumGetCString(DirectFunctionCall1(numeric_out,
+													   NumericGetDatum(value->val.numeric)));
+		default:
+			return NULL;
+	}
+}
+
+static void
+declare_levels(Feature *feature, const JsonbValue *value)
+{
+	const char *hint = "Declare levels as in {\"ward\": {\"levels\": [\"A\", \"B\"]}}.";
+	JsonbContainer *array;
+
+	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
+		bad_feature(feature->name, "\"levels\" must be a JSON array.", hint);
+	array = value->val.binary.data;
+	feature->nlevels = JsonContainerSize(array);
+	if (feature->nlevels < 1 || feature->nlevels > PRIVPRED_MAX_WIDTH)
+		bad_feature(feature->name,
+					psprintf("\"levels\" must hold 1 to %d levels.", PRIVPRED_MAX_WIDTH), hint);
+	feature->levels = palloc_array(char *, feature->nlevels);
+	for (int i = 0; i < feature->nlevels; i++)
+	{
+		feature->levels[i] = json_scalar_text(getIthJsonbValueFromContainer(array, i));
+		if (feature->levels[i] == NULL)
+			bad_feature(feature->name, "A level must be a string, a number or a boolean.", hint);
+	}
+	feature->kind = FEATURE_CATEGORY;
+}
+
+static void
+declare_fill(Feature *feature, const JsonbValue *value)
+{
+	const char *hint = "Use {\"null\": \"error\"} or {\"null\": {\"fill\": value}}, the value in the column's own units.";
+	JsonbIterator *iterator;
+	JsonbIteratorToken token;
+	JsonbValue	key;
+	JsonbValue	fill;
+	char	   *level;
+
+	if (value->type == jbvString && value->val.string.len == 5 &&
+		memcmp(value->val.string.val, "error", 5) == 0)
+		return;
+	if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data) ||
+		JsonContainerSize(value->val.binary.data) != 1)
+		bad_feature(feature->name, "\"null\" is not understood.", hint);
+	iterator = JsonbIteratorInit(value->val.binary.data);
+	(void) JsonbIteratorNext(&iterator, &key, false);
+	token = JsonbIteratorNext(&iterator, &key, false);
+	if (token != WJB_KEY || key.val.string.len != 4 || memcmp(key.val.string.val, "fill", 4) != 0)
+		bad_feature(feature->name, "\"null\" is not understood.", hint);
+	(void) JsonbIteratorNext(&iterator, &fill, true);
+
+	feature->fill_declared = true;
+	switch (feature->kind)
+	{
+		case FEATURE_NUMERIC:
+			feature->fill = number_parameter(feature->name, "fill", &fill);
+			if (feature->fill < feature->min || feature->fill > feature->max)
+				bad_feature(feature->name, "\"fill\" lies outside the declared bounds.", hint);
+			break;
+		case FEATURE_BOOLEAN:
+			if (fill.type != jbvBool)
+				bad_feature(feature->name, "\"fill\" must be true or false.", hint);
+			feature->fill = fill.val.boolean ? 1 : 0;
+			break;
+		case FEATURE_CATEGORY:
+			level = json_scalar_text(&fill);
+			feature->fill_level = level ? feature_level(feature, level, strlen(level)) : -1;
+			if (feature->fill_level < 0)
+				bad_feature(feature->name, "\"fill\" is not one of the declared levels.", hint);
+			break;
+	}
+}
+
+/* What the declaration leaves open follows from the column's type. */
+static void
+declare_from_type(Feature *feature, Oid type, bool is_array_form)
+{
+	if (type == BOOLOID)
+		feature->kind = FEATURE_BOOLEAN;
+	else if (get_typtype(type) == TYPTYPE_ENUM)
+	{
+		feature->kind = FEATURE_CATEGORY;
+		feature->levels = enum_levels(type, &feature->nlevels);
+	}
+	else if (is_number_type(type))
+	{
+		if (!is_array_form)
+			bad_feature(feature->name, "A numeric feature needs \"min\" and \"max\".",
+						"Bounds are declared, never read from the data; choose them from what you know of the quantity.");
+		feature->kind = FEATURE_NUMERIC;
+		feature->min = 0;
+		feature->max = 1;
+	}
+	else
+		bad_feature(feature->name, "A feature of this column's type needs \"levels\".",
+					"Levels are declared, never read from the data: {\"ward\": {\"levels\": [\"A\", \"B\"]}}.");
+}
+
+/* Keys of one feature's object; those not given stay NULL. */
+typedef struct Parameters
+{
+	JsonbValue *type;
+	JsonbValue *min;
+	JsonbValue *max;
+	JsonbValue *levels;
+	JsonbValue *null_policy;
+} Parameters;
+
+static void
+read_parameters(const char *feature, Jsonb *json, Parameters *parameters)
+{
+	JsonbIterator *iterator;
+	JsonbIteratorToken token;
+	JsonbValue	key;
+
+	if (!JB_ROOT_IS_OBJECT(json))
+		bad_feature(feature, "Its declaration must be a JSON object.",
+					"Write {} for a boolean or enum column.");
+	iterator = JsonbIteratorInit(&json->root);
+	(void) JsonbIteratorNext(&iterator, &key, false);
+	while ((token = JsonbIteratorNext(&iterator, &key, true)) == WJB_KEY)
+	{
+		JsonbValue *value = palloc_object(JsonbValue);
+		char	   *name = pnstrdup(key.val.string.val, key.val.string.len);
+
+		(void) JsonbIteratorNext(&iterator, value, true);
+		if (strcmp(name, "type") == 0)
+			parameters->type = value;
+		else if (strcmp(name, "min") == 0)
+			parameters->min = value;
+		else if (strcmp(name, "max") == 0)
+			parameters->max = value;
+		else if (strcmp(name, "levels") == 0)
+			parameters->levels = value;
+		else if (strcmp(name, "null") == 0)
+			parameters->null_policy = value;
+		else
+			bad_feature(feature, psprintf("Unknown key \"%s\".", name),
+						"The keys are type, min, max, levels and null.");
+	}
+}
+
+static void
+check_declared_type(const Feature *feature, const JsonbValue *declared, Oid type)
+{
+	char	   *name = declared->type == jbvString ? json_scalar_text(declared) : NULL;
+	bool		agrees;
+
+	if (name && strcmp(name, "boolean") == 0)
+		agrees = feature->kind == FEATURE_BOOLEAN;
+	else if (name && strcmp(name, "numeric") == 0)
+		agrees = feature->kind == FEATURE_NUMERIC;
+	else if (name && strcmp(name, "category") == 0)
+		agrees = feature->kind == FEATURE_CATEGORY;
+	else if (name && strcmp(name, "enum") == 0)
+		agrees = feature->kind == FEATURE_CATEGORY && get_typtype(type) == TYPTYPE_ENUM;
+	else
+		agrees = false;
+	if (!agrees)
+		bad_feature(feature->name, "\"type\" is unknown or disagrees with the other keys.",
+					"The types are numeric (with min and max), category (with levels), boolean and enum.");
+}
+
+static void
+check_column_type(const Feature *feature, Oid type)
+{
+	bool		fits = false;
+
+	switch (feature->kind)
+	{
+		case FEATURE_NUMERIC:
+			fits = is_number_type(type);
+			break;
+		case FEATURE_CATEGORY:
+			fits = category_type_ok(type);
+			break;
+		case FEATURE_BOOLEAN:
+			fits = type == BOOLOID;
+			break;
+	}
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of type %s cannot be a feature of this kind",
+						feature->name, format_type_be(type)),
+				 errhint("Numbers need a numeric column, levels a text, integer, boolean or enum column.")));
+}
+
+static void
+declare_feature(Feature *feature, const Declaration *declaration, Oid type)
+{
+	Parameters	parameters = {0};
+
+	feature->name = declaration->column;
+	feature->fill_level = -1;
+	if (declaration->parameters)
+		read_parameters(feature->name, declaration->parameters, &parameters);
+
+	if (parameters.levels && (parameters.min || parameters.max))
+		bad_feature(feature->name, "It has both levels and bounds.",
+					"A category has levels, a number has min and max.");
+	if (parameters.levels)
+		declare_levels(feature, parameters.levels);
+	else if (parameters.min && parameters.max)
+	{
+		feature->kind = FEATURE_NUMERIC;
+		feature->min = number_parameter(feature->name, "min", parameters.min);
+		feature->max = number_parameter(feature->name, "max", parameters.max);
+		if (!(feature->min < feature->max) || isinf(feature->max - feature->min))
+			bad_feature(feature->name, "\"min\" must be less than \"max\".",
+						"Bounds are clamped to and scaled to [0, 1].");
+	}
+	else
+		declare_from_type(feature, type, declaration->parameters == NULL);
+	check_column_type(feature, type);
+	if (parameters.type)
+		check_declared_type(feature, parameters.type, type);
+}
+
+static Oid
+column_type(TupleDesc columns, const char *name, const char *relation_name)
+{
+	for (int i = 0; i < columns->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(columns, i);
+
+		if (!attribute->attisdropped && strcmp(NameStr(attribute->attname), name) == 0)
+			return getBaseType(attribute->atttypid);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist", name, relation_name),
+			 errhint("Features are declared under the names of the table's columns.")));
+	return InvalidOid;			/* keep compiler quiet */
+}
+
+static void
+check_levels(const Feature *feature)
+{
+	for (int i = 1; i < feature->nlevels; i++)
+	{
+		const char *level = feature->levels[feature->level_order[i]];
+
+		if (strcmp(feature->levels[feature->level_order[i - 1]], level) == 0)
+			bad_feature(feature->name, psprintf("Level \"%s\" is declared twice.", level),
+						"Declare each level once.");
+	}
+}
+
+FeatureSpec *
+feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name)
+{
+	FeatureSpec *spec = palloc0_object(FeatureSpec);
+	Declaration *declarations = read_declarations(json, &spec->nfeatures);
+	Parameters	parameters;
+
+	if (spec->nfeatures == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("no features are declared"),
+				 errhint("Declare at least one column, as in {\"age\": {\"min\": 0, \"max\": 110}}.")));
+	spec->features = palloc0_array(Feature, spec->nfeatures);
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		for (int j = 0; j < i; j++)
+			if (strcmp(declarations[i].column, declarations[j].column) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("feature \"%s\" is declared more than once",
+								declarations[i].column),
+						 errhint("Declare each column once.")));
+		declare_feature(&spec->features[i], &declarations[i],
+						column_type(columns, declarations[i].column, relation_name));
+	}
+	feature_spec_complete(spec);
+	if (spec->width > PRIVPRED_MAX_WIDTH)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("features encode to %d numbers, more than the limit of %d",
+						spec->width, PRIVPRED_MAX_WIDTH),
+				 errhint("Declare fewer columns or levels.")));
+
+	/* A fill may name a level, so levels come first. */
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		if (spec->features[i].kind == FEATURE_CATEGORY)
+			check_levels(&spec->features[i]);
+		MemSet(&parameters, 0, sizeof(parameters));
+		if (declarations[i].parameters)
+			read_parameters(spec->features[i].name, declarations[i].parameters, &parameters);
+		if (parameters.null_policy)
+			declare_fill(&spec->features[i], parameters.null_policy);
+	}
+	return spec;
+}

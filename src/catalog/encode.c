@@ -1,0 +1,467 @@
+/*
+ * encode.c
+ *		Rows, jsonb and arrays to the numbers that learners see.
+ *
+ * All three forms go through the same four functions (number, level, boolean,
+ * null), so that they cannot disagree.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/syscache.h"
+
+#include "catalog/features.h"
+#include "privpred.h"
+
+/* One column of a row type, and how it is read. */
+typedef struct ColumnReader
+{
+	int			attribute;		/* index in the tuple descriptor */
+	Oid			type;			/* base type */
+} ColumnReader;
+
+struct RowEncoder
+{
+	const FeatureSpec *spec;
+	TupleDesc	columns;
+	ColumnReader *readers;
+	Datum	   *values;			/* work space for one row */
+	bool	   *nulls;
+};
+
+static void
+bad_value(const Feature *feature, const char *problem, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for feature \"%s\"", feature->name),
+			 errdetail("%s", problem),
+			 errhint("%s", hint)));
+}
+
+/*
+ * ---------- the four encodings ----------
+ */
+
+static inline double
+scaled(const Feature *feature, double value)
+{
+	value = (value - feature->min) * feature->scale;
+	return value <= 0 ? 0 : value >= 1 ? 1 : value;
+}
+
+static void
+encode_null(const Feature *feature, EncodeMode mode, double *x)
+{
+	if (mode == ENCODE_PREDICTION && !feature->fill_declared)
+		bad_value(feature, "It is NULL.",
+				  "Give a value, or ask the owner to declare a fill: {\"null\": {\"fill\": ...}}.");
+	x += feature->offset;
+	if (feature->kind == FEATURE_CATEGORY)
+	{
+		for (int i = 0; i < feature->nlevels; i++)
+			x[i] = 0;
+		if (feature->fill_level >= 0)
+			x[feature->fill_level] = 1;
+	}
+	else if (!feature->fill_declared)
+		*x = 0.5;
+	else if (feature->kind == FEATURE_BOOLEAN)
+		*x = feature->fill;
+	else
+		*x = scaled(feature, feature->fill);
+}
+
+static inline void
+encode_number(const Feature *feature, double value, EncodeMode mode, double *x)
+{
+	if (unlikely(!isfinite(value)))
+	{
+		if (mode == ENCODE_PREDICTION)
+			bad_value(feature, isnan(value) ? "It is NaN." : "It is infinite.",
+					  "Give a finite number.");
+		if (isnan(value))
+		{
+			encode_null(feature, mode, x);
+			return;
+		}
+	}
+	x[feature->offset] = scaled(feature, value);
+}
+
+static void
+encode_level(const Feature *feature, const char *level, int length, EncodeMode mode, double *x)
+{
+	int			index = feature_level(feature, level, length);
+
+	if (index < 0 && mode == ENCODE_PREDICTION)
+		bad_value(feature, "It is not one of the declared levels.",
+				  "The levels are shown in privpred.models.");
+	x += feature->offset;
+	for (int i = 0; i < feature->nlevels; i++)
+		x[i] = 0;
+	if (index >= 0)
+		x[index] = 1;
+}
+
+static void
+encode_boolean(const Feature *feature, bool value, double *x)
+{
+	x[feature->offset] = value ? 1 : 0;
+}
+
+/*
+ * ---------- rows ----------
+ */
+
+static inline double
+number_of_datum(Datum value, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case INT8OID:
+			return (double) DatumGetInt64(value);
+		case FLOAT4OID:
+			return DatumGetFloat4(value);
+		case FLOAT8OID:
+			return DatumGetFloat8(value);
+		default:
+			/* numeric; row_encoder_create() admits nothing else */
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+	}
+}
+
+static void
+encode_level_datum(const Feature *feature, Datum value, Oid type, EncodeMode mode, double *x)
+{
+	char		digits[MAXINT8LEN + 1];
+	HeapTuple	tuple;
+	text	   *string;
+	int			length;
+
+	switch (type)
+	{
+		case BOOLOID:
+			encode_level(feature, DatumGetBool(value) ? "true" : "false",
+						 DatumGetBool(value) ? 4 : 5, mode, x);
+			return;
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			length = pg_lltoa(type == INT8OID ? DatumGetInt64(value) :
+							  type == INT4OID ? DatumGetInt32(value) :
+							  DatumGetInt16(value), digits);
+			encode_level(feature, digits, length, mode, x);
+			return;
+		case NAMEOID:
+			encode_level(feature, NameStr(*DatumGetName(value)),
+						 strlen(NameStr(*DatumGetName(value))), mode, x);
+			return;
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+			string = DatumGetTextPP(value);
+			length = VARSIZE_ANY_EXHDR(string);
+			if (type == BPCHAROID)
+				length = bpchartruelen(VARDATA_ANY(string), length);
+			encode_level(feature, VARDATA_ANY(string), length, mode, x);
+			return;
+		default:
+			/* an enum; row_encoder_create() admits nothing else */
+			tuple = SearchSysCache1(ENUMOID, value);
+			if (!HeapTupleIsValid(tuple))
+			{
+				encode_level(feature, "", 0, mode, x);
+				return;
+			}
+			{
+				char	   *label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
+
+				encode_level(feature, label, strlen(label), mode, x);
+			}
+			ReleaseSysCache(tuple);
+	}
+}
+
+static bool
+reader_fits(const Feature *feature, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return feature->kind != FEATURE_BOOLEAN;
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return feature->kind == FEATURE_NUMERIC;
+		case BOOLOID:
+			return feature->kind != FEATURE_NUMERIC;
+		case NAMEOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+			return feature->kind == FEATURE_CATEGORY;
+		default:
+			return feature->kind == FEATURE_CATEGORY && get_typtype(type) == TYPTYPE_ENUM;
+	}
+}
+
+static int
+find_column(TupleDesc columns, const Feature *feature)
+{
+	for (int i = 0; i < columns->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(columns, i);
+
+		if (!attribute->attisdropped &&
+			strcmp(NameStr(attribute->attname), feature->name) == 0)
+			return i;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the row has no column \"%s\"", feature->name),
+			 errdetail("The model's features are matched to the row's columns by name."),
+			 errhint("Rename the column in a subquery, or pass jsonb.")));
+	return -1;					/* keep compiler quiet */
+}
+
+RowEncoder *
+row_encoder_create(const FeatureSpec *spec, TupleDesc columns, bool by_position)
+{
+	RowEncoder *encoder = palloc0_object(RowEncoder);
+
+	if (by_position && columns->natts != spec->nfeatures)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the row has %d columns, but %d features are declared",
+						columns->natts, spec->nfeatures),
+				 errhint("Pass ROW(...) with the declared features in their order.")));
+	encoder->spec = spec;
+	encoder->columns = CreateTupleDescCopy(columns);
+	encoder->readers = palloc_array(ColumnReader, spec->nfeatures);
+	encoder->values = palloc_array(Datum, columns->natts);
+	encoder->nulls = palloc_array(bool, columns->natts);
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		const Feature *feature = &spec->features[i];
+		ColumnReader *reader = &encoder->readers[i];
+
+		reader->attribute = by_position ? i : find_column(columns, feature);
+		reader->type = getBaseType(TupleDescAttr(columns, reader->attribute)->atttypid);
+		if (!reader_fits(feature, reader->type))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid value for feature \"%s\"", feature->name),
+					 errdetail("A column of type %s cannot be read as this feature.",
+							   format_type_be(reader->type)),
+					 errhint("Cast the column to the type of the training table's column.")));
+	}
+	return encoder;
+}
+
+void
+encode_values(const RowEncoder *encoder, const Datum *values, const bool *nulls,
+			  EncodeMode mode, double *x)
+{
+	const FeatureSpec *spec = encoder->spec;
+
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		const Feature *feature = &spec->features[i];
+		const ColumnReader *reader = &encoder->readers[i];
+		Datum		value = values[reader->attribute];
+
+		if (nulls[reader->attribute])
+			encode_null(feature, mode, x);
+		else if (feature->kind == FEATURE_NUMERIC)
+			encode_number(feature, number_of_datum(value, reader->type), mode, x);
+		else if (feature->kind == FEATURE_BOOLEAN)
+			encode_boolean(feature, DatumGetBool(value), x);
+		else
+			encode_level_datum(feature, value, reader->type, mode, x);
+	}
+}
+
+void
+encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x)
+{
+	HeapTupleData tuple;
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = row;
+	heap_deform_tuple(&tuple, encoder->columns, encoder->values, encoder->nulls);
+	encode_values(encoder, encoder->values, encoder->nulls, mode, x);
+}
+
+/*
+ * ---------- jsonb ----------
+ */
+
+static void
+encode_json_value(const Feature *feature, const JsonbValue *value, double *x)
+{
+	char	   *digits;
+
+	if (value->type == jbvNull)
+		encode_null(feature, ENCODE_PREDICTION, x);
+	else if (feature->kind == FEATURE_NUMERIC && value->type == jbvNumeric)
+		encode_number(feature, number_of_datum(NumericGetDatum(value->val.numeric), NUMERICOID),
+					  ENCODE_PREDICTION, x);
+	else if (feature->kind == FEATURE_BOOLEAN && value->type == jbvBool)
+		encode_boolean(feature, value->val.boolean, x);
+	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvString)
+		encode_level(feature, value->val.string.val, value->val.string.len,
+					 ENCODE_PREDICTION, x);
+	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvBool)
+		encode_level(feature, value->val.boolean ? "true" : "false",
+					 value->val.boolean ? 4 : 5, ENCODE_PREDICTION, x);
+	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvNumeric)
+	{
+		digits = DatumGetCString(DirectFunctionCall1(numeric_out,
+													 NumericGetDatum(value->val.numeric)));
+		encode_level(feature, digits, strlen(digits), ENCODE_PREDICTION, x);
+		pfree(digits);
+	}
+	else
+		bad_value(feature, feature->kind == FEATURE_NUMERIC ? "It is not a JSON number." :
+				  feature->kind == FEATURE_BOOLEAN ? "It is not true or false." :
+				  "It is not a JSON string, number or boolean.",
+				  "The kinds of the features are shown in privpred.models.");
+}
+
+void
+encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x)
+{
+	if (!JB_ROOT_IS_OBJECT(object))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("features must be a JSON object"),
+				 errhint("Pass {\"feature\": value, ...}; the features are shown in privpred.models.")));
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		const Feature *feature = &spec->features[i];
+		JsonbValue	storage;
+		JsonbValue *value;
+
+		value = getKeyJsonValueFromContainer(&object->root, feature->name,
+											 strlen(feature->name), &storage);
+		if (value == NULL)
+			bad_value(feature, "It is missing from the JSON object.",
+					  "Give every feature of the model, null included; they are shown in privpred.models.");
+		encode_json_value(feature, value, x);
+	}
+}
+
+/*
+ * ---------- arrays ----------
+ *
+ * Numbers in their own units, levels one-hot, booleans 0 or 1, in declared
+ * order.  No array of nulls is passed when there are none.
+ */
+
+static void
+encode_one_hot(const Feature *feature, const Datum *values, const bool *nulls, double *x)
+{
+	int			hot = -1;
+
+	for (int i = 0; i < feature->nlevels; i++)
+	{
+		double		value;
+
+		if (nulls && nulls[feature->offset + i])
+		{
+			encode_null(feature, ENCODE_PREDICTION, x);
+			return;
+		}
+		value = DatumGetFloat8(values[feature->offset + i]);
+		if (value != 0 && (value != 1 || hot >= 0))
+			bad_value(feature, "Its numbers are not one-hot.",
+					  "Give one number per declared level: 1 for the level that holds, 0 for the others.");
+		if (value == 1)
+			hot = i;
+	}
+	if (hot < 0)
+		bad_value(feature, "None of the declared levels is set.",
+				  "Give one number per declared level: 1 for the level that holds, 0 for the others.");
+	encode_level(feature, feature->levels[hot], strlen(feature->levels[hot]),
+				 ENCODE_PREDICTION, x);
+}
+
+static void
+encode_array_feature(const Feature *feature, const Datum *values, const bool *nulls, double *x)
+{
+	double		value;
+
+	if (feature->kind == FEATURE_CATEGORY)
+	{
+		encode_one_hot(feature, values, nulls, x);
+		return;
+	}
+	if (nulls && nulls[feature->offset])
+	{
+		encode_null(feature, ENCODE_PREDICTION, x);
+		return;
+	}
+	value = DatumGetFloat8(values[feature->offset]);
+	if (feature->kind == FEATURE_NUMERIC)
+		encode_number(feature, value, ENCODE_PREDICTION, x);
+	else
+	{
+		if (value != 0 && value != 1)
+			bad_value(feature, "A boolean is written 0 or 1 in an array.", "Give 0 or 1.");
+		encode_boolean(feature, value == 1, x);
+	}
+}
+
+void
+encode_array(const FeatureSpec *spec, ArrayType *array, double *x)
+{
+	const Datum *elements;
+	const bool *nulls = NULL;
+	Datum	   *deconstructed;
+	bool	   *deconstructed_nulls;
+	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("features must be a one-dimensional array"),
+				 errhint("Pass one array per question.")));
+	if (count != spec->width)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the array has %d numbers, but the model's features need %d",
+						count, spec->width),
+				 errdetail("The first feature is \"%s\", the last is \"%s\".",
+						   spec->features[0].name, spec->features[spec->nfeatures - 1].name),
+				 errhint("Numbers take one place, booleans one (0 or 1), categories one per declared level.")));
+#ifdef USE_FLOAT8_BYVAL
+	/* An array of float8 without NULLs is already an array of Datums. */
+	if (!ARR_HASNULL(array))
+		elements = (const Datum *) ARR_DATA_PTR(array);
+	else
+#endif
+	{
+		deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+						  &deconstructed, &deconstructed_nulls, &count);
+		elements = deconstructed;
+		nulls = deconstructed_nulls;
+	}
+	for (int i = 0; i < spec->nfeatures; i++)
+		encode_array_feature(&spec->features[i], elements, nulls, x);
+}

@@ -1,0 +1,267 @@
+/*
+ * features.c
+ *		The stored form of a feature specification: a JSON array, one object
+ *		per feature in declared order, with kinds and levels spelled out.
+ */
+#include "postgres.h"
+
+#include "common/shortest_dec.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/jsonb.h"
+#include "utils/numeric.h"
+
+#include "catalog/features.h"
+#include "privpred.h"
+
+static const char *const kind_names[] = {
+	[FEATURE_NUMERIC] = "numeric",
+	[FEATURE_CATEGORY] = "category",
+	[FEATURE_BOOLEAN] = "boolean",
+};
+
+/* Our own writer made it, so anything odd here is a damaged catalog. */
+static void
+damaged(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("stored feature specification is damaged"),
+			 errdetail("Problem with %s.", what)));
+}
+
+static char *
+json_string(const JsonbValue *value)
+{
+	if (value == NULL || value->type != jbvString)
+		damaged("a string");
+	return pnstrdup(value->val.string.val, value->val.string.len);
+}
+
+static double
+json_double(const JsonbValue *value)
+{
+	if (value == NULL || value->type != jbvNumeric)
+		damaged("a number");
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8,
+											  NumericGetDatum(value->val.numeric)));
+}
+
+static JsonbValue *
+json_field(JsonbContainer *object, const char *key)
+{
+	JsonbValue	name;
+
+	name.type = jbvString;
+	name.val.string.val = unconstify(char *, key);
+	name.val.string.len = strlen(key);
+	return findJsonbValueFromContainer(object, JB_FOBJECT, &name);
+}
+
+static int
+compare_levels(const void *a, const void *b, void *arg)
+{
+	char	  **levels = arg;
+
+	return strcmp(levels[*(const int *) a], levels[*(const int *) b]);
+}
+
+void
+feature_spec_complete(FeatureSpec *spec)
+{
+	spec->width = 0;
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		Feature    *feature = &spec->features[i];
+
+		feature->scale = 1 / (feature->max - feature->min);
+		feature->offset = spec->width;
+		feature->width = feature->kind == FEATURE_CATEGORY ? feature->nlevels : 1;
+		spec->width += feature->width;
+		if (feature->kind == FEATURE_CATEGORY)
+		{
+			feature->level_order = palloc_array(int, feature->nlevels);
+			for (int j = 0; j < feature->nlevels; j++)
+				feature->level_order[j] = j;
+			qsort_arg(feature->level_order, feature->nlevels, sizeof(int),
+					  compare_levels, feature->levels);
+		}
+	}
+}
+
+int
+feature_level(const Feature *feature, const char *level, int length)
+{
+	int			low = 0;
+	int			high = feature->nlevels - 1;
+
+	while (low <= high)
+	{
+		int			middle = (low + high) / 2;
+		const char *candidate = feature->levels[feature->level_order[middle]];
+		int			order = strncmp(level, candidate, length);
+
+		if (order == 0 && candidate[length] != '\0')
+			order = -1;
+		if (order == 0)
+			return feature->level_order[middle];
+		if (order < 0)
+			high = middle - 1;
+		else
+			low = middle + 1;
+	}
+	return -1;
+}
+
+static void
+read_levels(Feature *feature, const JsonbValue *value)
+{
+	JsonbContainer *array;
+
+	if (value == NULL || value->type != jbvBinary ||
+		!JsonContainerIsArray(value->val.binary.data))
+		damaged("levels");
+	array = value->val.binary.data;
+	feature->nlevels = JsonContainerSize(array);
+	if (feature->nlevels < 1 || feature->nlevels > PRIVPRED_MAX_WIDTH)
+		damaged("number of levels");
+	feature->levels = palloc_array(char *, feature->nlevels);
+	for (int i = 0; i < feature->nlevels; i++)
+		feature->levels[i] = json_string(getIthJsonbValueFromContainer(array, i));
+}
+
+static int
+read_fill_level(const Feature *feature, const char *fill)
+{
+	for (int i = 0; i < feature->nlevels; i++)
+		if (strcmp(feature->levels[i], fill) == 0)
+			return i;
+	damaged("fill");
+	return -1;
+}
+
+static void
+read_feature(Feature *feature, JsonbContainer *object)
+{
+	char	   *kind = json_string(json_field(object, "kind"));
+	JsonbValue *fill = json_field(object, "fill");
+
+	feature->name = json_string(json_field(object, "name"));
+	feature->fill_declared = fill != NULL;
+	feature->fill_level = -1;
+	if (strcmp(kind, kind_names[FEATURE_NUMERIC]) == 0)
+	{
+		feature->kind = FEATURE_NUMERIC;
+		feature->min = json_double(json_field(object, "min"));
+		feature->max = json_double(json_field(object, "max"));
+		if (!(feature->min < feature->max))
+			damaged("bounds");
+		if (fill)
+			feature->fill = json_double(fill);
+	}
+	else if (strcmp(kind, kind_names[FEATURE_CATEGORY]) == 0)
+	{
+		feature->kind = FEATURE_CATEGORY;
+		read_levels(feature, json_field(object, "levels"));
+		if (fill)
+			feature->fill_level = read_fill_level(feature, json_string(fill));
+	}
+	else if (strcmp(kind, kind_names[FEATURE_BOOLEAN]) == 0)
+	{
+		feature->kind = FEATURE_BOOLEAN;
+		if (fill && fill->type != jbvBool)
+			damaged("fill");
+		feature->fill = fill && fill->val.boolean ? 1 : 0;
+	}
+	else
+		damaged("kind of feature");
+}
+
+FeatureSpec *
+feature_spec_read(Jsonb *stored)
+{
+	FeatureSpec *spec = palloc0_object(FeatureSpec);
+
+	if (!JB_ROOT_IS_ARRAY(stored) || JB_ROOT_IS_SCALAR(stored))
+		damaged("top level");
+	spec->nfeatures = JB_ROOT_COUNT(stored);
+	spec->features = palloc0_array(Feature, Max(spec->nfeatures, 1));
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		JsonbValue *item = getIthJsonbValueFromContainer(&stored->root, i);
+
+		if (item->type != jbvBinary || !JsonContainerIsObject(item->val.binary.data))
+			damaged("a feature");
+		read_feature(&spec->features[i], item->val.binary.data);
+	}
+	feature_spec_complete(spec);
+	if (spec->width < 1 || spec->width > PRIVPRED_MAX_WIDTH)
+		damaged("width");
+	return spec;
+}
+
+static void
+append_double(StringInfo out, const char *key, double value)
+{
+	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	/* not float8out, which follows extra_float_digits */
+	double_to_shortest_decimal_buf(value, text);
+	appendStringInfo(out, ", \"%s\": %s", key, text);
+}
+
+static void
+append_fill(StringInfo out, const Feature *feature)
+{
+	switch (feature->kind)
+	{
+		case FEATURE_NUMERIC:
+			append_double(out, "fill", feature->fill);
+			break;
+		case FEATURE_BOOLEAN:
+			appendStringInfo(out, ", \"fill\": %s", feature->fill == 1 ? "true" : "false");
+			break;
+		case FEATURE_CATEGORY:
+			appendStringInfoString(out, ", \"fill\": ");
+			escape_json(out, feature->levels[feature->fill_level]);
+			break;
+	}
+}
+
+Jsonb *
+feature_spec_write(const FeatureSpec *spec)
+{
+	StringInfoData out;
+
+	initStringInfo(&out);
+	appendStringInfoChar(&out, '[');
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		const Feature *feature = &spec->features[i];
+
+		appendStringInfoString(&out, i == 0 ? "{\"name\": " : ", {\"name\": ");
+		escape_json(&out, feature->name);
+		appendStringInfo(&out, ", \"kind\": \"%s\"", kind_names[feature->kind]);
+		if (feature->kind == FEATURE_NUMERIC)
+		{
+			append_double(&out, "min", feature->min);
+			append_double(&out, "max", feature->max);
+		}
+		if (feature->kind == FEATURE_CATEGORY)
+		{
+			appendStringInfoString(&out, ", \"levels\": [");
+			for (int j = 0; j < feature->nlevels; j++)
+			{
+				if (j > 0)
+					appendStringInfoString(&out, ", ");
+				escape_json(&out, feature->levels[j]);
+			}
+			appendStringInfoChar(&out, ']');
+		}
+		if (feature->fill_declared)
+			append_fill(&out, feature);
+		appendStringInfoChar(&out, '}');
+	}
+	appendStringInfoChar(&out, ']');
+	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(out.data)));
+}

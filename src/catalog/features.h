@@ -1,0 +1,118 @@
+/*
+ * features.h
+ *		Feature specifications and the encoding of inputs.
+ *
+ * features.c		the stored specification
+ * declare.c		what an owner may write, checked against the table's columns
+ * classes.c		the classes of a label
+ * encode.c			rows, jsonb and arrays to numbers
+ */
+#ifndef PRIVPRED_FEATURES_H
+#define PRIVPRED_FEATURES_H
+
+#include "access/htup.h"
+#include "access/tupdesc.h"
+#include "utils/array.h"
+#include "utils/jsonb.h"
+
+typedef enum FeatureKind
+{
+	FEATURE_NUMERIC,			/* clamped to [min, max], scaled to [0, 1] */
+	FEATURE_CATEGORY,			/* one-hot over declared levels */
+	FEATURE_BOOLEAN				/* 0 or 1 */
+} FeatureKind;
+
+typedef struct Feature
+{
+	char	   *name;
+	FeatureKind kind;
+	double		min;			/* numeric */
+	double		max;
+	double		scale;			/* 1 / (max - min) */
+	int			nlevels;		/* category */
+	char	  **levels;
+	int		   *level_order;	/* levels sorted, for searching */
+
+	/*
+	 * Instead of NULL.  Declared: at training and at prediction.  Not declared:
+	 * an error at prediction; at training, where nothing may fail, the middle
+	 * of the range, or no level at all.
+	 */
+	bool		fill_declared;
+	double		fill;			/* numeric, boolean: in the column's own units */
+	int			fill_level;		/* category; -1: none */
+
+	int			offset;			/* of the first number in the encoded array */
+	int			width;			/* how many numbers */
+} Feature;
+
+typedef struct FeatureSpec
+{
+	int			nfeatures;
+	int			width;			/* total */
+	Feature    *features;
+} FeatureSpec;
+
+/* features.c */
+
+/* Reads a stored specification; allocates in the current context. */
+extern FeatureSpec *feature_spec_read(Jsonb *stored);
+
+/* The stored form of a specification. */
+extern Jsonb *feature_spec_write(const FeatureSpec *spec);
+
+/* Fills in what follows from the declared parts: offsets, order of levels. */
+extern void feature_spec_complete(FeatureSpec *spec);
+
+/* Index of a level, or -1. */
+extern int	feature_level(const Feature *feature, const char *level, int length);
+
+/* declare.c */
+
+/*
+ * Reads what the owner wrote (a JSON object of columns, or an array of column
+ * names) against the columns of the table.  Levels of enums come from the
+ * type; nothing is ever read from rows.
+ */
+extern FeatureSpec *feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name);
+
+/* Text of a JSON string, number or boolean, as levels and classes are; else NULL. */
+extern char *json_scalar_text(const JsonbValue *value);
+
+/* Whether values of a base type can be levels or classes. */
+extern bool category_type_ok(Oid type);
+
+/* classes.c */
+
+/* The declared classes (NULL: from the type) in the label column's own spelling. */
+extern char **classes_declare(ArrayType *declared, const char *label, Oid label_type, int *nclasses);
+
+/* Levels of an enum type, in its order. */
+extern char **enum_levels(Oid enum_type, int *nlevels);
+
+/* encode.c */
+
+typedef enum EncodeMode
+{
+	ENCODE_TRAINING,			/* total: never an error that depends on a row */
+	ENCODE_PREDICTION			/* strict: 22023 with the feature's name */
+} EncodeMode;
+
+/* How the columns of one row type feed the features. */
+typedef struct RowEncoder RowEncoder;
+
+/*
+ * By name: each feature from the column of that name, others ignored.  By
+ * position: the row has exactly the features, in order.
+ */
+extern RowEncoder *row_encoder_create(const FeatureSpec *spec, TupleDesc columns,
+									  bool by_position);
+extern void encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x);
+
+/* The same for values that are not in a row yet, one per column of the row type. */
+extern void encode_values(const RowEncoder *encoder, const Datum *values, const bool *nulls,
+						  EncodeMode mode, double *x);
+extern void encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x);
+extern void encode_array(const FeatureSpec *spec, ArrayType *array, double *x);
+
+#endif							/* PRIVPRED_FEATURES_H */

@@ -1,0 +1,160 @@
+/*
+ * model_cache.c
+ *		Decoded models, one copy per backend.
+ *
+ * Detoasting and checking a predictor takes longer than a thousand answers, so
+ * it is done once per session and version.  A change of any model invalidates
+ * the relation cache entry of privpred.model in every session; that marks all
+ * our copies invalid.  A copy in use by a running statement stays until
+ * the statement lets go of it.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "miscadmin.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "catalog/store.h"
+
+typedef struct CacheEntry
+{
+	CachedModel model;			/* what users see */
+	MemoryContext context;		/* holds everything, this struct included */
+	int			users;
+	struct CacheEntry *next;
+} CacheEntry;
+
+static CacheEntry *entries = NULL;
+
+/* The table whose invalidation stands for all models. */
+static Oid	model_table = InvalidOid;
+
+/* Counts invalidations, to notice one that arrives while a model is read. */
+static uint64 generation = 0;
+
+static void
+invalidate(Datum arg, Oid relid)
+{
+	if (relid != InvalidOid && relid != model_table)
+		return;
+	for (CacheEntry *entry = entries; entry != NULL; entry = entry->next)
+		entry->model.valid = false;
+	generation++;
+}
+
+static void
+free_unused(void)
+{
+	CacheEntry **link = &entries;
+
+	while (*link != NULL)
+	{
+		CacheEntry *entry = *link;
+
+		if (!entry->model.valid && entry->users == 0)
+		{
+			*link = entry->next;
+			MemoryContextDelete(entry->context);
+		}
+		else
+			link = &entry->next;
+	}
+}
+
+static void
+release(void *arg)
+{
+	((CacheEntry *) arg)->users--;
+}
+
+static CacheEntry *
+load(const char *name)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "privpred model",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	CacheEntry *entry = palloc0_object(CacheEntry);
+	ModelRecord *record;
+	MechanismModel *model = &entry->model.mechanism_model;
+
+	model_table = get_relname_relid("model", get_namespace_oid(PRIVPRED_SCHEMA, false));
+	entry->context = context;
+	entry->model.record = record = model_get(name);
+	model->epsilon = record->epsilon;
+	model->teachers = record->teachers;
+	model->nclasses = record->nclasses;
+	model->ensemble = ensemble_load(record->predictor);
+	if (ensemble_classes(model->ensemble) != record->nclasses ||
+		ensemble_width(model->ensemble) != record->features->width ||
+		ensemble_members(model->ensemble) != record->teachers)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored predictor of model \"%s\" does not fit its declaration", name),
+				 errhint("Retrain the model.")));
+	MemoryContextSwitchTo(caller);
+	entry->model.valid = true;
+	return entry;
+}
+
+/*
+ * An invalidation that arrives while the model is read may be about this very
+ * model, so then it is read again.
+ */
+static CacheEntry *
+load_latest(const char *name)
+{
+	CacheEntry *entry;
+	uint64		before;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		before = generation;
+		entry = load(name);
+	} while (before != generation);
+	MemoryContextSetParent(entry->context, CacheMemoryContext);
+	entry->next = entries;
+	entries = entry;
+	return entry;
+}
+
+CachedModel *
+model_cache_get(const char *name, MemoryContext user)
+{
+	MemoryContextCallback *callback;
+	CacheEntry *entry;
+
+	/*
+	 * In parallel mode our tables cannot be read as they are now, and a copy
+	 * made from an older snapshot must not outlive this statement.
+	 */
+	if (IsInParallelMode())
+	{
+		entry = load(name);
+		MemoryContextSetParent(entry->context, user);
+		return &entry->model;
+	}
+
+	callback = MemoryContextAlloc(user, sizeof(MemoryContextCallback));
+	free_unused();
+	for (entry = entries; entry != NULL; entry = entry->next)
+		if (entry->model.valid && strcmp(entry->model.record->name, name) == 0)
+			break;
+	if (entry == NULL)
+		entry = load_latest(name);
+	entry->users++;
+	callback->func = release;
+	callback->arg = entry;
+	MemoryContextRegisterResetCallback(user, callback);
+	return &entry->model;
+}
+
+void
+model_cache_init(void)
+{
+	CacheRegisterRelcacheCallback(invalidate, (Datum) 0);
+}

@@ -1,0 +1,157 @@
+/*
+ * store.h
+ *		privpred's own tables, and the encoding of rows.
+ *
+ * session.c		the owner switch around every access to our tables
+ * relations.c		protected relations and who owns them
+ * models.c			models: store, fetch, drop
+ * model_cache.c	decoded models, one copy per backend
+ * features.h		feature specifications and encoding
+ */
+#ifndef PRIVPRED_STORE_H
+#define PRIVPRED_STORE_H
+
+#include "catalog/features.h"
+#include "mechanism/mechanism.h"
+#include "privpred.h"
+
+#define MODEL_SALT_LENGTH 16
+
+/*
+ * ---------- session.c ----------
+ *
+ * Our tables belong to the extension's owner and nobody else may touch them.
+ * catalog_begin() connects to SPI as that owner with a search_path that no
+ * user can influence; catalog_end() undoes it.  An error in between is undone
+ * by transaction or subtransaction abort.  Queries with read_only = true see
+ * what is committed now, and what this transaction's earlier commands did;
+ * whoever writes ends with CommandCounterIncrement().
+ */
+typedef struct CatalogSession
+{
+	Oid			saved_user;
+	int			saved_security;
+	int			guc_level;
+	bool		pushed_snapshot;
+	bool		connected;
+} CatalogSession;
+
+extern void catalog_begin(CatalogSession *session);
+extern void catalog_end(CatalogSession *session);
+extern Oid	catalog_owner(void);
+
+/*
+ * The same, as the owner of a user's relation: whatever code hangs on that
+ * table runs with no more rights than its owner has.  Ends with catalog_end().
+ */
+extern void relation_owner_begin(CatalogSession *session, Oid relid);
+extern Oid	relation_owner(Oid relid);
+
+/* The same without SPI, around a single call. */
+extern void owner_rights_begin(CatalogSession *session, Oid relid);
+
+/* The same as the current user. */
+extern void caller_begin(CatalogSession *session);
+
+/* Changes a setting until the end of the session. */
+extern void session_set(const char *setting, const char *value);
+
+/*
+ * ---------- relations.c ----------
+ */
+typedef struct ProtectedRelation
+{
+	int64		relation_id;
+	Oid			relid;
+	int			nunits;			/* columns that identify the unit */
+	char	  **unit_columns;
+	bool		protects_labels;
+} ProtectedRelation;
+
+/* What protect() declares, besides the relation itself. */
+typedef struct ProtectOptions
+{
+	const char *unit;			/* NULL: the primary key */
+	bool		protects_labels;
+	int64		declared_units; /* 0: not declared */
+	int32		max_rows_per_unit;	/* 0: not declared */
+} ProtectOptions;
+
+/* Raises 42501 unless the current user owns the relation. */
+extern void check_relation_owner(Oid relid);
+
+/* Raises 55000 unless the relation is protected. */
+extern ProtectedRelation *protected_relation_get(Oid relid);
+
+/* Declares or re-declares a relation; returns its id. */
+extern int64 protected_relation_declare(Oid relid, const ProtectOptions *options);
+extern void protected_relation_remove(const ProtectedRelation *protected);
+
+/* Raises unless every unit column is still there, NOT NULL and hashable. */
+extern void check_unit_columns(const ProtectedRelation *relation);
+
+/* Inside a sql_drop event trigger: forgets tables that are gone, returns their ids. */
+extern int	protected_relations_dropped(int64 **relation_ids);
+
+/*
+ * ---------- models.c ----------
+ */
+typedef struct ModelRecord
+{
+	int64		model_id;
+	char	   *name;
+	int64		relation_id;
+	Oid			relid;			/* of the protected relation; invalid once dropped */
+	char	   *label;
+	int			nclasses;
+	char	  **classes;
+	FeatureSpec *features;
+	const Mechanism *mechanism;
+	const Learner *learner;
+	int32		teachers;
+	EpsilonUnits epsilon;
+	Jsonb	   *options;
+	char		salt[MODEL_SALT_LENGTH];
+	int32		version;
+	Predictor  *predictor;
+} ModelRecord;
+
+/* Raises 42704 if there is no such model; allocates in the current context. */
+extern ModelRecord *model_get(const char *name);
+extern bool model_exists(const char *name);
+extern bool relation_has_models(int64 relation_id);
+
+extern void model_insert(ModelRecord *model);
+/* Stores a new version of the predictor. */
+extern void model_update(ModelRecord *model);
+extern void model_delete(const ModelRecord *model);
+
+/* Inside a catalog session: models go with their table. */
+extern void models_of_dropped_relations_delete(void);
+
+extern ArrayType *array_of_classes(char **classes, int nclasses);
+
+/* What everybody may know of a model. */
+extern Jsonb *model_card(const char *name);
+
+/* Index of the class that fixed votes go to: options.default, else the first. */
+extern int	model_default_class(const ModelRecord *model);
+
+/*
+ * ---------- model_cache.c ----------
+ */
+typedef struct CachedModel
+{
+	ModelRecord *record;
+	MechanismModel mechanism_model;
+	bool		valid;			/* false: look it up again before the next use */
+} CachedModel;
+
+/*
+ * The decoded model, kept while the given context lives, even if it is
+ * replaced meanwhile.  42704 if there is none.
+ */
+extern CachedModel *model_cache_get(const char *name, MemoryContext user);
+extern void model_cache_init(void);
+
+#endif							/* PRIVPRED_STORE_H */

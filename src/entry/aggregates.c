@@ -1,0 +1,507 @@
+/*
+ * aggregates.c
+ *		SQL entry points of learners: the type predictor, aggregates, teacher_of,
+ *		predict and votes.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+
+#include "learner/learner.h"
+
+PG_FUNCTION_INFO_V1(predictor_in);
+PG_FUNCTION_INFO_V1(predictor_out);
+PG_FUNCTION_INFO_V1(predictor_recv);
+PG_FUNCTION_INFO_V1(predictor_send);
+PG_FUNCTION_INFO_V1(learner_combine);
+PG_FUNCTION_INFO_V1(learner_serialize);
+PG_FUNCTION_INFO_V1(learner_deserialize);
+PG_FUNCTION_INFO_V1(learner_finish);
+PG_FUNCTION_INFO_V1(ensemble_transition);
+PG_FUNCTION_INFO_V1(ensemble_combine);
+PG_FUNCTION_INFO_V1(ensemble_serialize);
+PG_FUNCTION_INFO_V1(ensemble_deserialize);
+PG_FUNCTION_INFO_V1(ensemble_finish);
+PG_FUNCTION_INFO_V1(teacher_of);
+PG_FUNCTION_INFO_V1(predictor_predict);
+PG_FUNCTION_INFO_V1(predictor_votes);
+
+/*
+ * ---------- the type predictor ----------
+ */
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+Datum
+predictor_in(PG_FUNCTION_ARGS)
+{
+	const char *input = PG_GETARG_CSTRING(0);
+	Size		length = strlen(input);
+	Size		size;
+	char	   *bytes;
+
+	if (length < 2 || length % 2 != 0 || input[0] != '\\' || input[1] != 'x')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s", "privpred.predictor"),
+				 errdetail("A predictor is written like bytea, as \\x and hexadecimal digits.")));
+	size = length / 2 - 1;
+	bytes = palloc(size + 1);
+	for (Size i = 0; i < size; i++)
+	{
+		int			high = hex_digit(input[2 + 2 * i]);
+		int			low = hex_digit(input[3 + 2 * i]);
+
+		if (high < 0 || low < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+					 errmsg("invalid input syntax for type %s", "privpred.predictor"),
+					 errdetail("A predictor is written like bytea, as \\x and hexadecimal digits.")));
+		bytes[i] = (char) (high << 4 | low);
+	}
+	PG_RETURN_POINTER(predictor_from_bytes(bytes, size, ERRCODE_INVALID_TEXT_REPRESENTATION));
+}
+
+Datum
+predictor_out(PG_FUNCTION_ARGS)
+{
+	Predictor  *predictor = (Predictor *) PG_GETARG_VARLENA_PP(0);
+	Size		size = VARSIZE_ANY_EXHDR(predictor);
+	char	   *output;
+
+	if (size > (MaxAllocSize - 3) / 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("predictor is too large to be written as text")));
+	output = palloc(2 * size + 3);
+	output[0] = '\\';
+	output[1] = 'x';
+	hex_encode(VARDATA_ANY(predictor), size, output + 2);
+	output[2 + 2 * size] = '\0';
+	PG_RETURN_CSTRING(output);
+}
+
+Datum
+predictor_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
+	int			size = message->len - message->cursor;
+
+	PG_RETURN_POINTER(predictor_from_bytes(pq_getmsgbytes(message, size), size,
+										   ERRCODE_INVALID_BINARY_REPRESENTATION));
+}
+
+Datum
+predictor_send(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BYTEA_P(PG_GETARG_BYTEA_P_COPY(0));
+}
+
+/*
+ * ---------- learner aggregates ----------
+ */
+
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return context;
+}
+
+static TrainingState *
+create_state(FunctionCallInfo fcinfo, const char *learner_name, int width)
+{
+	const Learner *learner = learner_lookup(learner_name);
+	Jsonb	   *json = PG_NARGS() > 3 && !PG_ARGISNULL(3) ? PG_GETARG_JSONB_P(3) : NULL;
+	LearnerOptions options;
+	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+
+	learner_parse_options(learner, json, &options);
+	if (options.train != NULL)
+		learner_check_sql_functions(&options, label_type);
+	return training_create(learner, &options,
+						   OidIsValid(label_type) ? getBaseType(label_type) : InvalidOid,
+						   width, (Size) maintenance_work_mem * 1024);
+}
+
+static Datum
+learner_transition(FunctionCallInfo fcinfo, const char *learner_name)
+{
+	MemoryContext caller = MemoryContextSwitchTo(aggregate_context(fcinfo));
+	TrainingState *state = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
+	ArrayType  *array;
+	const double *features;
+	int			width;
+
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("features must not be null")));
+	array = PG_GETARG_ARRAYTYPE_P(2);
+	features = features_from_array(array, &width);
+	if (state == NULL)
+		state = create_state(fcinfo, learner_name, width);
+	if (width != training_width(state))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("features must always have the same length"),
+				 errdetail("There are rows with %d and with %d features.",
+						   training_width(state), width)));
+	training_add(state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), features);
+	if ((Pointer) array != PG_GETARG_POINTER(2))
+		pfree(array);
+	MemoryContextSwitchTo(caller);
+	PG_RETURN_POINTER(state);
+}
+
+#define LEARNER_TRANSITION(learner) \
+	PG_FUNCTION_INFO_V1(learner##_transition); \
+	Datum \
+	learner##_transition(PG_FUNCTION_ARGS) \
+	{ \
+		return learner_transition(fcinfo, #learner); \
+	}
+
+LEARNER_TRANSITION(logistic)
+LEARNER_TRANSITION(svm)
+LEARNER_TRANSITION(linear)
+LEARNER_TRANSITION(naive_bayes)
+LEARNER_TRANSITION(centroid)
+LEARNER_TRANSITION(stump)
+LEARNER_TRANSITION(sql)
+
+Datum
+learner_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	TrainingState *target = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
+	MemoryContext caller;
+
+	if (PG_ARGISNULL(1))
+	{
+		if (target == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(target);
+	}
+	caller = MemoryContextSwitchTo(context);
+	if (target == NULL)
+		target = training_create_like((TrainingState *) PG_GETARG_POINTER(1));
+	training_merge(target, (TrainingState *) PG_GETARG_POINTER(1));
+	MemoryContextSwitchTo(caller);
+	PG_RETURN_POINTER(target);
+}
+
+Datum
+learner_serialize(PG_FUNCTION_ARGS)
+{
+	(void) aggregate_context(fcinfo);
+	PG_RETURN_BYTEA_P(training_serialize((TrainingState *) PG_GETARG_POINTER(0)));
+}
+
+Datum
+learner_deserialize(PG_FUNCTION_ARGS)
+{
+	(void) aggregate_context(fcinfo);
+	PG_RETURN_POINTER(training_deserialize(PG_GETARG_BYTEA_PP(0)));
+}
+
+Datum
+learner_finish(PG_FUNCTION_ARGS)
+{
+	Predictor  *result;
+
+	(void) aggregate_context(fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	result = training_finish((TrainingState *) PG_GETARG_POINTER(0));
+	if (result == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(result);
+}
+
+/*
+ * ---------- ensemble ----------
+ */
+
+typedef struct EnsembleState
+{
+	int			n;
+	int			capacity;
+	Predictor **predictors;
+} EnsembleState;
+
+/* Copies the predictor into the current context. */
+static void
+ensemble_append(EnsembleState *state, const void *bytes, Size size)
+{
+	Predictor  *copy = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(copy, VARHDRSZ + size);
+	memcpy(VARDATA(copy), bytes, size);
+	if (state->n == state->capacity)
+	{
+		state->capacity *= 2;
+		state->predictors = repalloc_huge(state->predictors,
+										  state->capacity * sizeof(Predictor *));
+	}
+	state->predictors[state->n++] = copy;
+	if (!predictor_same_shape(state->predictors[0], copy))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("predictors of an ensemble must have the same classes and features"),
+				 errhint("Declare the classes in the learner's options: {\"classes\": [\"a\", \"b\"]}.")));
+}
+
+static EnsembleState *
+ensemble_create(void)
+{
+	EnsembleState *state = palloc(sizeof(EnsembleState));
+
+	state->n = 0;
+	state->capacity = 16;
+	state->predictors = palloc(state->capacity * sizeof(Predictor *));
+	return state;
+}
+
+Datum
+ensemble_transition(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	EnsembleState *state = PG_ARGISNULL(0) ? NULL : (EnsembleState *) PG_GETARG_POINTER(0);
+
+	if (!PG_ARGISNULL(1))
+	{
+		struct varlena *predictor = PG_GETARG_VARLENA_PP(1);
+		MemoryContext caller = MemoryContextSwitchTo(context);
+
+		if (state == NULL)
+			state = ensemble_create();
+		ensemble_append(state, VARDATA_ANY(predictor), VARSIZE_ANY_EXHDR(predictor));
+		MemoryContextSwitchTo(caller);
+	}
+	if (state == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+ensemble_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	EnsembleState *target = PG_ARGISNULL(0) ? NULL : (EnsembleState *) PG_GETARG_POINTER(0);
+
+	if (!PG_ARGISNULL(1))
+	{
+		EnsembleState *source = (EnsembleState *) PG_GETARG_POINTER(1);
+		MemoryContext caller = MemoryContextSwitchTo(context);
+
+		if (target == NULL)
+			target = ensemble_create();
+		for (int i = 0; i < source->n; i++)
+			ensemble_append(target, VARDATA(source->predictors[i]),
+							VARSIZE(source->predictors[i]) - VARHDRSZ);
+		MemoryContextSwitchTo(caller);
+	}
+	if (target == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(target);
+}
+
+Datum
+ensemble_serialize(PG_FUNCTION_ARGS)
+{
+	EnsembleState *state = (EnsembleState *) PG_GETARG_POINTER(0);
+	StringInfoData out;
+
+	(void) aggregate_context(fcinfo);
+	pq_begintypsend(&out);
+	pq_sendint32(&out, state->n);
+	for (int i = 0; i < state->n; i++)
+	{
+		Size		size = VARSIZE(state->predictors[i]) - VARHDRSZ;
+
+		pq_sendint32(&out, size);
+		pq_sendbytes(&out, VARDATA(state->predictors[i]), size);
+	}
+	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
+}
+
+Datum
+ensemble_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *wire = PG_GETARG_BYTEA_PP(0);
+	EnsembleState *state = ensemble_create();
+	StringInfoData in;
+	int			n;
+
+	(void) aggregate_context(fcinfo);
+	initStringInfo(&in);
+	appendBinaryStringInfo(&in, VARDATA_ANY(wire), VARSIZE_ANY_EXHDR(wire));
+	n = pq_getmsgint(&in, 4);
+	for (int i = 0; i < n; i++)
+	{
+		int			size = pq_getmsgint(&in, 4);
+
+		ensemble_append(state, pq_getmsgbytes(&in, size), size);
+	}
+	pq_getmsgend(&in);
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+ensemble_finish(PG_FUNCTION_ARGS)
+{
+	EnsembleState *state = PG_ARGISNULL(0) ? NULL : (EnsembleState *) PG_GETARG_POINTER(0);
+
+	(void) aggregate_context(fcinfo);
+	if (state == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(predictor_pack(state->n, state->predictors));
+}
+
+/*
+ * ---------- teacher_of ----------
+ */
+
+Datum
+teacher_of(PG_FUNCTION_ARGS)
+{
+	bytea	   *salt = PG_GETARG_BYTEA_PP(1);
+	int			teachers = PG_GETARG_INT32(2);
+	UnitHasher *hasher = fcinfo->flinfo->fn_extra;
+
+	if (VARSIZE_ANY_EXHDR(salt) != TEACHER_SALT_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("salt must have %d bytes", TEACHER_SALT_BYTES)));
+	if (teachers < 1 || teachers > PRIVPRED_MAX_TEACHERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of teachers must be between 1 and %d", PRIVPRED_MAX_TEACHERS)));
+	if (hasher == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+		hasher = unit_hasher_create(get_fn_expr_argtype(fcinfo->flinfo, 0), PG_GET_COLLATION());
+		fcinfo->flinfo->fn_extra = hasher;
+		MemoryContextSwitchTo(caller);
+	}
+	PG_RETURN_INT32(unit_teacher(hasher, PG_GETARG_DATUM(0),
+								 (const unsigned char *) VARDATA_ANY(salt), teachers));
+}
+
+/*
+ * ---------- predict, votes ----------
+ */
+
+/* The last predictor of a call site, so that a constant is loaded once. */
+typedef struct LoadedPredictor
+{
+	MemoryContext context;
+	struct varlena *key;		/* the argument as it came, maybe a toast pointer */
+	Ensemble   *ensemble;
+	int32	   *votes;
+} LoadedPredictor;
+
+static LoadedPredictor *
+load_predictor(FunctionCallInfo fcinfo)
+{
+	struct varlena *argument = (struct varlena *) PG_GETARG_POINTER(0);
+	LoadedPredictor *loaded = fcinfo->flinfo->fn_extra;
+	MemoryContext caller;
+
+	if (loaded == NULL)
+	{
+		loaded = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(LoadedPredictor));
+		loaded->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "privpred predictor",
+												ALLOCSET_DEFAULT_SIZES);
+		fcinfo->flinfo->fn_extra = loaded;
+	}
+	if (loaded->key != NULL && VARSIZE_ANY(loaded->key) == VARSIZE_ANY(argument) &&
+		memcmp(loaded->key, argument, VARSIZE_ANY(argument)) == 0)
+		return loaded;
+
+	loaded->key = NULL;
+	MemoryContextReset(loaded->context);
+	caller = MemoryContextSwitchTo(loaded->context);
+	loaded->ensemble = ensemble_load(PG_DETOAST_DATUM_PACKED(PointerGetDatum(argument)));
+	loaded->votes = palloc(ensemble_classes(loaded->ensemble) * sizeof(int32));
+	loaded->key = memcpy(palloc(VARSIZE_ANY(argument)), argument, VARSIZE_ANY(argument));
+	MemoryContextSwitchTo(caller);
+	return loaded;
+}
+
+static LoadedPredictor *
+count_votes(FunctionCallInfo fcinfo)
+{
+	LoadedPredictor *loaded = load_predictor(fcinfo);
+	Ensemble   *ensemble = loaded->ensemble;
+	int			width;
+	const double *x = features_from_array(PG_GETARG_ARRAYTYPE_P(1), &width);
+
+	if (width != ensemble_width(ensemble))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("predictor needs %d features, not %d", ensemble_width(ensemble), width)));
+	memset(loaded->votes, 0, ensemble_classes(ensemble) * sizeof(int32));
+	ensemble_vote(ensemble, x, loaded->votes);
+	return loaded;
+}
+
+Datum
+predictor_predict(PG_FUNCTION_ARGS)
+{
+	LoadedPredictor *loaded = count_votes(fcinfo);
+	int			best = 0;
+
+	for (int c = 1; c < ensemble_classes(loaded->ensemble); c++)
+		if (loaded->votes[c] > loaded->votes[best])
+			best = c;
+	PG_RETURN_TEXT_P(cstring_to_text(ensemble_class_name(loaded->ensemble, best)));
+}
+
+Datum
+predictor_votes(PG_FUNCTION_ARGS)
+{
+	LoadedPredictor *loaded = count_votes(fcinfo);
+	JsonbParseState *state = NULL;
+	JsonbValue *object;
+
+	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	for (int c = 0; c < ensemble_classes(loaded->ensemble); c++)
+	{
+		JsonbValue	key;
+		JsonbValue	count;
+
+		key.type = jbvString;
+		key.val.string.val = pstrdup(ensemble_class_name(loaded->ensemble, c));
+		key.val.string.len = strlen(key.val.string.val);
+		count.type = jbvNumeric;
+		count.val.numeric = int64_to_numeric(loaded->votes[c]);
+		(void) pushJsonbValue(&state, WJB_KEY, &key);
+		(void) pushJsonbValue(&state, WJB_VALUE, &count);
+	}
+	object = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	PG_RETURN_JSONB_P(JsonbValueToJsonb(object));
+}

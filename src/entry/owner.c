@@ -1,0 +1,164 @@
+/*
+ * owner.c
+ *		What the owner of a table calls.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "commands/event_trigger.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+
+#include "catalog/store.h"
+#include "ledger/ledger.h"
+#include "request/request.h"
+
+PG_FUNCTION_INFO_V1(privpred_protect);
+PG_FUNCTION_INFO_V1(privpred_unprotect);
+PG_FUNCTION_INFO_V1(privpred_create_model);
+PG_FUNCTION_INFO_V1(privpred_retrain);
+PG_FUNCTION_INFO_V1(privpred_drop_model);
+PG_FUNCTION_INFO_V1(privpred_evaluate);
+PG_FUNCTION_INFO_V1(privpred_on_sql_drop);
+
+/* Arguments that have no default may still be passed as NULL. */
+static void
+require_argument(FunctionCallInfo fcinfo, int number, const char *name)
+{
+	if (PG_ARGISNULL(number))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be NULL", name),
+				 errhint("Give a value, or leave the argument out to get its default.")));
+}
+
+static bool
+protects_labels(const char *protects)
+{
+	if (strcmp(protects, "labels") != 0 && strcmp(protects, "rows") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot protect \"%s\"", protects),
+				 errhint("Use protects => 'rows' (the default) or 'labels'.")));
+	return strcmp(protects, "labels") == 0;
+}
+
+static int64
+positive_or_none(FunctionCallInfo fcinfo, int number, const char *name, int64 value)
+{
+	if (PG_ARGISNULL(number))
+		return 0;
+	if (value < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be positive", name),
+				 errhint("Leave it out if nothing is to be declared.")));
+	return value;
+}
+
+/* protect(relation, unit, protects, declared_units, max_rows_per_unit, epsilon_cap, delta_cap) */
+Datum
+privpred_protect(PG_FUNCTION_ARGS)
+{
+	ProtectOptions options = {0};
+	EpsilonUnits cap = 0;
+
+	require_argument(fcinfo, 0, "relation");
+	require_argument(fcinfo, 2, "protects");
+	options.unit = PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1));
+	options.protects_labels = protects_labels(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	options.declared_units = positive_or_none(fcinfo, 3, "declared_units", PG_GETARG_INT64(3));
+	options.max_rows_per_unit = positive_or_none(fcinfo, 4, "max_rows_per_unit",
+												 PG_GETARG_INT32(4));
+	if (!PG_ARGISNULL(5) && !epsilon_to_units(PG_GETARG_FLOAT8(5), EPSILON_MAX, &cap))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon_cap must be a number from %g to %g", EPSILON_MIN, EPSILON_MAX),
+				 errhint("Leave it out for no cap over all roles together.")));
+	if (!PG_ARGISNULL(6) && PG_GETARG_FLOAT8(6) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("approximate budgets are not available in this version"),
+				 errhint("Leave delta_cap at 0.")));
+	request_protect(PG_GETARG_OID(0), &options, cap);
+	PG_RETURN_VOID();
+}
+
+Datum
+privpred_unprotect(PG_FUNCTION_ARGS)
+{
+	request_unprotect(PG_GETARG_OID(0));
+	PG_RETURN_VOID();
+}
+
+/*
+ * create_model(name, relation, label, features, classes, mechanism, learner,
+ * teachers, epsilon, options)
+ */
+Datum
+privpred_create_model(PG_FUNCTION_ARGS)
+{
+	static const char *const names[] = {"name", "relation", "label", "features", NULL,
+	"mechanism", "learner", "teachers", "epsilon", "options"};
+	CreateModelRequest request;
+
+	for (int i = 0; i < lengthof(names); i++)
+		if (names[i] != NULL)
+			require_argument(fcinfo, i, names[i]);
+	request.name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	request.relid = PG_GETARG_OID(1);
+	request.label = NameStr(*PG_GETARG_NAME(2));
+	request.features = PG_GETARG_DATUM(3);
+	request.classes = PG_ARGISNULL(4) ? NULL : PG_GETARG_ARRAYTYPE_P(4);
+	request.mechanism = text_to_cstring(PG_GETARG_TEXT_PP(5));
+	request.learner = text_to_cstring(PG_GETARG_TEXT_PP(6));
+	request.teachers = PG_GETARG_INT32(7);
+	request.epsilon = PG_GETARG_FLOAT8(8);
+	request.options = PG_GETARG_JSONB_P(9);
+	PG_RETURN_JSONB_P(request_create_model(&request));
+}
+
+Datum
+privpred_retrain(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_JSONB_P(request_retrain(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+}
+
+Datum
+privpred_drop_model(PG_FUNCTION_ARGS)
+{
+	request_drop_model(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	PG_RETURN_VOID();
+}
+
+Datum
+privpred_evaluate(PG_FUNCTION_ARGS)
+{
+	Evaluation	result = request_evaluate(text_to_cstring(PG_GETARG_TEXT_PP(0)),
+										  PG_GETARG_OID(1));
+	TupleDesc	columns;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	values[0] = Int64GetDatum(result.rows);
+	values[1] = Float8GetDatum(result.private_accuracy);
+	values[2] = Float8GetDatum(result.majority_accuracy);
+	values[3] = Float8GetDatum(result.baseline_accuracy);
+	nulls[1] = nulls[2] = nulls[3] = result.rows == 0;
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
+}
+
+/* Fires after any DROP in the database. */
+Datum
+privpred_on_sql_drop(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function is not called by the event trigger manager"),
+				 errhint("The extension's own event trigger calls it.")));
+	request_forget_dropped_relations();
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,57 @@
+/*
+ * learners.h
+ *		The learners there are, and what only they share.
+ */
+#ifndef PRIVPRED_LEARNERS_H
+#define PRIVPRED_LEARNERS_H
+
+#include "learner/learner.h"
+
+/*
+ * Hot loops are compiled twice where the loader can choose.  No sum is
+ * reordered, so both give the same bits.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
+#define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define VECTOR_CLONES
+#endif
+
+extern const Learner centroid_learner;
+extern const Learner linear_learner;
+extern const Learner logistic_learner;
+extern const Learner naive_bayes_learner;
+extern const Learner sql_learner;
+extern const Learner stump_learner;
+extern const Learner svm_learner;
+
+/* ---------- sql_learner.c, sql_predict.c ---------- */
+
+/* A function of the user, looked up once. */
+typedef struct SqlFunction
+{
+	Oid			function;
+	Oid			arguments[2];	/* as it is called: actual types */
+	Oid			result;			/* never polymorphic */
+} SqlFunction;
+
+/*
+ * Looks up schema.name for (first, float8[]).  Returns false if there is
+ * none, or if the arguments would need conversion; raises 42883 on a name
+ * without schema and 42501 without EXECUTE.
+ */
+extern bool sql_function_find(const char *name, bool aggregate, Oid first, SqlFunction *found);
+
+/* Members of one ensemble that run a user's function. */
+typedef struct SqlMembers SqlMembers;
+
+extern SqlMembers *sql_members_create(int n);
+extern void sql_members_add(SqlMembers *members, const char *predict, const char *type,
+							const char *value);
+extern void sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x,
+							 int32 *votes);
+
+/* A label as the name of its class: booleans as true and false. */
+extern char *sql_label_name(Datum value, Oid type);
+
+#endif							/* PRIVPRED_LEARNERS_H */

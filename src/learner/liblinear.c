@@ -1,0 +1,224 @@
+/*
+ * liblinear.c
+ *		Logistic regression and support vector machines, by LIBLINEAR (Fan et
+ *		al. 2008), one class against the rest.
+ *
+ * Only its primal solvers (trust region Newton) are used: they draw no random
+ * numbers, so that the result depends on the rows and their order alone.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <linear.h>
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "learner/learners.h"
+
+/* LIBLINEAR's own arrays, per row, and our sort keys and pointers. */
+#define SOLVER_ROW_BYTES 128
+
+/* How far we are in making the solver stop. */
+typedef enum StopStage
+{
+	STOP_NONE,
+	STOP_EMPTIED,				/* rows have no features */
+	STOP_TRYING,				/* rows agree with one weight, or with its negative */
+	STOP_FOUND					/* rows agree with the weights: it will converge */
+} StopStage;
+
+/* What the solver is working on, for the callback, which has no argument. */
+static struct problem *current_problem = NULL;
+static StopStage stop_stage = STOP_NONE;
+static int	stop_attempts = 0;
+
+static Size
+fit_row_bytes(int width)
+{
+	return (width + 2) * sizeof(struct feature_node) + SOLVER_ROW_BYTES;
+}
+
+/* Gives every row one feature, far on its own side of weight number index. */
+static void
+make_rows_agree(int index, double sign)
+{
+	for (int row = 0; row < current_problem->l; row++)
+	{
+		struct feature_node *node = current_problem->x[row];
+
+		node[0].index = index;
+		node[0].value = sign * current_problem->y[row] * 1e100;
+		node[1].index = -1;
+	}
+}
+
+/*
+ * The solver prints once per Newton step, which is our only chance to look for
+ * interrupts.  It is C++ with memory of its own, so an error must not jump over
+ * it; it has no other way out than convergence; and it forgets no function
+ * value it has seen.  So we change the problem into one that is easy and better
+ * than anything seen: rows without loss, which leaves only the regularizer.
+ * For that every row gets a single huge feature on the right side of some
+ * weight.  We do not see the weights, but a step that the solver rejects
+ * ("act" not positive) tells us to try the other sign, then the next weight.
+ * Some hundred cheap steps later it has converged to nothing.
+ */
+static void
+print_callback(const char *message)
+{
+	int			iteration;
+	double		reduction;
+
+	if (stop_stage == STOP_NONE)
+	{
+		if (!InterruptPending || !(QueryCancelPending || ProcDiePending) ||
+			!INTERRUPTS_CAN_BE_PROCESSED())
+			return;
+		stop_stage = STOP_EMPTIED;
+		for (int row = 0; row < current_problem->l; row++)
+			current_problem->x[row]->index = -1;
+		return;
+	}
+	if (stop_stage == STOP_FOUND ||
+		sscanf(message, "iter %d act %lf", &iteration, &reduction) != 2)
+		return;
+	if (reduction > 0)
+	{
+		if (stop_stage == STOP_TRYING)
+			stop_stage = STOP_FOUND;
+		return;
+	}
+	/* the bias first: it is rarely zero */
+	stop_stage = STOP_TRYING;
+	make_rows_agree(current_problem->n - stop_attempts / 2 % current_problem->n,
+					stop_attempts % 2 == 0 ? 1 : -1);
+	stop_attempts++;
+}
+
+/* Rows in canonical order, without zeros: features are often one-hot. */
+static void
+make_nodes(const TrainingData *data, struct problem *problem)
+{
+	struct feature_node *node;
+	Size		nonzero = 0;
+
+	for (int64 i = 0; i < data->nrows * data->width; i++)
+		nonzero += data->values[i] != 0;
+	/* each row also has a bias and an end */
+	node = MemoryContextAllocHuge(CurrentMemoryContext,
+								  (nonzero + 2 * data->nrows) * sizeof(struct feature_node));
+	for (int row = 0; row < problem->l; row++)
+	{
+		const double *x = training_row(data, row);
+
+		problem->x[row] = node;
+		for (int i = 0; i < data->width; i++)
+			if (x[i] != 0)
+			{
+				node->index = i + 1;
+				node++->value = x[i];
+			}
+		node->index = data->width + 1;
+		node++->value = problem->bias;
+		node->index = -1;
+		node++->value = 0;
+	}
+}
+
+/* Weights of class against the rest; false if they are not numbers. */
+static bool
+train_one(const TrainingData *data, struct problem *problem, const struct parameter *parameter,
+		  int class_index, double *weights)
+{
+	struct model *model;
+	bool		finite = true;
+
+	for (int row = 0; row < problem->l; row++)
+		problem->y[row] = training_class(data, row) == class_index ? 1 : -1;
+
+	current_problem = problem;
+	stop_stage = STOP_NONE;
+	stop_attempts = 0;
+	set_print_string_function(print_callback);
+	model = train(problem, parameter);
+	current_problem = NULL;
+
+	/* its weights point to the label it met first, or to +1 */
+	for (int i = 0; i <= data->width; i++)
+	{
+		weights[i] = model->label[0] == 1 ? model->w[i] : -model->w[i];
+		finite &= isfinite(weights[i]) != 0;
+	}
+	free_and_destroy_model(&model);
+	CHECK_FOR_INTERRUPTS();
+	/* should that have returned, the weights are still worth nothing */
+	if (stop_stage != STOP_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("canceling training due to an interrupt")));
+	return finite;
+}
+
+static bool
+fit_with(int solver, const TrainingData *data, const LearnerOptions *options,
+		 PredictorBuilder *result)
+{
+	int			vectors = LINEAR_VECTORS(data->nclasses);
+	int			stride = data->width + 1;
+	double	   *weights = palloc0((Size) vectors * stride * sizeof(double));
+	struct problem problem = {.l = data->nrows, .n = stride, .bias = 1.0};
+	struct parameter parameter = {.solver_type = solver, .eps = options->tolerance,
+	.C = options->cost};
+
+	if (data->nrows > INT_MAX)
+		return false;
+	problem.y = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(double));
+	problem.x = MemoryContextAllocHuge(CurrentMemoryContext,
+									   data->nrows * sizeof(struct feature_node *));
+	make_nodes(data, &problem);
+
+	for (int v = 0; v < vectors; v++)
+	{
+		/* of two classes, the second is the positive one */
+		int			c = vectors == 1 ? 1 : v;
+
+		if (data->class_rows[c] == 0)
+			weights[v * stride + data->width] = -INFINITY;
+		else if (!train_one(data, &problem, &parameter, c, weights + v * stride))
+			return false;
+	}
+	builder_linear(result, weights);
+	return true;
+}
+
+static bool
+fit_logistic(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	return fit_with(L2R_LR, data, options, result);
+}
+
+static bool
+fit_svm(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	return fit_with(L2R_L2LOSS_SVC, data, options, result);
+}
+
+const Learner logistic_learner = {
+	.name = "logistic",
+	.additive = false,
+	.option_keys = "cost, tolerance",
+	.fit_row_bytes = fit_row_bytes,
+	.member_size = linear_member_size,
+	.fit = fit_logistic,
+};
+
+const Learner svm_learner = {
+	.name = "svm",
+	.additive = false,
+	.option_keys = "cost, tolerance",
+	.fit_row_bytes = fit_row_bytes,
+	.member_size = linear_member_size,
+	.fit = fit_svm,
+};

@@ -1,0 +1,265 @@
+/*
+ * sql_predict.c
+ *		The user's own function as a predictor.
+ *
+ * The function is looked up once per transaction, values of built-in types are
+ * read from their text once.  Each call runs in its own subtransaction; the
+ * client hears nothing of it, because messages could tell about the rows that
+ * trained the teacher.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_type.h"
+#include "storage/proc.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "learner/learners.h"
+
+/* A function for one type of value; members share it. */
+typedef struct SqlCall
+{
+	char	   *predict;
+	char	   *type;
+	LocalTransactionId resolved_in; /* when the rest was filled in */
+	FmgrInfo	function;
+	Oid			value_type;
+	Oid			result_type;
+	Oid			collation;
+} SqlCall;
+
+typedef struct SqlMember
+{
+	SqlCall    *call;
+	char	   *text;
+	LocalTransactionId read_in; /* when the value was read */
+	Oid			value_type;		/* as which type */
+	Datum		value;
+} SqlMember;
+
+struct SqlMembers
+{
+	int			n;
+	int			ncalls;
+	SqlMember  *members;
+	SqlCall   **calls;
+	MemoryContext own;			/* where all of this lives */
+	MemoryContext transaction;	/* what is valid for one transaction */
+	LocalTransactionId current;
+};
+
+SqlMembers *
+sql_members_create(int n)
+{
+	SqlMembers *members = palloc0(sizeof(SqlMembers));
+
+	members->members = palloc0(n * sizeof(SqlMember));
+	members->calls = palloc0(n * sizeof(SqlCall *));
+	members->own = CurrentMemoryContext;
+	members->transaction = AllocSetContextCreate(CurrentMemoryContext, "privpred sql members",
+												 ALLOCSET_SMALL_SIZES);
+	return members;
+}
+
+void
+sql_members_add(SqlMembers *members, const char *predict, const char *type, const char *value)
+{
+	SqlMember  *member = &members->members[members->n++];
+
+	member->text = pstrdup(value);
+	for (int i = 0; i < members->ncalls; i++)
+		if (strcmp(members->calls[i]->predict, predict) == 0 &&
+			strcmp(members->calls[i]->type, type) == 0)
+			member->call = members->calls[i];
+	if (member->call == NULL)
+	{
+		member->call = palloc0(sizeof(SqlCall));
+		member->call->predict = pstrdup(predict);
+		member->call->type = pstrdup(type);
+		members->calls[members->ncalls++] = member->call;
+	}
+}
+
+char *
+sql_label_name(Datum value, Oid type)
+{
+	Oid			base_type = getBaseType(type);
+	Oid			output;
+	bool		varlena;
+	char	   *name;
+
+	if (base_type == BOOLOID)
+		return pstrdup(DatumGetBool(value) ? "true" : "false");
+	getTypeOutputInfo(base_type, &output, &varlena);
+	name = OidOutputFunctionCall(output, value);
+	if (base_type == BPCHAROID)
+	{
+		size_t		length = strlen(name);
+
+		while (length > 0 && name[length - 1] == ' ')
+			name[--length] = '\0';
+	}
+	return name;
+}
+
+/* Fills in what a new transaction may see differently. */
+static void
+resolve_call(SqlMembers *members, SqlCall *call)
+{
+	MemoryContext caller;
+	SqlFunction found;
+	Node	   *expression;
+	int32		typmod;
+
+	if (call->resolved_in == members->current)
+		return;
+	parseTypeString(call->type, &call->value_type, &typmod, PARSE_TYPE_HARD_ERRORS);
+	if (!sql_function_find(call->predict, false, call->value_type, &found))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("function %s(%s, double precision[]) does not exist",
+						call->predict, call->type)));
+	call->result_type = found.result;
+	call->collation = get_typcollation(call->value_type);
+
+	/* polymorphic functions ask for the types of their arguments */
+	caller = MemoryContextSwitchTo(members->transaction);
+	fmgr_info_cxt(found.function, &call->function, members->transaction);
+	expression = (Node *) makeFuncExpr(found.function, found.result,
+									   list_make2(makeNullConst(found.arguments[0], -1, call->collation),
+												  makeNullConst(FLOAT8ARRAYOID, -1, InvalidOid)),
+									   InvalidOid, call->collation, COERCE_EXPLICIT_CALL);
+	fmgr_info_set_expr(expression, &call->function);
+	MemoryContextSwitchTo(caller);
+	call->resolved_in = members->current;
+}
+
+/* Built-in types do not change; values of others are read again. */
+static void
+read_value(SqlMembers *members, SqlMember *member)
+{
+	bool		builtin = member->call->value_type < FirstNormalObjectId;
+	MemoryContext caller;
+	Oid			input;
+	Oid			parameter;
+
+	if (OidIsValid(member->value_type) && member->value_type == member->call->value_type &&
+		(builtin || member->read_in == members->current))
+		return;
+	getTypeInputInfo(member->call->value_type, &input, &parameter);
+	caller = MemoryContextSwitchTo(builtin ? members->own : members->transaction);
+	member->value = OidInputFunctionCall(input, member->text, parameter, -1);
+	MemoryContextSwitchTo(caller);
+	member->value_type = member->call->value_type;
+	member->read_in = members->current;
+}
+
+/* The class a member votes for, or -1 if it names none. */
+static int
+call_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Datum features)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	Datum		result;
+	char	   *name;
+
+	resolve_call(members, member->call);
+	read_value(members, member);
+	InitFunctionCallInfoData(*fcinfo, &member->call->function, 2, member->call->collation,
+							 NULL, NULL);
+	fcinfo->args[0].value = member->value;
+	fcinfo->args[0].isnull = false;
+	fcinfo->args[1].value = features;
+	fcinfo->args[1].isnull = false;
+	result = FunctionCallInvoke(fcinfo);
+	if (fcinfo->isnull)
+		return -1;
+	name = sql_label_name(result, member->call->result_type);
+	return ensemble_class_index(ensemble, name, strlen(name));
+}
+
+/* Any failure but cancellation is a vote for the default class. */
+static int
+try_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Datum features,
+		   MemoryContext scratch)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	CommandDest destination = whereToSendOutput;
+	volatile int vote = -1;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(scratch);
+	/* client_min_messages would let INFO through */
+	whereToSendOutput = DestNone;
+	PG_TRY();
+	{
+		vote = call_member(members, member, ensemble, features);
+		ReleaseCurrentSubTransaction();
+		whereToSendOutput = destination;
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		whereToSendOutput = destination;
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		CurrentResourceOwner = owner;
+		MemoryContextSwitchTo(context);
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			ReThrowError(error);
+		FreeErrorData(error);
+		vote = -1;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	MemoryContextReset(scratch);
+	return vote;
+}
+
+void
+sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes)
+{
+	int			width = ensemble_width(ensemble);
+	Datum	   *elements = palloc(width * sizeof(Datum));
+	ArrayType  *features;
+	MemoryContext scratch;
+
+	ensemble_check_callable(ensemble);
+	for (int i = 0; i < width; i++)
+		elements[i] = Float8GetDatum(x[i]);
+	features = construct_array(elements, width, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+							   TYPALIGN_DOUBLE);
+	if (members->current != MyLocalTransactionId())
+	{
+		MemoryContextReset(members->transaction);
+		members->current = MyLocalTransactionId();
+	}
+	/* not kept: the function might come back here */
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "privpred sql call",
+									ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; i < members->n; i++)
+	{
+		int			vote;
+
+		CHECK_FOR_INTERRUPTS();
+		vote = try_member(members, &members->members[i], ensemble, PointerGetDatum(features),
+						  scratch);
+		votes[vote >= 0 ? vote : ensemble_default_class(ensemble)]++;
+	}
+	MemoryContextDelete(scratch);
+	pfree(features);
+	pfree(elements);
+}

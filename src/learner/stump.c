@@ -1,0 +1,148 @@
+/*
+ * stump.c
+ *		One feature, one threshold, two classes: the split with the fewest
+ *		training errors.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "learner/learners.h"
+
+typedef struct Point
+{
+	double		value;
+	int32		class_index;
+} Point;
+
+typedef struct Split
+{
+	int64		correct;
+	int			feature;
+	double		threshold;
+	int			class_below;
+	int			class_above;
+} Split;
+
+static Size
+fit_row_bytes(int width)
+{
+	return 16 + sizeof(int32) + sizeof(Point) + sizeof(int64) + sizeof(int32);
+}
+
+static int
+compare_points(const void *a, const void *b)
+{
+	const Point *pa = a;
+	const Point *pb = b;
+
+	if (pa->value != pb->value)
+		return pa->value < pb->value ? -1 : 1;
+	return 0;
+}
+
+static int
+most_common(const int64 *counts, int n)
+{
+	int			best = 0;
+
+	for (int c = 1; c < n; c++)
+		if (counts[c] > counts[best])
+			best = c;
+	return best;
+}
+
+/*
+ * Sorted points of one feature.  From the right we note, for each cut, how many
+ * rows above it are in their most common class; then we sweep from the left.
+ * Only counts between distinct values matter, so ties in the sort do not.
+ */
+static void
+best_split(const Point *points, int64 n, int nclasses, int feature,
+		   int64 *right_best, int64 *counts, Split *best)
+{
+	int64		top = 0;
+
+	memset(counts, 0, nclasses * sizeof(int64));
+	for (int64 i = n - 1; i > 0; i--)
+	{
+		int64		count = ++counts[points[i].class_index];
+
+		top = Max(top, count);
+		right_best[i] = top;
+	}
+	memset(counts, 0, nclasses * sizeof(int64));
+	top = 0;
+	for (int64 i = 0; i + 1 < n; i++)
+	{
+		double		low = points[i].value;
+		double		high = points[i + 1].value;
+		int64		count = ++counts[points[i].class_index];
+
+		top = Max(top, count);
+		if (low < high && top + right_best[i + 1] > best->correct)
+		{
+			double		middle = low / 2 + high / 2;
+
+			best->correct = top + right_best[i + 1];
+			best->feature = feature;
+			/* halves of neighbouring numbers may round up */
+			best->threshold = middle < high ? middle : low;
+		}
+	}
+}
+
+/* The classes on both sides of the split, ties to the lower one. */
+static void
+name_sides(const TrainingData *data, int64 *counts, Split *best)
+{
+	int64	   *above = palloc0(data->nclasses * sizeof(int64));
+
+	memset(counts, 0, data->nclasses * sizeof(int64));
+	for (int64 i = 0; i < data->nrows; i++)
+	{
+		if (data->values[i * data->width + best->feature] <= best->threshold)
+			counts[data->row_class[i]]++;
+		else
+			above[data->row_class[i]]++;
+	}
+	best->class_below = most_common(counts, data->nclasses);
+	best->class_above = most_common(above, data->nclasses);
+}
+
+static bool
+fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	Point	   *points = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(Point));
+	int64	   *right_best = MemoryContextAllocHuge(CurrentMemoryContext,
+													data->nrows * sizeof(int64));
+	int64	   *counts = palloc(data->nclasses * sizeof(int64));
+	Split		best = {.feature = -1};
+
+	for (int feature = 0; feature < data->width; feature++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = 0; i < data->nrows; i++)
+		{
+			points[i].value = data->values[i * data->width + feature];
+			points[i].class_index = data->row_class[i];
+		}
+		qsort(points, data->nrows, sizeof(Point), compare_points);
+		best_split(points, data->nrows, data->nclasses, feature, right_best, counts, &best);
+	}
+	if (best.feature < 0)
+		return false;			/* all rows are equal */
+	name_sides(data, counts, &best);
+	builder_stump(result, best.feature, best.threshold, best.class_below, best.class_above);
+	return true;
+}
+
+const Learner stump_learner = {
+	.name = "stump",
+	.additive = false,
+	.option_keys = "",
+	.fit_row_bytes = fit_row_bytes,
+	.member_size = stump_member_size,
+	.fit = fit,
+};

@@ -1,0 +1,234 @@
+/*
+ * training_fit.c
+ *		From a finished state to a stored teacher.
+ *
+ * Everything that fit() sees depends on the multiset of rows alone: classes
+ * are put into a fixed order, and so are rows.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "learner/training.h"
+
+typedef struct ClassKey
+{
+	const char *name;
+	int64		number;			/* of integer labels */
+	int			arrival;
+} ClassKey;
+
+static int
+compare_classes(const void *a, const void *b)
+{
+	const ClassKey *ka = a;
+	const ClassKey *kb = b;
+
+	if (ka->number != kb->number)
+		return ka->number < kb->number ? -1 : 1;
+	return strcmp(ka->name, kb->name);
+}
+
+/*
+ * Final position to arrival.  Declared classes keep their declared order, which
+ * is also the order of arrival; collected ones are sorted.
+ */
+static int *
+order_classes(const TrainingState *state)
+{
+	int			n = state->classes.n;
+	bool		integers = state->kind == LABEL_INT2 || state->kind == LABEL_INT4 ||
+		state->kind == LABEL_INT8;
+	ClassKey   *keys = palloc(n * sizeof(ClassKey));
+	int		   *order = palloc(n * sizeof(int));
+
+	for (int i = 0; i < n; i++)
+	{
+		keys[i].name = state->classes.names[i];
+		keys[i].number = integers ? strtoll(keys[i].name, NULL, 10) : 0;
+		keys[i].arrival = i;
+	}
+	if (state->options.nclasses == 0)
+		qsort(keys, n, sizeof(ClassKey), compare_classes);
+	for (int i = 0; i < n; i++)
+		order[i] = keys[i].arrival;
+	return order;
+}
+
+/*
+ * ---------- canonical order of rows ----------
+ */
+
+typedef struct RowKey
+{
+	uint64		hash;
+	int64		arrival;
+} RowKey;
+
+typedef struct RowOrder
+{
+	const double *values;
+	const int32 *row_class;
+	int			width;
+} RowOrder;
+
+/* Any fixed mixing will do: it only has to depend on the content. */
+static inline uint64
+mix(uint64 hash, uint64 word)
+{
+	hash = (hash ^ word) * UINT64CONST(0x9E3779B97F4A7C15);
+	return hash ^ (hash >> 29);
+}
+
+static uint64
+hash_row(const double *row, int width, int32 row_class)
+{
+	uint64		hash = mix(UINT64CONST(0x70726976), (uint64) row_class);
+
+	for (int i = 0; i < width; i++)
+	{
+		uint64		word;
+
+		memcpy(&word, &row[i], sizeof(word));
+		hash = mix(hash, word);
+	}
+	return hash;
+}
+
+static int
+compare_rows(const void *a, const void *b, void *arg)
+{
+	const RowKey *ka = a;
+	const RowKey *kb = b;
+	const RowOrder *rows = arg;
+	int			result;
+
+	if (ka->hash != kb->hash)
+		return ka->hash < kb->hash ? -1 : 1;
+	result = memcmp(rows->values + ka->arrival * rows->width,
+					rows->values + kb->arrival * rows->width, rows->width * sizeof(double));
+	if (result == 0)
+		result = rows->row_class[ka->arrival] - rows->row_class[kb->arrival];
+	return result;
+}
+
+static int64 *
+order_rows(const double *values, const int32 *row_class, int width, int64 nrows)
+{
+	RowOrder	rows = {values, row_class, width};
+	RowKey	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, nrows * sizeof(RowKey) + 1);
+	int64	   *order;
+
+	for (int64 i = 0; i < nrows; i++)
+	{
+		keys[i].hash = hash_row(values + i * width, width, row_class[i]);
+		keys[i].arrival = i;
+	}
+	CHECK_FOR_INTERRUPTS();
+	qsort_arg(keys, nrows, sizeof(RowKey), compare_rows, &rows);
+	/* in place: the result is half as wide as the keys */
+	order = (int64 *) keys;
+	for (int64 i = 0; i < nrows; i++)
+		order[i] = keys[i].arrival;
+	return order;
+}
+
+/*
+ * ---------- fit ----------
+ */
+
+static void
+prepare_data(const TrainingState *state, TrainingData *data)
+{
+	int			n = state->classes.n;
+	int		   *order = order_classes(state);
+	int64	   *class_rows = palloc(n * sizeof(int64));
+
+	memset(data, 0, sizeof(*data));
+	data->nclasses = n;
+	data->classes = palloc(n * sizeof(char *));
+	data->width = state->width;
+	data->label_type = state->label_type;
+	data->nrows = state->nrows;
+	data->class_rows = class_rows;
+	for (int i = 0; i < n; i++)
+	{
+		data->classes[i] = state->classes.names[order[i]];
+		class_rows[i] = state->class_rows[order[i]];
+	}
+
+	if (state->learner->additive)
+	{
+		Size		block = state->class_sums * sizeof(int128);
+		char	   *of_class = MemoryContextAllocHuge(CurrentMemoryContext, n * block + 1);
+
+		training_settle(state);
+		for (int i = 0; i < n; i++)
+			memcpy(of_class + i * block, state->of_class[order[i]], block);
+		data->shared = state->shared;
+		data->of_class = (int128 *) of_class;
+	}
+	else
+	{
+		int32	   *row_class = MemoryContextAllocHuge(CurrentMemoryContext,
+													   state->nrows * sizeof(int32) + 1);
+		int		   *final = palloc(n * sizeof(int));
+
+		for (int i = 0; i < n; i++)
+			final[order[i]] = i;
+		for (int64 i = 0; i < state->nrows; i++)
+			row_class[i] = final[state->row_class[i]];
+		data->values = state->values;
+		data->row_class = row_class;
+		data->order = order_rows(state->values, row_class, state->width, state->nrows);
+	}
+}
+
+int
+training_classes_present(const TrainingData *data)
+{
+	int			present = 0;
+
+	for (int c = 0; c < data->nclasses; c++)
+		present += data->class_rows[c] > 0;
+	return present;
+}
+
+static int
+default_class(const TrainingData *data, const LearnerOptions *options)
+{
+	if (options->default_class)
+		for (int c = 0; c < data->nclasses; c++)
+			if (strcmp(data->classes[c], options->default_class) == 0)
+				return c;
+	return 0;
+}
+
+Predictor *
+training_finish(const TrainingState *state)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext work;
+	TrainingData data;
+	PredictorBuilder *builder;
+	Predictor  *result;
+	int			fallback;
+
+	if (state->classes.n == 0)
+		return NULL;
+	work = AllocSetContextCreate(caller, "privpred fit", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(work);
+	prepare_data(state, &data);
+	fallback = default_class(&data, &state->options);
+	builder = builder_create(data.nclasses, data.classes, data.width, fallback);
+	/* by design a chunk of one class teaches nothing */
+	if (training_classes_present(&data) < 2 ||
+		!state->learner->fit(&data, &state->options, builder))
+		builder_constant(builder, fallback);
+	MemoryContextSwitchTo(caller);
+	result = builder_finish(builder);
+	MemoryContextDelete(work);
+	return result;
+}

@@ -1,0 +1,107 @@
+#!/bin/bash
+# What drifts unless somebody looks: versions, file names, links, pairs of files.
+# Prints TAP.
+. "$(dirname "$0")/lib/tap.sh"
+
+version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" privpred.control)
+
+# ---------- the version is typed in the control file; the rest follows ----------
+
+meta_value() {	# meta_value KEY[/KEY...]
+	perl -MJSON::PP -e '
+		my ($path) = @ARGV;
+		open my $f, "<", "META.json" or die "META.json: $!\n";
+		my $value = decode_json(join "", <$f>);
+		$value = $value->{$_} for split m{/}, $path;
+		print $value // "", "\n";' "$1"
+}
+
+is() {	# is GOT WANTED
+	[ "$1" = "$2" ] || { echo "found \"$1\", expected \"$2\""; return 1; }
+}
+
+changelog_versions() {
+	[ -e CHANGELOG.md ] || return 0
+	sed -n 's/^## *\[\{0,1\}v\{0,1\}\([0-9][0-9]*\.[0-9][0-9.]*[0-9]\).*/\1/p' CHANGELOG.md
+}
+
+# Every released version can become the next one.
+missing_upgrades() {
+	local newer='' older
+	for older in $(changelog_versions); do
+		[ -z "$newer" ] || [ -e "privpred--$older--$newer.sql" ] ||
+			echo "privpred--$older--$newer.sql is missing"
+		newer=$older
+	done
+}
+
+unguarded_scripts() {
+	local script
+	for script in privpred--*.sql; do
+		# shellcheck disable=SC1003
+		grep -q '^\\echo Use ".*" to load this file\. \\quit$' "$script" || echo "$script"
+	done
+}
+
+ok "the control file has a version" test -n "$version"
+ok "the install script is of that version" test -f "privpred--$version.sql"
+ok "META.json: version" is "$(meta_value version)" "$version"
+ok "META.json: version provided" is "$(meta_value provides/privpred/version)" "$version"
+ok "META.json: file provided" is "$(meta_value provides/privpred/file)" "privpred--$version.sql"
+ok "META.json: its documentation exists" test -f "$(meta_value provides/privpred/docfile)"
+ok "CHANGELOG.md: newest entry" is "$(changelog_versions | head -n 1)" "$version"
+ok "each version upgrades to the next" says_nothing missing_upgrades
+ok "install and upgrade scripts refuse to be run by psql" says_nothing unguarded_scripts
+
+# ---------- the tree is whole, and knows no other ----------
+
+ours() {	# files that people wrote
+	find . -type f ! -path './.git/*' ! -path ./.git ! -name '*.o' ! -name '*.so' ! -name '*.bc' ! -name 'check_project.sh'
+}
+
+outside_paths() {
+	ours | xargs -d '\n' grep -nIE '(^|[^A-Za-z0-9_.])(\.\./shared|/work/|/opt/pg)' || true
+}
+
+# Relative links of Markdown files.
+broken_links() {
+	local file link
+	find . -name '*.md' ! -path './.git*' | while read -r file; do
+		{ grep -oE '\]\([^)# ]+' "$file" || true; } | cut -c 3- | { grep -vE '^[a-z]+:' || true; } |
+			while read -r link; do
+				[ -e "$(dirname "$file")/$link" ] || echo "$file: $link"
+			done
+	done
+}
+
+# unpaired DIRECTORY SUFFIX EXPECTED-DIRECTORY
+unpaired() {
+	local file name
+	for file in "$1"/*"$2"; do
+		[ -e "$file" ] || continue
+		name=$(basename "$file" "$2")
+		[ -e "$3/$name.out" ] || echo "$file has no $3/$name.out"
+	done
+	for file in "$3"/*.out; do
+		[ -e "$file" ] || continue
+		name=$(basename "$file" .out)
+		[ -e "$1/${name%_[0-9]}$2" ] || [ -e "$1/$name$2" ] || echo "$file has no $1/$name$2"
+	done
+}
+
+broken_scripts() {
+	local file
+	ours | xargs -d '\n' grep -lIE '^#!/bin/(ba)?sh' | while read -r file; do
+		bash -n "$file" || true
+		[ -x "$file" ] || echo "$file is not executable"
+	done
+}
+
+ok "no path leads out of the tree" says_nothing outside_paths
+ok "links in Markdown files lead somewhere" says_nothing broken_links
+ok "sql/ and expected/ belong together" says_nothing unpaired sql .sql expected
+ok "test/specs/ and test/expected/ belong together" says_nothing unpaired test/specs .spec test/expected
+ok "shell scripts parse and can be executed" says_nothing broken_scripts
+ok "what people look for is there" \
+	ls README.md CHANGELOG.md LICENSE META.json .ci/run docs/owner.md docs/analyst.md docs/reference.md docs/mechanisms.md
+done_testing

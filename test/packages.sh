@@ -1,0 +1,121 @@
+#!/bin/bash
+# Makes sure that what the tests need is installed.
+#
+# usage: test/packages.sh [PACKAGE=COMMAND]...
+#
+# Looks for the things themselves, not for packages.  What is missing is
+# installed when this runs as root, and named otherwise.  A further need is
+# given as a Debian package and the shell command that succeeds when it is there, for
+# example: test/packages.sh 'python3-sklearn=python3 -c "import sklearn"'
+. "$(dirname "$0")/lib/common.sh"
+
+missing=()
+
+# need PACKAGE COMMAND...
+need() {
+	local package=$1
+	shift
+	if ! "$@" >/dev/null 2>&1 && [[ " ${missing[*]-} " != *" $package "* ]]; then
+		missing+=("$package")
+	fi
+}
+
+have_header() { echo "#include <$1>" | cc -E -x c - ; }
+
+find_missing() {
+	local major=$1 extra libdir
+	shift
+	missing=()
+	need gcc command -v cc
+	need libc6-dev have_header stdio.h
+	need liblinear-dev have_header linear.h
+	need perl perl -MTest::More -MJSON::PP -MTime::HiRes -e 1
+	need perl command -v prove
+	need libipc-run-perl perl -MIPC::Run -e 1
+	need util-linux command -v setpriv
+	if [ -n "$major" ]; then
+		libdir=/usr/lib/postgresql/$major/lib
+		need "postgresql-$major" test -x "/usr/lib/postgresql/$major/bin/postgres"
+		need "postgresql-client-$major" test -x "/usr/lib/postgresql/$major/bin/psql"
+		need "postgresql-client-$major" test -x "$libdir/pgxs/src/test/isolation/pg_isolation_regress"
+		need "postgresql-client-$major" test -d "$libdir/pgxs/src/test/perl/PostgreSQL/Test"
+		need "postgresql-server-dev-$major" test -f "$libdir/pgxs/src/makefiles/pgxs.mk"
+		need "postgresql-server-dev-$major" test -f "/usr/include/postgresql/$major/server/postgres.h"
+	fi
+	for extra in "$@"; do
+		need "${extra%%=*}" bash -c "${extra#*=}"
+	done
+}
+
+# Which major version to complete when none is.
+pick_major() {
+	local major
+	for major in $supported_majors; do
+		if [ -x "/usr/lib/postgresql/$major/bin/postgres" ]; then
+			echo "$major"
+			return
+		fi
+	done
+	for major in $supported_majors; do
+		if apt-cache show "postgresql-server-dev-$major" >/dev/null 2>&1; then
+			echo "$major"
+			return
+		fi
+	done
+	echo "${supported_majors%% *}"
+}
+
+# Debian makes and starts a "main" cluster with the first server package; this
+# one is only wanted for its files.
+without_main_cluster() {
+	local dir=/etc/postgresql-common/createcluster.d
+	local undo="rm -f $dir/privpred-test.conf"
+	[ -d "$dir" ] || undo="rm -rf $dir"
+	# shellcheck disable=SC2064
+	trap "$undo" EXIT
+	mkdir -p "$dir"
+	echo "create_main_cluster = false" >"$dir/privpred-test.conf"
+	"$@"
+	$undo
+	trap - EXIT
+}
+
+install_missing() {
+	note "installing: ${missing[*]}"
+	DEBIAN_FRONTEND=noninteractive without_main_cluster apt-get -q -y -o DPkg::Lock::Timeout=300 \
+		-o Acquire::Retries=3 install --no-install-recommends "${missing[@]}" </dev/null >&2
+}
+
+# The major version whose Debian packages we may add to; empty for a server of
+# the user's own making, which has to be complete as it is.
+choose_major() {
+	if [ -n "${PG_CONFIG:-}" ]; then
+		major=$(debian_major "$PG_CONFIG")
+		[ -n "$major" ] || pg_config_is_complete "$PG_CONFIG" ||
+			die "PG_CONFIG=$PG_CONFIG names no server with its development files (PGXS)"
+		[[ " $supported_majors " == *" ${major:-$(pg_major "$PG_CONFIG")} "* ]] ||
+			die "PG_CONFIG=$PG_CONFIG is not of PostgreSQL 14 to 18"
+	elif pg_config=$(find_pg_config); then
+		major=$(debian_major "$pg_config")
+	else
+		major=$(pick_major)
+	fi
+}
+
+choose_major
+find_missing "$major" "$@"
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+command -v apt-get >/dev/null || die "not installed (by their Debian names): ${missing[*]}"
+if [ "$(id -u)" -ne 0 ]; then
+	note "error: not installed: ${missing[*]}"
+	note "Run this as root, then try again:"
+	note "    apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+	exit 1
+fi
+apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 update </dev/null >&2
+choose_major				# apt may know better now
+find_missing "$major" "$@"
+install_missing
+find_missing "$major" "$@"
+[ ${#missing[@]} -eq 0 ] || die "still missing after installation: ${missing[*]}"

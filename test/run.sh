@@ -1,0 +1,218 @@
+#!/bin/bash
+# make test: packages, build, checks, unit tests, pg_regress, isolation, TAP.
+# Ends with the line "N passed, N failed".
+#
+#	TESTS="vote 001_ledger"		only these (regress tests, specs, TAP files,
+#								checks; "unit" for all unit tests)
+#	KEEP=1						leaves the work directory with all logs
+#	JOBS=4						TAP files at the same time (default: cores)
+. "$(dirname "$0")/lib/common.sh"
+enter_sandbox test/run.sh "$@"
+
+log=$sandbox/log
+results=$sandbox/results
+: >"$results"
+
+heading() { printf '\n== %s\n' "$*"; }
+
+# ---------- which tests ----------
+
+regress=()
+specs=()
+taps=()
+checks=()
+known=" unit "
+
+# select_tests LIST PREFIX SUFFIX: the tests PREFIX*SUFFIX, or those of them that
+# TESTS names, with or without directory and suffix.
+select_tests() {
+	local -n list=$1
+	local file name word
+	for file in "$2"*"$3"; do
+		[ -e "$file" ] || continue
+		name=$(basename "$file" "$3")
+		[ -n "${TESTS:-}" ] || list+=("$name")
+		for word in ${TESTS:-}; do
+			if [ "$(basename "$word" "$3")" = "$name" ]; then
+				list+=("$name")
+				known+="$word "
+			fi
+		done
+	done
+}
+
+select_tests checks test/check_ .sh
+select_tests regress sql/ .sql
+select_tests specs test/specs/ .spec
+select_tests taps test/t/ .pl
+unit=
+if [[ -x test/unit/run.sh && ( -z "${TESTS:-}" || " $TESTS " == *" unit "* ) ]]; then
+	unit=yes
+fi
+for word in ${TESTS:-}; do
+	[[ "$known" == *" $word "* ]] || die "TESTS: there is no test \"$word\""
+done
+
+# ---------- counting ----------
+
+# count_tap NAME LOG STATUS: records what a TAP producer said.  Several plans
+# may follow one another.  Silence, a wrong plan or a bad exit is a failure.
+count_tap() {
+	awk -v name="$1" -v status="$3" '
+		/^not ok/ && !/# *TODO/i	{ failed++; next }
+		/^(not )?ok/				{ passed++; next }
+		/^1\.\.[0-9]+/				{ plan += substr($1, 4); plans++ }
+		/^Bail out!/				{ bailed = 1 }
+		END {
+			if (failed == 0 && (status != 0 || bailed || plans == 0 || plan != passed))
+				failed = 1;
+			printf "%s %d %d\n", name, passed, failed
+		}' "$2" >>"$results"
+	report_last "$2"
+}
+
+# count_regress SUITE LOG STATUS: the formats of PostgreSQL up to 15 and from 16 on.
+count_regress() {
+	awk -v suite="$1" -v status="$3" '
+		/ \.\.\. ok /				{ passed++; next }
+		/ \.\.\. FAILED/			{ failed++; next }
+		/^ok [0-9]+ /				{ passed++; next }
+		/^not ok [0-9]+ /			{ failed++; next }
+		END {
+			if (failed == 0 && (status != 0 || passed == 0))
+				failed = 1;
+			printf "%s %d %d\n", suite, passed, failed
+		}' "$2" >>"$results"
+}
+
+# One line for the last result; all of its output if something failed.
+report_last() {
+	local name passed failed
+	read -r name passed failed < <(tail -n 1 "$results")
+	if [ "$failed" -eq 0 ]; then
+		printf '%-40s ok (%d)\n' "$name" "$passed"
+	else
+		printf '%-40s FAILED (%d of %d)\n' "$name" "$failed" "$((passed + failed))"
+		tail -n 100 "$1" | sed 's/^/    /'
+	fi
+}
+
+finish() {
+	local passed failed
+	read -r passed failed < <(awk '{ p += $2; f += $3 } END { print p + 0, f + 0 }' "$results")
+	if [ "$((passed + failed))" -eq 0 ]; then
+		note "no tests were run"
+		failed=1
+	fi
+	printf '\n%d passed, %d failed\n' "$passed" "$failed"
+	[ "$failed" -eq 0 ] || exit 1
+	exit 0
+}
+
+# ---------- suites ----------
+
+run_checks() {
+	local name status
+	heading "checks"
+	for name in "${checks[@]}"; do
+		status=0
+		run_job "$log/$name.log" bash "test/$name.sh" || status=$?
+		count_tap "$name" "$log/$name.log" "$status"
+	done
+}
+
+# pg_regress_run SUITE PROGRAM INPUTDIR TEST...
+pg_regress_run() {
+	local suite=$1 program=$2 input=$3 out=$sandbox/$1 status=0
+	shift 3
+	mkdir -p "$out"
+	run_job "$log/$suite.log" "$program" --temp-instance="$out/instance" --bindir="$bin" \
+		--inputdir="$input" --outputdir="$out" --encoding=UTF8 --no-locale \
+		--temp-config="$sandbox/src/test/regress.conf" --dbname="privpred_$suite" "$@" || status=$?
+	count_regress "$suite" "$log/$suite.log" "$status"
+	grep -E '(\.\.\. |^(not )?ok )' "$log/$suite.log" || true
+	[ "$status" -ne 0 ] || return 0
+	echo
+	if [ -s "$out/regression.diffs" ]; then
+		head -n 400 "$out/regression.diffs"
+	else
+		tail -n 40 "$log/$suite.log"
+	fi
+	if grep -qE 'PANIC|terminated by signal|TRAP:' "$out"/log/postmaster.log 2>/dev/null; then
+		echo "-- end of the server's log"
+		tail -n 60 "$out/log/postmaster.log"
+	fi
+}
+
+# Several TAP files at a time; each in a directory of its own.
+run_taps() {
+	local name
+	declare -gA tap_of_job=()
+	export PG_REGRESS=$pgxs/src/test/regress/pg_regress PG_TEST_PORT_DIR=$sandbox/ports
+	mkdir -p "$sandbox/ports"
+	for name in "${taps[@]}"; do
+		[ ${#tap_of_job[@]} -lt "${JOBS:-$cores}" ] || finish_one_tap
+		mkdir -p "$sandbox/tap/$name"
+		start_job "$log/$name.log" env TESTDIR="$sandbox/tap/$name" \
+			TESTDATADIR="$sandbox/tap/$name/tmp_check" TESTLOGDIR="$sandbox/tap/$name/tmp_check/log" \
+			perl -I "$pgxs/src/test/perl" -I test/lib "test/t/$name.pl"
+		tap_of_job[$job]=$name
+	done
+	while [ ${#tap_of_job[@]} -gt 0 ]; do
+		finish_one_tap
+	done
+}
+
+# Waits for whichever ends first; shows the servers' logs if it failed.
+finish_one_tap() {
+	local status=0 name failed file ended
+	wait -n -p ended "${!tap_of_job[@]}" || status=$?
+	name=${tap_of_job[$ended]}
+	unset "tap_of_job[$ended]"
+	count_tap "$name" "$log/$name.log" "$status"
+	read -r _ _ failed < <(tail -n 1 "$results")
+	[ "$failed" -gt 0 ] || return 0
+	for file in "$sandbox/tap/$name"/tmp_check/log/*; do
+		[ -e "$file" ] || continue
+		echo "    -- end of $(basename "$file")"
+		tail -n 60 "$file" | sed 's/^/    /'
+	done
+}
+
+# ---------- the run ----------
+
+heading "build ($("$PG_CONFIG" --version), as $(id -un))"
+if build && stage; then
+	echo "build 1 0" >>"$results"
+	echo "no warnings"
+else
+	echo "build 0 1" >>"$results"
+	finish
+fi
+
+[ ${#checks[@]} -eq 0 ] || run_checks
+
+# The unit tests keep one core busy while the servers keep the other.
+if [ -n "$unit" ]; then
+	start_job "$log/unit.log" bash test/unit/run.sh "$sandbox/unit"
+	unit_job=$job
+fi
+if [ ${#regress[@]} -gt 0 ]; then
+	heading "pg_regress"
+	pg_regress_run regress "$pgxs/src/test/regress/pg_regress" . "${regress[@]}"
+fi
+if [ ${#specs[@]} -gt 0 ]; then
+	heading "isolation"
+	pg_regress_run isolation "$pgxs/src/test/isolation/pg_isolation_regress" test "${specs[@]}"
+fi
+if [ -n "$unit" ]; then
+	heading "unit"
+	status=0
+	wait "$unit_job" || status=$?
+	count_tap unit "$log/unit.log" "$status"
+fi
+if [ ${#taps[@]} -gt 0 ]; then
+	heading "TAP"
+	run_taps
+fi
+finish

@@ -1,0 +1,91 @@
+# Dump and restore, copies, and an extension that goes and comes.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('dump');
+$node->init;
+$node->append_conf('postgresql.conf', "client_min_messages = warning\n");
+$node->start;
+
+sub sql { my ($sql, $db) = @_; return $node->safe_psql($db // 'postgres', $sql) }
+
+# As a role, what comes back or the error.
+sub ask
+{
+	my ($role, $sql, $db) = @_;
+	my ($rc, $out, $err) = $node->psql($db // 'postgres', "SET ROLE $role; $sql");
+	return $rc == 0 ? $out : $err;
+}
+
+sql(q{
+CREATE ROLE owner;
+CREATE ROLE "Ann O'Lyst";
+CREATE EXTENSION privpred;
+CREATE SCHEMA ward AUTHORIZATION owner;
+GRANT USAGE ON SCHEMA ward TO "Ann O'Lyst";
+SET ROLE owner;
+CREATE TYPE ward.outcome AS ENUM ('home', 'ward', 'other ward');
+CREATE TABLE ward."The Patients" (id int PRIMARY KEY, age float8, smoker boolean, outcome ward.outcome);
+INSERT INTO ward."The Patients" SELECT i, i % 90, i % 2 = 0, CASE WHEN i % 90 > 45 THEN 'ward' ELSE 'home' END::ward.outcome FROM generate_series(1, 2000) i;
+SELECT privpred.protect('ward."The Patients"', declared_units => 2000, epsilon_cap => 50);
+SELECT privpred.create_model('m', 'ward."The Patients"', label => 'outcome', features => '{"age": {"min": 0, "max": 90}, "smoker": {}}', teachers => 20, epsilon => 2);
+SELECT privpred.grant_budget('"Ann O''Lyst"', 'ward."The Patients"', epsilon => 10);
+});
+my $ann = q{"Ann O'Lyst"};
+is(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}), 'ward', 'answer before the dump');
+my $budget = q{SELECT role, relation, epsilon_limit, epsilon_spent, epsilon_left FROM privpred.budgets WHERE role IS NOT NULL};
+my $models = q{SELECT name, relation, label, classes, features, teachers, epsilon, version, options FROM privpred.models};
+is(sql($budget), q{"Ann O'Lyst"|ward."The Patients"|10|2|8}, 'budget before the dump');
+
+# ---------- dump and restore into another database ----------
+
+my $dump = $node->basedir . '/dump.sql';
+command_ok([ 'pg_dump', '-h', $node->host, '-p', $node->port, '-f', $dump, 'postgres' ], 'pg_dump');
+sql(q{CREATE DATABASE restored TEMPLATE template0});
+command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', $node->host, '-p', $node->port, '-d', 'restored', '-f', $dump ], 'restore');
+is(sql($budget, 'restored'), sql($budget), 'the budget is restored, and what was spent');
+is(sql($models, 'restored'), sql($models), 'the model is restored');
+is(sql(q{SELECT md5(predictor::text) FROM privpred.model}, 'restored'), sql(q{SELECT md5(predictor::text) FROM privpred.model}), 'bit for bit');
+like(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}, 'restored'), qr/^\S*\s*ERROR:  .*adopt|ERROR:.*ledger/s, 'a restored ledger does not answer by itself');
+sql(q{SELECT privpred.adopt_ledger()}, 'restored');
+is(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}, 'restored'), 'ward', 'answers once it is adopted');
+is(sql($budget, 'restored'), q{"Ann O'Lyst"|ward."The Patients"|10|4|6}, 'and charges');
+is(sql(q{SELECT ok FROM privpred.verify_ledger()}, 'restored'), 't', 'the chain holds');
+is(ask('owner', q{SELECT privpred.retrain('m') ->> 'version'}, 'restored'), '2', 'the owner can retrain');
+is(ask('owner', q{SELECT privpred.create_model('n', 'ward."The Patients"', label => 'outcome', features => '{"smoker": {}}') ->> 'name'}, 'restored'), 'n', 'and create: sequences are restored');
+is(sql($budget), q{"Ann O'Lyst"|ward."The Patients"|10|2|8}, 'the original is as it was');
+
+# ---------- custom format, schema and data apart ----------
+
+command_ok([ 'pg_dump', '-Fc', '-h', $node->host, '-p', $node->port, '-f', "$dump.c", 'postgres' ], 'pg_dump -Fc');
+sql(q{CREATE DATABASE again TEMPLATE template0});
+command_ok([ 'pg_restore', '-e', '-j', '2', '-h', $node->host, '-p', $node->port, '-d', 'again', "$dump.c" ], 'pg_restore -j');
+is(sql($budget, 'again'), sql($budget), 'the budget is restored in parallel');
+
+# ---------- a dump without the role fails closed ----------
+
+my $text = slurp_file($dump);
+$text =~ s/Ann O'Lyst/Nobody Here/g;
+append_to_file("$dump.norole", $text);
+sql(q{CREATE DATABASE norole TEMPLATE template0});
+$node->command_fails([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', $node->host, '-p', $node->port, '-d', 'norole', '-f', "$dump.norole" ], 'restore without the role');
+$node->psql('norole', q{SELECT privpred.adopt_ledger()});
+like(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}, 'norole'), qr/ERROR/, 'nobody may ask there');
+
+# ---------- the extension goes and comes: nothing is left, nothing is granted ----------
+
+sql(q{DROP EXTENSION privpred CASCADE}, 'again');
+is(sql(q{SELECT count(*) FROM pg_namespace WHERE nspname = 'privpred'}, 'again'), '0', 'DROP EXTENSION leaves nothing');
+sql(q{DROP TABLE ward."The Patients"}, 'again');
+sql(q{CREATE EXTENSION privpred SCHEMA ward}, 'again');
+is(sql(q{SELECT count(*) FROM pg_proc WHERE proname = 'private_predict' AND pronamespace = 'ward'::regnamespace}, 'again'), '3',
+	'private_predict goes to the schema that was named');
+is(sql(q{SELECT count(*) FROM privpred.budgets}, 'again'), '0', 'a new extension starts empty');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,284 @@
+/*
+ * unit.c
+ *		TAP, a host for the samplers, statistics, and an enumerator.
+ */
+#include "c.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <sys/random.h>
+
+#include "sampler/sampler.h"
+#include "unit.h"
+
+/* ---------- TAP ---------- */
+
+static int	tests_run = 0;
+static int	tests_failed = 0;
+
+void
+ok(bool passed, const char *format,...)
+{
+	char		name[256];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(name, sizeof(name), format, arguments);
+	va_end(arguments);
+	printf("%sok %d - %s\n", passed ? "" : "not ", ++tests_run, name);
+	if (!passed)
+		tests_failed++;
+	fflush(stdout);
+}
+
+void
+note(const char *format,...)
+{
+	char		text[256];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	printf("# %s\n", text);
+}
+
+int
+done(void)
+{
+	printf("1..%d\n", tests_run);
+	return tests_failed > 0 || tests_run == 0;
+}
+
+/* ---------- the samplers' host ---------- */
+
+static EntropySource entropy_source = NULL;
+static jmp_buf *no_entropy = NULL;
+static jmp_buf *out_of_range = NULL;
+
+void
+unit_entropy_source(EntropySource source)
+{
+	entropy_source = source;
+}
+
+static uint64
+first_state(void)
+{
+	const char *given = getenv("UNIT_SEED");
+	uint64		seed;
+
+	if (given != NULL)
+		seed = strtoull(given, NULL, 10);
+	else if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		abort();
+	note("UNIT_SEED=" UINT64_FORMAT, seed);
+	return seed;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014) */
+static uint64
+next_word(void)
+{
+	static bool seeded = false;
+	static uint64 state;
+	uint64		z;
+
+	if (!seeded)
+		state = first_state();
+	seeded = true;
+	z = (state += UINT64CONST(0x9e3779b97f4a7c15));
+	z = (z ^ (z >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64CONST(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+bool
+pg_strong_random(void *buf, size_t len)
+{
+	uint64	   *words = buf;
+	int			count = (int) (len / sizeof(uint64));
+
+	if (entropy_source != NULL)
+		return entropy_source(words, count);
+	for (int i = 0; i < count; i++)
+		words[i] = next_word();
+	return true;
+}
+
+void
+sampler_no_entropy(void)
+{
+	if (no_entropy != NULL)
+		longjmp(*no_entropy, 1);
+	abort();
+}
+
+void
+sampler_out_of_range(const char *function)
+{
+	if (out_of_range != NULL)
+		longjmp(*out_of_range, 1);
+	printf("Bail out! argument of %s out of range\n", function);
+	fflush(stdout);
+	abort();
+}
+
+static bool
+call_jumps(void (*call) (void), jmp_buf **target)
+{
+	jmp_buf		here;
+	volatile bool jumped = true;
+
+	*target = &here;
+	if (setjmp(here) == 0)
+	{
+		call();
+		jumped = false;
+	}
+	*target = NULL;
+	return jumped;
+}
+
+bool
+fails_no_entropy(void (*call) (void))
+{
+	return call_jumps(call, &no_entropy);
+}
+
+bool
+fails_out_of_range(void (*call) (void))
+{
+	return call_jumps(call, &out_of_range);
+}
+
+/* ---------- statistics ---------- */
+
+/* p ln(p/q), with its limit at p = 0 */
+static double
+divergence_term(double p, double q)
+{
+	return p == 0 ? 0 : p * log(p / q);
+}
+
+bool
+plausible(int64 successes, int64 trials, double probability)
+{
+	double		observed = (double) successes / trials;
+	double		divergence;
+
+	if (probability <= 0 || probability >= 1)
+		return observed == probability;
+	divergence = divergence_term(observed, probability) +
+		divergence_term(1 - observed, 1 - probability);
+	return trials * divergence <= log(2 / 1e-9);
+}
+
+/* ---------- the enumerator ---------- */
+
+#define MAX_DEPTH 10000
+
+/* values of longjmp */
+#define UNRESOLVED 1
+#define STARTED_OVER 2
+
+typedef struct Choice
+{
+	int			n;
+	int			taken;
+} Choice;
+
+static Choice path[MAX_DEPTH];
+static int	path_length;
+static int	depth;
+static double path_weight;
+static double weight_cutoff;
+static jmp_buf leave_path;
+
+static double
+weight_of(int n, const double *weights, int choice)
+{
+	return weights == NULL ? 1.0 / n : weights[choice];
+}
+
+int
+choose(int n, const double *weights)
+{
+	Choice	   *choice = &path[depth];
+
+	if (depth == MAX_DEPTH || n < 1)
+		abort();
+	if (depth == path_length)
+	{
+		choice->taken = 0;
+		path_length++;
+	}
+	choice->n = n;
+	while (weight_of(n, weights, choice->taken) == 0 && choice->taken < n - 1)
+		choice->taken++;
+	path_weight *= weight_of(n, weights, choice->taken);
+	depth++;
+	if (path_weight < weight_cutoff)
+		longjmp(leave_path, UNRESOLVED);
+	return choice->taken;
+}
+
+void
+start_over(void)
+{
+	longjmp(leave_path, STARTED_OVER);
+}
+
+/* The next path in order; false if there is none. */
+static bool
+next_path(void)
+{
+	while (path_length > 0 && path[path_length - 1].taken == path[path_length - 1].n - 1)
+		path_length--;
+	if (path_length == 0)
+		return false;
+	path[path_length - 1].taken++;
+	return true;
+}
+
+void
+enumerate(RandomFunction function, const void *argument, double cutoff, Enumeration *result)
+{
+	memset(result, 0, sizeof(*result));
+	path_length = 0;
+	weight_cutoff = cutoff;
+	do
+	{
+		int64		index;
+
+		depth = 0;
+		path_weight = 1;
+		switch (setjmp(leave_path))
+		{
+			case UNRESOLVED:
+				result->unresolved += path_weight;
+				path_length = depth;
+				continue;
+			case STARTED_OVER:
+				result->started_over += path_weight;
+				path_length = depth;
+				continue;
+		}
+		index = function(argument) + ENUMERATED_OUTCOMES / 2;
+		if (index >= 0 && index < ENUMERATED_OUTCOMES)
+			result->weight[index] += path_weight;
+		else
+			result->elsewhere += path_weight;
+	} while (next_path());
+}
+
+bool
+agrees(const Enumeration *enumeration, int64 outcome, double probability)
+{
+	double		weight = enumeration->weight[outcome + ENUMERATED_OUTCOMES / 2];
+	double		unresolved = enumeration->unresolved;
+	double		ended = 1 - enumeration->started_over;
+
+	return probability >= weight / ended - 1e-12 &&
+		probability <= (weight + unresolved) / (ended - unresolved) + 1e-12;
+}
