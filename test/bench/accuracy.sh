@@ -6,7 +6,8 @@
 load_data() {
 	local header
 	header=$(zcat "$data/$1_$2.csv.gz" 2>/dev/null | head -n 1 || true)
-	sql -c "CREATE TABLE $1_$2 (${header//,/ float8, } int, PRIMARY KEY (id))" \
+	header=${header#id,}
+	sql -c "CREATE TABLE $1_$2 (id int PRIMARY KEY, ${header//,/ float8, } int)" \
 		-c "\\copy $1_$2 FROM PROGRAM 'zcat $data/$1_$2.csv.gz' CSV HEADER" -c "VACUUM ANALYZE $1_$2"
 }
 
@@ -16,6 +17,7 @@ evaluate() {
 	local answer
 	answer=$(sql -F ' ' <<-SQL
 		SET client_min_messages = warning;
+		SET maintenance_work_mem = '1GB';
 		\\o /dev/null
 		SELECT privpred.create_model('accuracy', '$1_train', label => '$2', features => '$3',
 			learner => '$5', teachers => $6, epsilon => $7 $4);

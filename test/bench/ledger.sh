@@ -31,8 +31,10 @@ transactions_per_second() {
 
 sql -c CHECKPOINT
 transactions_per_second 1 debit >/dev/null
-for ((i = 0; i < repeat; i++)); do
+# Many short runs: other load on the machine then falls on both alike.
+for ((i = 0; i < 3 * repeat; i++)); do
 	for clients in 1 8 32; do
+		[ "$clients" != 8 ] || [ "$i" -lt "$repeat" ] || continue
 		for script in update debit; do
 			sample "tps/$script/$clients" "$(transactions_per_second $clients $script)"
 		done
@@ -98,7 +100,7 @@ perf_share() {
 	perf report -i "$1" --sort symbol --stdio -g none 2>/dev/null | awk '
 		/^#/ || NF == 0 { next }
 		{ sub("%", "", $1); all += $1 }
-		$3 ~ /^(ledger_|request_block|statement_allowance|drop_block|GetCurrentTimestamp|GetCurrentStatementStartTimestamp|GetOuterUserId|clock_gettime|__vdso_|.*clock_gettime|0x0*7ff)/ { ours += $1 }
+		$3 ~ /^(ledger_|request_block|statement_allowance|drop_block|GetCurrentTimestamp|GetCurrentStatementStartTimestamp|GetOuterUserId|.*clock_gettime|.*gettimeofday)/ { ours += $1 }
 		END { if (all > 50) print ours / all }'
 }
 

@@ -117,7 +117,7 @@ if (has('memory/growth/linear'))
 target('accuracy on Adult, 100 logistic teachers, epsilon 0.5', median('accuracy/adult/logistic/100/0.5'), 4, '', '>=', 0.835);
 
 $page .= "# Benchmarks\n\nWritten by `make bench SAVE=1`; run `make bench` for those of your machine. Everything is measured in one run; "
-	. "what is compared is measured in turn, $facts{repeat} times, and the median counts. Trust ratios rather than times.\n\n";
+	. "what is compared is measured in turn, at least $facts{repeat} times, and the median counts. Trust ratios rather than times.\n\n";
 print "\n";
 say_both("privpred $facts{version}, PostgreSQL $facts{server}, $facts{cores} cores ($facts{processor}), load at the start $facts{load}, $facts{seconds} s in all.");
 heading('Targets');
@@ -200,7 +200,7 @@ if (has('memory/growth/linear'))
 	say_both("MB, " . number($facts{memory_rows}, 0) . " rows, 100 teachers, maintenance_work_mem $facts{maintenance_work_mem} MB. Growth is that of the backend's private memory "
 		. "(RssAnon, looked at every 5 ms); VmHWM also counts shared buffers.\n");
 	table([ 'learner', 'growth', 'model', 'VmHWM' ],
-		map { [ $_, map { number($_, 1) } median("memory/growth/$_"), median("memory/model/$_"), median("memory/VmHWM/$_") ] }
+		map { [ $_, number(median("memory/growth/$_"), 1), number(median("memory/model/$_"), 2), number(median("memory/VmHWM/$_"), 1) ] }
 			grep { has("memory/growth/$_") } qw(linear naive_bayes centroid logistic));
 }
 

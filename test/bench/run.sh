@@ -10,7 +10,7 @@
 #	SIZES="..."		rows to train on (100000 1000000)
 #	BIG=1			memory with 10,000,000 rows instead of 2,000,000
 #	REPEAT=N		repetitions, interleaved, of which the median counts (3)
-#	SECONDS_EACH=N	seconds of each pgbench run (4)
+#	SECONDS_EACH=N	seconds of each pgbench run (2)
 . "$(dirname "$0")/../lib/common.sh"
 
 # Debian's own interpreter: its packages are not seen by any other.
@@ -52,7 +52,7 @@ enter_sandbox test/bench/run.sh "$@"
 parts=${PARTS:-training prediction ledger memory accuracy}
 sizes=${SIZES:-100000 1000000}
 repeat=${REPEAT:-3}
-seconds=${SECONDS_EACH:-4}
+seconds=${SECONDS_EACH:-2}
 data=${DATA:-}
 samples=$BENCH_RESULTS/samples
 : >"$samples"
