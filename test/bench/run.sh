@@ -11,6 +11,7 @@
 #	BIG=1			memory with 10,000,000 rows instead of 2,000,000
 #	REPEAT=N		repetitions, interleaved, of which the median counts (3)
 #	SECONDS_EACH=N	seconds of each pgbench run (2)
+# shellcheck disable=SC2034 # the parts are sourced and use what is set here
 . "$(dirname "$0")/../lib/common.sh"
 
 # Debian's own interpreter: its packages are not seen by any other.
@@ -25,7 +26,7 @@ if [ -z "${BENCH_RESULTS:-}" ]; then
 	"$privpred_top/test/packages.sh"
 	have_sklearn || "$privpred_top/test/packages.sh" "${sklearn_route[@]}" ||
 		note "going on without the comparison with scikit-learn"
-	BENCH_RESULTS=$(mktemp -d "${TMPDIR:-/tmp}/privpred-bench.XXXXXX")
+	BENCH_RESULTS=$(mktemp -d /tmp/privpred-bench.XXXXXX)
 	export BENCH_RESULTS
 	trap 'rm -rf "$BENCH_RESULTS"' EXIT
 	[ "$(id -u)" -ne 0 ] || chown "$(test_user)" "$BENCH_RESULTS"
