@@ -73,6 +73,10 @@ canonical_form(StringInfo form, const LedgerEntry *entry)
 	put_optional(form, entry->has_limit, entry->limit);
 	put_text(form, entry->actor);
 	put_number(form, entry->pid);
+	put_optional(form, entry->order != RENYI_ORDER_INFINITE, entry->order);
+	put_number(form, entry->window_units);
+	put_optional(form, entry->has_window, entry->window_limit);
+	put_text(form, entry->detail);
 }
 
 void
@@ -150,7 +154,7 @@ chain_read_end(ChainEnd *end, Oid generation)
 	known_generation = generation;
 }
 
-#define APPEND_COLUMNS	19
+#define APPEND_COLUMNS	23
 
 void
 chain_append(ChainEnd *end, LedgerEntry *entry)
@@ -158,7 +162,7 @@ chain_append(ChainEnd *end, LedgerEntry *entry)
 	static Oid	argtypes[APPEND_COLUMNS] = {
 		INT8OID, TIMESTAMPTZOID, TEXTOID, INT8OID, INT8OID, TEXTOID, INT8OID,
 		TEXTOID, INT8OID, TEXTOID, INT4OID, INT8OID, INT8OID, INT8OID, INT8OID,
-		INT8OID, TEXTOID, INT4OID, BYTEAOID
+		INT8OID, TEXTOID, INT4OID, INT8OID, INT8OID, INT8OID, TEXTOID, BYTEAOID
 	};
 	Datum		args[APPEND_COLUMNS];
 	char		nulls[APPEND_COLUMNS];
@@ -194,14 +198,19 @@ chain_append(ChainEnd *end, LedgerEntry *entry)
 	PUT(entry->has_limit, Int64GetDatum(entry->limit));
 	PUT_TEXT(entry->actor);
 	PUT(true, Int32GetDatum(entry->pid));
+	PUT(entry->order != RENYI_ORDER_INFINITE, Int64GetDatum(entry->order));
+	PUT(true, Int64GetDatum(entry->window_units));
+	PUT(entry->has_window, Int64GetDatum(entry->window_limit));
+	PUT_TEXT(entry->detail);
 	PUT(true, PointerGetDatum(head));
 	Assert(n == APPEND_COLUMNS);
 
 	prepare(&append_plan,
 			"INSERT INTO privpred.ledger_entry (id, at, kind, account_id, cap_id, role_name, "
 			"relation_id, relation_name, model_id, model, version, lease, answers, units, "
-			"cap_units, limit_units, actor, pid, head) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, "
-			"$9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+			"cap_units, limit_units, actor, pid, renyi_order, window_units, window_limit_units, "
+			"detail, head) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, "
+			"$9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)",
 			APPEND_COLUMNS, argtypes);
 	if (SPI_execute_plan(append_plan, args, nulls, false, 0) != SPI_OK_INSERT)
 		elog(ERROR, "could not append to the ledger");
@@ -224,7 +233,8 @@ chain_drain_outbox(ChainEnd *end)
 	prepare(&drain_plan,
 			"WITH d AS (DELETE FROM privpred.ledger_outbox RETURNING *) "
 			"SELECT at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
-			"lease, answers, units, cap_units, limit_units, actor, pid FROM d ORDER BY seq",
+			"lease, answers, units, cap_units, limit_units, actor, pid, renyi_order, "
+			"window_units, window_limit_units, detail FROM d ORDER BY seq",
 			0, NULL);
 	if (SPI_execute_plan(drain_plan, NULL, NULL, false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the outbox of the ledger");
@@ -255,6 +265,13 @@ chain_drain_outbox(ChainEnd *end)
 		entry.has_limit = !isnull;
 		entry.actor = GET_TEXT(13);
 		entry.pid = DatumGetInt32(GET(14));
+		entry.order = GET_INT8(15);
+		if (isnull)
+			entry.order = RENYI_ORDER_INFINITE;
+		entry.window_units = GET_INT8(16);
+		entry.window_limit = GET_INT8(17);
+		entry.has_window = !isnull;
+		entry.detail = GET_TEXT(18);
 		chain_append(end, &entry);
 	}
 }

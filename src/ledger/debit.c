@@ -190,15 +190,52 @@ static Found
 read_account(Batch *batch, int64 relation_id, Oid role, Account *account)
 {
 	CachedAccount *cached = batch->careful ? NULL : cached_account(relation_id, role, false);
+	Found		found;
 
 	if (cached == NULL)
-		return lock_account(relation_id, role, account);
+	{
+		found = lock_account(relation_id, role, account);
+		/* A grant whose terms we see comes before what we charge under them. */
+		if (found == ACCOUNT_FOUND)
+			chain_drain_outbox(&batch->end);
+		return found;
+	}
 	if (cached->missing)
 		return ACCOUNT_MISSING;
 	*account = cached->account;
 	account->cached = true;
 	account->live_role = role == CAP_ROLE || role_holds_marker(role);
 	return ACCOUNT_FOUND;
+}
+
+static void append_entry(Batch *batch, const char *kind, const LedgerRequest *request,
+						 LedgerEntry *entry);
+
+/* What an entry says about the account that it is charged to. */
+static void
+describe_account(LedgerEntry *entry, const Account *account)
+{
+	entry->account_id = account->account_id;
+	entry->has_limit = !account->unlimited;
+	entry->limit = account->limit;
+	entry->order = account->order;
+	entry->has_window = account->has_window;
+	entry->window_limit = account->window_limit;
+}
+
+/* A window that has ended gives way to the next before anything is decided. */
+static void
+refresh_account(Batch *batch, Account *account)
+{
+	LedgerRequest request = {.role = account->role,.relation_id = account->relation_id};
+	LedgerEntry entry = {0};
+
+	entry.window_units = -account->window_spent;
+	if (!account_roll_window(account, batch->now))
+		return;
+	account->dirty = true;
+	describe_account(&entry, account);
+	append_entry(batch, "refresh", &request, &entry);
 }
 
 /* The batch's own copy of an account; *result is NULL if there is none. */
@@ -234,7 +271,10 @@ batch_account(Batch *batch, int64 relation_id, Oid role, Account **result)
 	}
 	batch->accounts[batch->naccounts++] = account;
 	if (found == ACCOUNT_FOUND)
+	{
+		refresh_account(batch, account);
 		*result = account;
+	}
 	return found;
 }
 
@@ -305,9 +345,9 @@ static void
 list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz now)
 {
 	Oid			argtypes[] = {INT8OID, INT8OID, INT8OID, INT8OID, INT4OID, INT8OID,
-	INT8OID, TIMESTAMPTZOID, INT4OID, INT8OID};
-	char		nulls[] = "          ";
-	Datum		args[10];
+	INT8OID, TIMESTAMPTZOID, INT4OID, INT8OID, TIMESTAMPTZOID};
+	char		nulls[] = "           ";
+	Datum		args[11];
 
 	args[0] = Int64GetDatum(reply->lease);
 	args[1] = Int64GetDatum(request->relation_id);
@@ -320,14 +360,17 @@ list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz n
 	args[7] = TimestampTzGetDatum(now);
 	args[8] = Int32GetDatum(request->pid);
 	args[9] = Int64GetDatum(ledger_incarnation());
+	args[10] = TimestampTzGetDatum(reply->window);
+	nulls[10] = reply->window != 0 ? ' ' : 'n';
 	run(&open_plan,
 		"INSERT INTO privpred.open_lease AS o (lease, relation_id, account_id, cap_id, answers, "
-		"charge, cap_charge, at, pid, incarnation) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+		"charge, cap_charge, at, pid, incarnation, window_start) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
 		"ON CONFLICT (lease) DO UPDATE SET account_id = excluded.account_id, "
 		"cap_id = excluded.cap_id, answers = excluded.answers, charge = excluded.charge, "
-		"cap_charge = excluded.cap_charge, at = excluded.at",
-		10, argtypes, args, nulls);
+		"cap_charge = excluded.cap_charge, at = excluded.at, "
+		"window_start = excluded.window_start",
+		11, argtypes, args, nulls);
 }
 
 /* Answers of the block that was listed, or -1 if none was. */
@@ -363,8 +406,18 @@ reserved_units(int64 account_id)
 	return isnull ? 0 : DatumGetInt64(value);
 }
 
+/* How many answers an account can pay for. */
+static int64
+affordable(const LedgerRequest *request, const Account *account)
+{
+	ChargeShape shape = drawn_shape(request->finite, request->infinite, account);
+
+	return renyi_answers(account_left(account), 0,
+						 renyi_charge(request->epsilon, shape, account->order));
+}
+
 /*
- * The group budget with most left, among those that the role inherits.
+ * The group budget that buys most, among those that the role inherits.
  */
 static Found
 richest_group(Batch *batch, const LedgerRequest *request, Account **richest)
@@ -394,7 +447,7 @@ richest_group(Batch *batch, const LedgerRequest *request, Account **richest)
 			return ACCOUNT_LOCKED;
 		if (account == NULL || account_status(account, batch->now) != OUTCOME_GRANTED)
 			continue;
-		if (*richest == NULL || account_left(account) > account_left(*richest))
+		if (*richest == NULL || affordable(request, account) > affordable(request, *richest))
 			*richest = account;
 	}
 	return ACCOUNT_FOUND;
@@ -415,14 +468,12 @@ choose_payer(Batch *batch, const LedgerRequest *request, LedgerReply *reply,
 		return ACCOUNT_LOCKED;
 	reply->outcome = own != NULL ? account_status(own, batch->now) : OUTCOME_NO_BUDGET;
 	*payer = reply->outcome == OUTCOME_GRANTED ? own : NULL;
-	if (*payer != NULL &&
-		account_left(own) >= account_charge(request->epsilon, request->shape, own))
+	if (*payer != NULL && affordable(request, own) > 0)
 		return ACCOUNT_FOUND;
 
 	if (richest_group(batch, request, &group) == ACCOUNT_LOCKED)
 		return ACCOUNT_LOCKED;
-	if (group != NULL &&
-		account_left(group) >= account_charge(request->epsilon, request->shape, group))
+	if (group != NULL && affordable(request, group) > 0)
 	{
 		reply->outcome = OUTCOME_GRANTED;
 		*payer = group;
@@ -439,7 +490,21 @@ static void
 refuse(LedgerReply *reply, const Account *bound, EpsilonUnits charge)
 {
 	reply->account_role = bound->role;
+	reply->order = bound->order;
 	reply->left = account_left(bound);
+	reply->window_end = bound->window_end;
+	if (bound->role == CAP_ROLE)
+		reply->bound = BOUND_RELATION;
+	else if (!bound->has_window)
+		reply->bound = BOUND_ROLE;
+	else if (account_lifetime_left(bound) < charge)
+	{
+		/* Named even if the window is exhausted too: waiting would not help. */
+		reply->bound = BOUND_LIFETIME;
+		reply->left = account_lifetime_left(bound);
+	}
+	else
+		reply->bound = BOUND_WINDOW;
 	reply->charge = charge;
 	reply->reserved = reserved_units(bound->account_id);
 	reply->outcome = OUTCOME_EXHAUSTED;
@@ -451,6 +516,7 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
 	Account    *payer = NULL;
 	Account    *cap;
+	ChargeShape shape;
 	LedgerEntry entry = {0};
 	int64		answers;
 
@@ -460,7 +526,8 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	if (payer == NULL)
 		return true;
 
-	reply->charge = account_charge(request->epsilon, request->shape, payer);
+	shape = drawn_shape(request->finite, request->infinite, payer);
+	reply->charge = renyi_charge(request->epsilon, shape, payer->order);
 	if (reply->outcome == OUTCOME_EXHAUSTED)
 	{
 		refuse(reply, payer, reply->charge);
@@ -470,7 +537,7 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	if (cap != NULL)
 	{
 		reply->cap_id = cap->account_id;
-		reply->cap_charge = account_charge(request->epsilon, request->shape, cap);
+		reply->cap_charge = renyi_charge(request->epsilon, shape, cap->order);
 		if (account_left(cap) < reply->cap_charge)
 		{
 			refuse(reply, cap, reply->cap_charge);
@@ -481,6 +548,11 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	answers = Max(1, Min(request->want, answers / LEASE_SHARE));
 
 	payer->spent += answers * reply->charge;
+	if (payer->has_window)
+	{
+		payer->window_spent += answers * reply->charge;
+		entry.window_units = answers * reply->charge;
+	}
 	payer->dirty = true;
 	if (cap != NULL)
 	{
@@ -488,14 +560,12 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 		cap->dirty = true;
 	}
 
-	entry.account_id = payer->account_id;
+	describe_account(&entry, payer);
 	entry.cap_id = reply->cap_id;
 	entry.lease = request->lease != 0 ? request->lease : -1;
 	entry.answers = answers;
 	entry.units = answers * reply->charge;
 	entry.cap_units = answers * reply->cap_charge;
-	entry.has_limit = true;
-	entry.limit = payer->limit;
 	append_entry(batch, "lease", request, &entry);
 
 	reply->granted = answers;
@@ -503,8 +573,9 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	reply->generation = batch->generation;
 	reply->account_id = payer->account_id;
 	reply->account_role = payer->role;
-	reply->order_is_infinite = payer->order_is_infinite;
-	reply->valid_until = payer->valid_until;
+	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
+	reply->window = payer->has_window ? payer->window_start : 0;
+	reply->valid_until = Min(payer->valid_until, payer->window_end);
 	if (answers > 1)
 		list_block(request, reply, batch->now);
 	else if (request->lease != 0)
@@ -540,6 +611,7 @@ take_back(Batch *batch, const LedgerRequest *request)
 		return true;
 
 	entry.account_id = request->account_id;
+	entry.order = payer->order;
 	entry.cap_id = request->cap_id;
 	entry.lease = request->lease;
 	entry.answers = -(int64) request->answers;
@@ -547,6 +619,11 @@ take_back(Batch *batch, const LedgerRequest *request)
 	entry.cap_units = -(request->answers * request->cap_charge);
 	if (payer->spent + entry.units < 0 || (cap != NULL && cap->spent + entry.cap_units < 0))
 		return true;
+	/* A window that has ended keeps what it was charged. */
+	if (payer->has_window && payer->window_start == request->window &&
+		payer->window_spent + entry.units >= 0)
+		entry.window_units = entry.units;
+	payer->window_spent += entry.window_units;
 	payer->spent += entry.units;
 	payer->dirty = true;
 	if (cap != NULL)
@@ -562,31 +639,36 @@ take_back(Batch *batch, const LedgerRequest *request)
 static bool
 write_account(Account *account)
 {
-	Oid			argtypes[] = {TIDOID, INT8OID, INT8OID, XIDOID};
-	Datum		args[4];
+	Oid			argtypes[] = {TIDOID, INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, XIDOID};
+	char		nulls[] = "      ";
+	Datum		args[6];
 	CachedAccount *cached;
 	bool		isnull;
 
 	args[0] = PointerGetDatum(&account->tid);
 	args[1] = Int64GetDatum(account->spent);
 	args[2] = Int64GetDatum(account->account_id);
+	args[3] = Int64GetDatum(account->has_window ? account->window_spent : 0);
+	args[4] = TimestampTzGetDatum(account->window_start);
+	nulls[4] = account->has_window ? ' ' : 'n';
 	if (account->cached)
 	{
-		args[3] = TransactionIdGetDatum(cached_account(account->relation_id,
+		args[5] = TransactionIdGetDatum(cached_account(account->relation_id,
 													   account->role, false)->xmin);
 		run(&rewrite_plan,
-			"UPDATE privpred.account a SET spent_units = $2 "
-			"WHERE a.ctid = $1 AND a.account_id = $3 AND a.xmin = $4 RETURNING a.ctid",
-			4, argtypes, args, NULL);
+			"UPDATE privpred.account a SET spent_units = $2, window_spent_units = $4, "
+			"window_start = $5 "
+			"WHERE a.ctid = $1 AND a.account_id = $3 AND a.xmin = $6 RETURNING a.ctid",
+			6, argtypes, args, nulls);
 		if (SPI_processed == 0)
 			return false;
 	}
 	else
 	{
 		run(&write_plan,
-			"UPDATE privpred.account a SET spent_units = $2 "
-			"WHERE a.ctid = $1 AND a.account_id = $3 RETURNING a.ctid",
-			3, argtypes, args, NULL);
+			"UPDATE privpred.account a SET spent_units = $2, window_spent_units = $4, "
+			"window_start = $5 WHERE a.ctid = $1 AND a.account_id = $3 RETURNING a.ctid",
+			5, argtypes, args, nulls);
 		if (SPI_processed != 1)
 			elog(ERROR, "account " INT64_FORMAT " changed while it was locked",
 				 account->account_id);
@@ -614,7 +696,9 @@ note_orphans(Batch *batch)
 
 	if (SPI_execute_with_args("UPDATE privpred.open_lease o SET orphaned_at = $2 "
 							  "WHERE o.incarnation <> $1 AND o.orphaned_at IS NULL "
-							  "RETURNING o.lease, o.account_id, o.relation_id, o.answers, o.pid",
+							  "RETURNING o.lease, o.account_id, o.relation_id, o.answers, o.pid, "
+							  "(SELECT a.renyi_order FROM privpred.account a "
+							  "WHERE a.account_id = o.account_id)",
 							  2, argtypes, args, NULL, false, 0) != SPI_OK_UPDATE_RETURNING)
 		elog(ERROR, "could not mark orphaned leases");
 	table = SPI_tuptable;
@@ -626,6 +710,9 @@ note_orphans(Batch *batch)
 		bool		isnull;
 
 #define GET(column) SPI_getbinval(table->vals[row], table->tupdesc, column, &isnull)
+		entry.order = DatumGetInt64(GET(6));
+		if (isnull)
+			entry.order = RENYI_ORDER_INFINITE;
 		entry.lease = DatumGetInt64(GET(1));
 		entry.account_id = DatumGetInt64(GET(2));
 		request.relation_id = DatumGetInt64(GET(3));
