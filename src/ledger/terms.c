@@ -18,6 +18,7 @@
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "executor/spi.h"
@@ -90,7 +91,7 @@ all_payers_are_pure(int64 relation_id)
 }
 
 static void
-refuse_pure(const Account *account, RenyiOrder order)
+refuse_pure(const Account *account, RenyiOrder order, double old_delta)
 {
 	bool		cap = account->role == CAP_ROLE;
 
@@ -101,9 +102,7 @@ refuse_pure(const Account *account, RenyiOrder order)
 			 errdetail("It was spent at Rényi order %g, which says nothing about higher orders.",
 					   renyi_order_to_double(order)),
 			 cap ? errhint("Give delta_cap, such as 1e-6.") :
-			 account->delta > 0 ?
-			 errhint("Keep delta => %g, or grant a pure budget to another role.", account->delta) :
-			 errhint("Give delta, such as 1e-6, or grant a pure budget to another role.")));
+			 errhint("Keep delta => %g, or grant a pure budget to another role.", old_delta)));
 }
 
 static void
@@ -137,7 +136,7 @@ choose_order(Account *account, double old_delta, TermsChange *change)
 	if (account->role == CAP_ROLE && all_payers_are_pure(account->relation_id))
 		grant.finite = grant.infinite;
 	if (!renyi_choose(&grant, account->has_window ? 0 : spent, highest, &plan))
-		refuse_pure(account, highest);
+		refuse_pure(account, highest, old_delta);
 
 	if (plan.order != highest && highest != RENYI_ORDER_INFINITE)
 		delta_spent = add_deltas(delta_spent, old_delta / 2);
@@ -175,7 +174,7 @@ is_zero(const Interval *interval)
 static void
 apply_refresh(Account *account, const LedgerGrant *grant)
 {
-	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz now = GetCurrentTransactionStartTimestamp();	/* as granted_at */
 	TimestampTz start;
 
 	if (!grant->has_refresh ||

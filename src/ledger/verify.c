@@ -212,16 +212,13 @@ walk(Verification *verification, const char *query, bool chained)
 	MemoryContextDelete(row_context);
 }
 
-/* Limits, order, delta and windows are as they were last granted. */
 static bool
-has_terms(const Account *account, const Tally *tally)
+has_limits(const Account *account, const Tally *tally)
 {
-	if (tally->has_limit == account->unlimited ||
-		(tally->has_limit && tally->limit != account->limit) ||
-		tally->has_window != account->has_window ||
-		(tally->has_window && tally->window_limit != account->window_limit))
-		return false;
-	return tally->terms != NULL && strcmp(tally->terms, terms_text(account)) == 0;
+	return tally->has_limit != account->unlimited &&
+		(!tally->has_limit || tally->limit == account->limit) &&
+		tally->has_window == account->has_window &&
+		(!tally->has_window || tally->window_limit == account->window_limit);
 }
 
 /* Compares the accounts with what the entries add up to. */
@@ -254,10 +251,14 @@ check_accounts(Verification *verification)
 					psprintf("account " INT64_FORMAT " says that epsilon %s is spent in its window, its entries add up to %s",
 							 account.account_id, epsilon_to_text(account.window_spent, stored),
 							 epsilon_to_text(tally->window_spent, summed)));
-		else if (!has_terms(&account, tally))
+		else if (!has_limits(&account, tally))
 			problem(verification, 0,
 					psprintf("the limit of account " INT64_FORMAT " is not the one last granted",
 							 account.account_id));
+		else if (tally->terms == NULL || strcmp(tally->terms, terms_text(&account)) != 0)
+			problem(verification, 0,
+					psprintf("the terms of account " INT64_FORMAT " are not those last granted: %s",
+							 account.account_id, tally->terms ? tally->terms : "none"));
 		if (account_left(&account) < 0)
 			verification->verdict->frozen_accounts++;
 	}
