@@ -366,8 +366,10 @@ CREATE TABLE privpred.model (
 	created_at		timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by		name NOT NULL,
 	trained_at		timestamptz NOT NULL DEFAULT pg_catalog.now(),
-	predictor		privpred.predictor	-- NULL if no teacher saw a row
+	predictor		privpred.predictor NOT NULL
 );
+-- Anybody may see how large a table is, so what is stored must not shrink with what was learnt.
+ALTER TABLE privpred.model ALTER predictor SET STORAGE EXTERNAL;
 COMMENT ON TABLE privpred.model IS 'models and their trained predictors; readable by the extension''s owner alone';
 
 SELECT pg_catalog.pg_extension_config_dump('privpred.protected_relation', '');

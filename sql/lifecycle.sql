@@ -83,7 +83,6 @@ RESET ROLE;
 -- the table goes, its models and budgets go, the ledger stays; a new table of that name is not protected
 SET ROLE life_heir;
 DROP TABLE "life Two".renamed;
-CREATE TABLE pg_temp.renamed (id int PRIMARY KEY, x float8, y boolean);
 RESET ROLE;
 SELECT count(*) FROM privpred.model WHERE name = 'life';
 SELECT relation IS NULL AS forgotten, relation_name, active, dropped_at IS NOT NULL AS dropped FROM privpred.protected_relation WHERE relation_name LIKE '%life%';

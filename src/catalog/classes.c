@@ -54,7 +54,9 @@ canonical_class(const char *class_name, Oid type)
 		case INT8OID:
 			errno = 0;
 			value = strtoi64(class_name, &end, 10);
-			if (end == class_name || *end != '\0' || errno != 0)
+			if (end == class_name || *end != '\0' || errno != 0 ||
+				(type == INT2OID && value != (int16) value) ||
+				(type == INT4OID && value != (int32) value))
 				return NULL;
 			return psprintf(INT64_FORMAT, value);
 		default:

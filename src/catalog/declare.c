@@ -158,8 +158,8 @@ number_parameter(const char *feature, const char *key, const JsonbValue *value)
 }
 
 /* Text of a JSON scalar, as a level is compared: 3, true and "x" are 3, true and x. */
-static char *
-scalar_text(const JsonbValue *value)
+char *
+json_scalar_text(const JsonbValue *value)
 {
 	switch (value->type)
 	{
@@ -191,7 +191,7 @@ declare_levels(Feature *feature, const JsonbValue *value)
 	feature->levels = palloc_array(char *, feature->nlevels);
 	for (int i = 0; i < feature->nlevels; i++)
 	{
-		feature->levels[i] = scalar_text(getIthJsonbValueFromContainer(array, i));
+		feature->levels[i] = json_scalar_text(getIthJsonbValueFromContainer(array, i));
 		if (feature->levels[i] == NULL)
 			bad_feature(feature->name, "A level must be a string, a number or a boolean.", hint);
 	}
@@ -235,7 +235,7 @@ declare_fill(Feature *feature, const JsonbValue *value)
 			feature->fill = fill.val.boolean ? 1 : 0;
 			break;
 		case FEATURE_CATEGORY:
-			level = scalar_text(&fill);
+			level = json_scalar_text(&fill);
 			feature->fill_level = level ? feature_level(feature, level, strlen(level)) : -1;
 			if (feature->fill_level < 0)
 				bad_feature(feature->name, "\"fill\" is not one of the declared levels.", hint);
@@ -315,7 +315,7 @@ read_parameters(const char *feature, Jsonb *json, Parameters *parameters)
 static void
 check_declared_type(const Feature *feature, const JsonbValue *declared, Oid type)
 {
-	char	   *name = declared->type == jbvString ? scalar_text(declared) : NULL;
+	char	   *name = declared->type == jbvString ? json_scalar_text(declared) : NULL;
 	bool		agrees;
 
 	if (name && strcmp(name, "boolean") == 0)

@@ -76,6 +76,9 @@ extern int	feature_level(const Feature *feature, const char *level, int length);
  */
 extern FeatureSpec *feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name);
 
+/* Text of a JSON string, number or boolean, as levels and classes are; else NULL. */
+extern char *json_scalar_text(const JsonbValue *value);
+
 /* Whether values of a base type can be levels or classes. */
 extern bool category_type_ok(Oid type);
 

@@ -87,12 +87,10 @@ load(const char *name)
 	model->epsilon = record->epsilon;
 	model->teachers = record->teachers;
 	model->nclasses = record->nclasses;
-	model->default_class = model_default_class(record);
-	model->ensemble = record->predictor ? ensemble_load(record->predictor) : NULL;
-	if (model->ensemble != NULL &&
-		(ensemble_classes(model->ensemble) != record->nclasses ||
-		 ensemble_width(model->ensemble) != record->features->width ||
-		 ensemble_members(model->ensemble) > record->teachers))
+	model->ensemble = ensemble_load(record->predictor);
+	if (ensemble_classes(model->ensemble) != record->nclasses ||
+		ensemble_width(model->ensemble) != record->features->width ||
+		ensemble_members(model->ensemble) != record->teachers)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("stored predictor of model \"%s\" does not fit its declaration", name),

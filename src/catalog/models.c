@@ -121,8 +121,7 @@ model_of_row(const char *name, HeapTuple row, TupleDesc columns)
 	salt = DatumGetByteaPP(COLUMN(COLUMN_SALT));
 	memcpy(model->salt, VARDATA_ANY(salt), Min(VARSIZE_ANY_EXHDR(salt), MODEL_SALT_LENGTH));
 	model->version = DatumGetInt32(COLUMN(COLUMN_VERSION));
-	value = COLUMN(COLUMN_PREDICTOR);
-	model->predictor = isnull ? NULL : (Predictor *) PG_DETOAST_DATUM_COPY(value);
+	model->predictor = (Predictor *) PG_DETOAST_DATUM_COPY(COLUMN(COLUMN_PREDICTOR));
 #undef COLUMN
 
 	/* A model made by a newer privpred, say. */
@@ -197,7 +196,6 @@ model_insert(ModelRecord *model)
 	CatalogSession session;
 	Oid			types[] = {TEXTOID, INT8OID, NAMEOID, TEXTARRAYOID, JSONBOID, TEXTOID, TEXTOID,
 	INT4OID, INT8OID, JSONBOID, BYTEAOID, NAMEOID, InvalidOid};
-	char		nulls[] = "             ";
 	Datum		values[lengthof(types)];
 	bool		isnull;
 	char	   *user = GetUserNameFromId(GetUserId(), false);
@@ -216,8 +214,6 @@ model_insert(ModelRecord *model)
 	values[11] = DirectFunctionCall1(namein, CStringGetDatum(user));
 	values[12] = PointerGetDatum(model->predictor);
 	types[12] = predictor_type();
-	if (model->predictor == NULL)
-		nulls[12] = 'n';
 
 	catalog_begin(&session);
 	SPI_execute_with_args("INSERT INTO privpred.model (name, relation_id, label, classes, features,"
@@ -225,7 +221,7 @@ model_insert(ModelRecord *model)
 						  " predictor, version, status)"
 						  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 1, 'ready')"
 						  " ON CONFLICT (name) DO NOTHING RETURNING model_id",
-						  lengthof(types), types, values, nulls, false, 0);
+						  lengthof(types), types, values, NULL, false, 0);
 	if (SPI_processed == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -244,16 +240,13 @@ model_update(ModelRecord *model)
 	CatalogSession session;
 	Oid			types[] = {INT8OID, InvalidOid};
 	Datum		values[] = {Int64GetDatum(model->model_id), PointerGetDatum(model->predictor)};
-	char		nulls[] = "  ";
 	bool		isnull;
 
 	types[1] = predictor_type();
-	if (model->predictor == NULL)
-		nulls[1] = 'n';
 	catalog_begin(&session);
 	SPI_execute_with_args("UPDATE privpred.model SET predictor = $2, version = version + 1,"
 						  " trained_at = pg_catalog.now() WHERE model_id = $1 RETURNING version",
-						  2, types, values, nulls, false, 0);
+						  2, types, values, NULL, false, 0);
 	if (SPI_processed == 0)
 		no_such_model(model->name);
 	model->version = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0],
@@ -321,13 +314,12 @@ model_default_class(const ModelRecord *model)
 {
 	JsonbValue	storage;
 	JsonbValue *value;
+	char	   *name;
 
 	value = getKeyJsonValueFromContainer(&model->options->root, "default", 7, &storage);
-	if (value == NULL || value->type != jbvString)
-		return 0;
-	for (int i = 0; i < model->nclasses; i++)
-		if (strlen(model->classes[i]) == value->val.string.len &&
-			memcmp(model->classes[i], value->val.string.val, value->val.string.len) == 0)
+	name = value ? json_scalar_text(value) : NULL;
+	for (int i = 0; i < model->nclasses && name != NULL; i++)
+		if (strcmp(model->classes[i], name) == 0)
 			return i;
 	return 0;
 }

@@ -53,9 +53,9 @@ check_unit_column(Relation relation, const char *column)
 	if (attnum == InvalidAttrNumber)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
+				 errmsg("unit column \"%s\" of relation \"%s\" does not exist", column,
 						RelationGetRelationName(relation)),
-				 errhint("Name the column that says whose row it is.")));
+				 errhint("Name the column that says whose row it is; if it was renamed since, rename it back.")));
 	if (attnum < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

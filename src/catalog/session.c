@@ -35,8 +35,9 @@ catalog_owner(void)
 	return owner;
 }
 
+/* Acts as a user, with settings that no other user can influence. */
 static void
-session_begin(CatalogSession *session, Oid user)
+rights_begin(CatalogSession *session, Oid user)
 {
 	GetUserIdAndSecContext(&session->saved_user, &session->saved_security);
 	SetUserIdAndSecContext(user,
@@ -45,8 +46,15 @@ session_begin(CatalogSession *session, Oid user)
 	session->guc_level = NewGUCNestLevel();
 	session_set("search_path", "pg_catalog, pg_temp");
 	session->pushed_snapshot = false;
+	session->connected = false;
+}
+
+static void
+connect(CatalogSession *session)
+{
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+	session->connected = true;
 }
 
 /*
@@ -56,7 +64,8 @@ session_begin(CatalogSession *session, Oid user)
 void
 catalog_begin(CatalogSession *session)
 {
-	session_begin(session, catalog_owner());
+	rights_begin(session, catalog_owner());
+	connect(session);
 	session->pushed_snapshot = !IsInParallelMode();
 	if (session->pushed_snapshot)
 		PushActiveSnapshot(GetLatestSnapshot());
@@ -65,7 +74,21 @@ catalog_begin(CatalogSession *session)
 void
 relation_owner_begin(CatalogSession *session, Oid relid)
 {
-	session_begin(session, relation_owner(relid));
+	rights_begin(session, relation_owner(relid));
+	connect(session);
+}
+
+void
+owner_rights_begin(CatalogSession *session, Oid relid)
+{
+	rights_begin(session, relation_owner(relid));
+}
+
+void
+caller_begin(CatalogSession *session)
+{
+	rights_begin(session, GetUserId());
+	connect(session);
 }
 
 void
@@ -96,7 +119,7 @@ catalog_end(CatalogSession *session)
 {
 	if (session->pushed_snapshot)
 		PopActiveSnapshot();
-	if (SPI_finish() != SPI_OK_FINISH)
+	if (session->connected && SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
 	AtEOXact_GUC(false, session->guc_level);
 	SetUserIdAndSecContext(session->saved_user, session->saved_security);

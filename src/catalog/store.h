@@ -33,6 +33,7 @@ typedef struct CatalogSession
 	int			saved_security;
 	int			guc_level;
 	bool		pushed_snapshot;
+	bool		connected;
 } CatalogSession;
 
 extern void catalog_begin(CatalogSession *session);
@@ -45,6 +46,12 @@ extern Oid	catalog_owner(void);
  */
 extern void relation_owner_begin(CatalogSession *session, Oid relid);
 extern Oid	relation_owner(Oid relid);
+
+/* The same without SPI, around a single call. */
+extern void owner_rights_begin(CatalogSession *session, Oid relid);
+
+/* The same as the current user. */
+extern void caller_begin(CatalogSession *session);
 
 /* Changes a setting until the end of the session. */
 extern void session_set(const char *setting, const char *value);
@@ -106,7 +113,7 @@ typedef struct ModelRecord
 	Jsonb	   *options;
 	char		salt[MODEL_SALT_LENGTH];
 	int32		version;
-	Predictor  *predictor;		/* NULL if every teacher votes the default */
+	Predictor  *predictor;
 } ModelRecord;
 
 /* Raises 42704 if there is no such model; allocates in the current context. */

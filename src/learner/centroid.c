@@ -70,5 +70,6 @@ const Learner centroid_learner = {
 	.shared_sums = no_sums,
 	.class_sums = class_sums,
 	.add_to_class = add_to_class,
+	.member_size = linear_member_size,
 	.fit = fit,
 };

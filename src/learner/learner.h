@@ -84,6 +84,7 @@ extern Predictor *predictor_from_bytes(const char *bytes, Size size, int sqlstat
  * (predictor_same_shape).
  */
 extern Predictor *predictor_pack(int n, Predictor *const *predictors);
+
 extern bool predictor_same_shape(const Predictor *a, const Predictor *b);
 
 /*
@@ -189,6 +190,9 @@ typedef struct Learner
 	 */
 	void		(*add_small_to_shared) (int64 *shared, const int32 *x, int width);
 
+	/* bytes of a fitted teacher; NULL: they depend on the rows */
+	Size		(*member_size) (int nclasses, int width);
+
 	/* buffered: working memory of fit(), per row */
 	Size		(*fit_row_bytes) (int width);
 
@@ -196,6 +200,16 @@ typedef struct Learner
 	bool		(*fit) (const TrainingData *data, const LearnerOptions *options,
 						PredictorBuilder *result);
 } Learner;
+
+/*
+ * Exactly this many members: packed ones (NULL: none) and, for teachers that
+ * saw no row, constants.  The size of the result is fixed by its arguments
+ * other than packed, because anybody may see how large our tables are; only
+ * learner "sql" cannot promise that.
+ */
+extern Predictor *predictor_complete(const Learner *learner, const Predictor *packed,
+									 int teachers, char **classes, int nclasses, int width,
+									 int default_class);
 
 extern const Learner *learner_lookup(const char *name); /* NULL if unknown */
 extern char *learner_names(void);	/* "centroid, linear, ...", for hints */
@@ -222,6 +236,10 @@ extern void learner_check_sql_functions(const LearnerOptions *options, Oid label
  * a bias of -infinity keeps a class from ever winning.
  */
 #define LINEAR_VECTORS(nclasses) ((nclasses) == 2 ? 1 : (nclasses))
+
+extern Size linear_member_size(int nclasses, int width);
+extern Size gaussian_member_size(int nclasses, int width);
+extern Size stump_member_size(int nclasses, int width);
 
 extern void builder_linear(PredictorBuilder *builder, const double *weights);
 

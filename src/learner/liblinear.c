@@ -20,9 +20,19 @@
 /* LIBLINEAR's own arrays, per row, and our sort keys and pointers. */
 #define SOLVER_ROW_BYTES 128
 
-/* What the solver is working on, for the callback. */
+/* How far we are in making the solver stop. */
+typedef enum StopStage
+{
+	STOP_NONE,
+	STOP_EMPTIED,				/* rows have no features */
+	STOP_TRYING,				/* rows agree with one weight, or with its negative */
+	STOP_FOUND					/* rows agree with the weights: it will converge */
+} StopStage;
+
+/* What the solver is working on, for the callback, which has no argument. */
 static struct problem *current_problem = NULL;
-static int	interruptions = 0;
+static StopStage stop_stage = STOP_NONE;
+static int	stop_attempts = 0;
 
 static Size
 fit_row_bytes(int width)
@@ -30,31 +40,61 @@ fit_row_bytes(int width)
 	return (width + 2) * sizeof(struct feature_node) + SOLVER_ROW_BYTES;
 }
 
-/*
- * The solver prints once per Newton step, which is our only chance to look for
- * interrupts.  It is C++ with memory of its own, so an error must not jump over
- * it.  Instead it is made to stop by itself: huge features make its
- * preconditioner infinite, so that the next step is empty, and an empty step is
- * where it gives up.  Should it still go on, rows are emptied, which makes each
- * further step (there is an upper limit) cheap.
- */
+/* Gives every row one feature, far on its own side of weight number index. */
 static void
-print_callback(const char *message)
+make_rows_agree(int index, double sign)
 {
-	if (!InterruptPending || !(QueryCancelPending || ProcDiePending) ||
-		!INTERRUPTS_CAN_BE_PROCESSED() || interruptions > 1)
-		return;
-	interruptions++;
 	for (int row = 0; row < current_problem->l; row++)
 	{
 		struct feature_node *node = current_problem->x[row];
 
-		if (interruptions == 1)
-			for (; node->index != -1; node++)
-				node->value = 1e200;
-		else
-			node->index = -1;
+		node[0].index = index;
+		node[0].value = sign * current_problem->y[row] * 1e100;
+		node[1].index = -1;
 	}
+}
+
+/*
+ * The solver prints once per Newton step, which is our only chance to look for
+ * interrupts.  It is C++ with memory of its own, so an error must not jump over
+ * it; it has no other way out than convergence; and it forgets no function
+ * value it has seen.  So we change the problem into one that is easy and better
+ * than anything seen: rows without loss, which leaves only the regularizer.
+ * For that every row gets a single huge feature on the right side of some
+ * weight.  We do not see the weights, but a step that the solver rejects
+ * ("act" not positive) tells us to try the other sign, then the next weight.
+ * Some hundred cheap steps later it has converged to nothing.
+ */
+static void
+print_callback(const char *message)
+{
+	int			iteration;
+	double		reduction;
+
+	if (stop_stage == STOP_NONE)
+	{
+		if (!InterruptPending || !(QueryCancelPending || ProcDiePending) ||
+			!INTERRUPTS_CAN_BE_PROCESSED())
+			return;
+		stop_stage = STOP_EMPTIED;
+		for (int row = 0; row < current_problem->l; row++)
+			current_problem->x[row]->index = -1;
+		return;
+	}
+	if (stop_stage == STOP_FOUND ||
+		sscanf(message, "iter %d act %lf", &iteration, &reduction) != 2)
+		return;
+	if (reduction > 0)
+	{
+		if (stop_stage == STOP_TRYING)
+			stop_stage = STOP_FOUND;
+		return;
+	}
+	/* the bias first: it is rarely zero */
+	stop_stage = STOP_TRYING;
+	make_rows_agree(current_problem->n - stop_attempts / 2 % current_problem->n,
+					stop_attempts % 2 == 0 ? 1 : -1);
+	stop_attempts++;
 }
 
 /* Rows in canonical order, without zeros: features are often one-hot. */
@@ -99,7 +139,8 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 		problem->y[row] = training_class(data, row) == class_index ? 1 : -1;
 
 	current_problem = problem;
-	interruptions = 0;
+	stop_stage = STOP_NONE;
+	stop_attempts = 0;
 	set_print_string_function(print_callback);
 	model = train(problem, parameter);
 	current_problem = NULL;
@@ -113,7 +154,7 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 	free_and_destroy_model(&model);
 	CHECK_FOR_INTERRUPTS();
 	/* should that have returned, the weights are still worth nothing */
-	if (interruptions > 0)
+	if (stop_stage != STOP_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 errmsg("canceling training due to an interrupt")));
@@ -169,6 +210,7 @@ const Learner logistic_learner = {
 	.additive = false,
 	.option_keys = "cost, tolerance",
 	.fit_row_bytes = fit_row_bytes,
+	.member_size = linear_member_size,
 	.fit = fit_logistic,
 };
 
@@ -177,5 +219,6 @@ const Learner svm_learner = {
 	.additive = false,
 	.option_keys = "cost, tolerance",
 	.fit_row_bytes = fit_row_bytes,
+	.member_size = linear_member_size,
 	.fit = fit_svm,
 };

@@ -129,5 +129,6 @@ const Learner linear_learner = {
 	.add_to_class = add_to_class,
 	.add_to_shared = add_to_shared,
 	.add_small_to_shared = add_small_to_shared,
+	.member_size = linear_member_size,
 	.fit = fit,
 };

@@ -71,5 +71,6 @@ const Learner naive_bayes_learner = {
 	.shared_sums = no_sums,
 	.class_sums = class_sums,
 	.add_to_class = add_to_class,
+	.member_size = gaussian_member_size,
 	.fit = fit,
 };

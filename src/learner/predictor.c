@@ -147,6 +147,24 @@ start_member(PredictorBuilder *builder, MemberKind kind, Size size)
 	return start + PREDICTOR_MEMBER_HEADER;
 }
 
+Size
+linear_member_size(int nclasses, int width)
+{
+	return sizeof(double) * LINEAR_VECTORS(nclasses) * (width + 1);
+}
+
+Size
+gaussian_member_size(int nclasses, int width)
+{
+	return sizeof(double) * nclasses * (1 + 2 * (Size) width);
+}
+
+Size
+stump_member_size(int nclasses, int width)
+{
+	return 24;
+}
+
 static unsigned char *
 write_doubles(unsigned char *position, const double *values, Size n)
 {
@@ -164,9 +182,9 @@ builder_constant(PredictorBuilder *builder, int class_index)
 void
 builder_linear(PredictorBuilder *builder, const double *weights)
 {
-	Size		n = (Size) LINEAR_VECTORS(builder->nclasses) * (builder->width + 1);
+	Size		size = linear_member_size(builder->nclasses, builder->width);
 
-	write_doubles(start_member(builder, MEMBER_LINEAR, 8 * n), weights, n);
+	write_doubles(start_member(builder, MEMBER_LINEAR, size), weights, size / 8);
 }
 
 void
@@ -175,7 +193,7 @@ builder_gaussian(PredictorBuilder *builder, const double *constant,
 {
 	Size		width = builder->width;
 	unsigned char *position = start_member(builder, MEMBER_GAUSSIAN,
-										   8 * builder->nclasses * (1 + 2 * width));
+										   gaussian_member_size(builder->nclasses, width));
 
 	for (int c = 0; c < builder->nclasses; c++)
 	{
@@ -189,7 +207,7 @@ void
 builder_stump(PredictorBuilder *builder, int feature, double threshold,
 			  int class_below, int class_above)
 {
-	unsigned char *body = start_member(builder, MEMBER_STUMP, 24);
+	unsigned char *body = start_member(builder, MEMBER_STUMP, stump_member_size(0, 0));
 
 	write_u32(body, feature);
 	write_u32(body + 4, class_below);
@@ -317,4 +335,46 @@ predictor_pack(int n, Predictor *const *predictors)
 	result = (Predictor *) bytes.data;
 	SET_VARSIZE(result, bytes.len);
 	return result;
+}
+
+/* A teacher that always says the same, in the space of one that learnt. */
+static void
+append_constant(StringInfo bytes, uint32 class_index, Size size)
+{
+	unsigned char *start = append_space(bytes, PREDICTOR_MEMBER_HEADER + size);
+
+	memset(start, 0, PREDICTOR_MEMBER_HEADER + size);
+	write_u32(start, MEMBER_CONSTANT);
+	write_u32(start + 4, size);
+	write_u32(start + PREDICTOR_MEMBER_HEADER, class_index);
+}
+
+Predictor *
+predictor_complete(const Learner *learner, const Predictor *packed, int teachers,
+				   char **classes, int nclasses, int width, int default_class)
+{
+	PredictorBuilder *builder = builder_create(nclasses, classes, width, default_class);
+	StringInfo	bytes = &builder->bytes;
+	Size		size = learner->member_size ? learner->member_size(nclasses, width) : 4;
+	PredictorShape shape = {0};
+	const unsigned char *position;
+
+	if (packed != NULL)
+		parse_stored(packed, &shape);
+	position = shape.members;
+	for (uint32 i = 0; i < shape.nmembers; i++)
+	{
+		PredictorMember member;
+
+		position = predictor_next_member(position, &member);
+		if (member.kind == MEMBER_CONSTANT)
+			append_constant(bytes, read_u32(member.body), size);
+		else
+			memcpy(append_space(bytes, PREDICTOR_MEMBER_HEADER + member.size),
+				   member.body - PREDICTOR_MEMBER_HEADER, PREDICTOR_MEMBER_HEADER + member.size);
+	}
+	for (int i = shape.nmembers; i < teachers; i++)
+		append_constant(bytes, default_class, size);
+	write_u32((unsigned char *) bytes->data + 16, teachers);
+	return builder_finish(builder);
 }

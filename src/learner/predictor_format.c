@@ -152,12 +152,23 @@ sql_ok(const PredictorMember *member)
 }
 
 static bool
+constant_ok(const PredictorShape *shape, const PredictorMember *member)
+{
+	if (member->size < 4 || read_u32(member->body) >= shape->nclasses)
+		return false;
+	for (uint32_t i = 4; i < member->size; i++)
+		if (member->body[i] != 0)
+			return false;
+	return true;
+}
+
+static bool
 member_ok(const PredictorShape *shape, const PredictorMember *member)
 {
 	switch (member->kind)
 	{
 		case MEMBER_CONSTANT:
-			return member->size == 4 && read_u32(member->body) < shape->nclasses;
+			return constant_ok(shape, member);
 		case MEMBER_LINEAR:
 			return linear_ok(shape, member);
 		case MEMBER_GAUSSIAN:

@@ -11,7 +11,7 @@
  *	24	class names: 4 bytes of length, then the bytes, in UTF-8
  *		members: kind, size, 4 bytes each, then size bytes
  *
- *	constant	class (4)
+ *	constant	class (4), zeros
  *	linear		vectors * (width + 1) doubles, see LINEAR_VECTORS
  *	gaussian	nclasses * (1 + 2 * width) doubles: constant, means, precisions
  *	stump		feature (4), class below (4), class above (4), zero (4), threshold (8)

@@ -67,7 +67,9 @@ best_split(const Point *points, int64 n, int nclasses, int feature,
 	memset(counts, 0, nclasses * sizeof(int64));
 	for (int64 i = n - 1; i > 0; i--)
 	{
-		top = Max(top, ++counts[points[i].class_index]);
+		int64		count = ++counts[points[i].class_index];
+
+		top = Max(top, count);
 		right_best[i] = top;
 	}
 	memset(counts, 0, nclasses * sizeof(int64));
@@ -76,8 +78,9 @@ best_split(const Point *points, int64 n, int nclasses, int feature,
 	{
 		double		low = points[i].value;
 		double		high = points[i + 1].value;
+		int64		count = ++counts[points[i].class_index];
 
-		top = Max(top, ++counts[points[i].class_index]);
+		top = Max(top, count);
 		if (low < high && top + right_best[i + 1] > best->correct)
 		{
 			double		middle = low / 2 + high / 2;
@@ -140,5 +143,6 @@ const Learner stump_learner = {
 	.additive = false,
 	.option_keys = "",
 	.fit_row_bytes = fit_row_bytes,
+	.member_size = stump_member_size,
 	.fit = fit,
 };

@@ -22,10 +22,9 @@ extern bool ledger_order_is_infinite(const LedgerReceipt *receipt);
 typedef struct MechanismModel
 {
 	EpsilonUnits epsilon;		/* per answer */
-	int			teachers;		/* declared; absent ones vote the default class */
+	int			teachers;		/* declared, and members of the ensemble */
 	int			nclasses;
-	int			default_class;
-	const Ensemble *ensemble;	/* NULL: all are absent */
+	const Ensemble *ensemble;
 } MechanismModel;
 
 /*

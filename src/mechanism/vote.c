@@ -17,17 +17,11 @@ vote_shape(bool order_is_infinite)
 	return order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
 }
 
-/* How many teachers saw rows is secret; how many vote is not. */
 static void
 count_votes(const MechanismModel *model, const double *x, int32 *votes)
 {
 	memset(votes, 0, sizeof(int32) * model->nclasses);
-	votes[model->default_class] = model->teachers;
-	if (model->ensemble != NULL)
-	{
-		votes[model->default_class] -= ensemble_members(model->ensemble);
-		ensemble_vote(model->ensemble, x, votes);
-	}
+	ensemble_vote(model->ensemble, x, votes);
 }
 
 static int

@@ -11,7 +11,6 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -52,6 +51,7 @@ tally_row(Tally *tally, HeapTuple row, TupleDesc columns)
 {
 	const MechanismModel *model = &tally->model->mechanism_model;
 	const Mechanism *mechanism = tally->model->record->mechanism;
+	CatalogSession session;
 	bool		isnull;
 	int			truth = DatumGetInt32(SPI_getbinval(row, columns, 1, &isnull)) - 1;
 	ArrayType  *encoded;
@@ -63,10 +63,13 @@ tally_row(Tally *tally, HeapTuple row, TupleDesc columns)
 		   tally->model->record->features->width * sizeof(double));
 	tally->rows++;
 	tally->of_class[truth]++;
+	/* A learner in SQL runs the owner's functions. */
+	owner_rights_begin(&session, tally->model->record->relid);
 	mechanism->distribution(true, model, tally->x, tally->probability);
-	tally->private_right += tally->probability[truth];
 	if (mechanism->majority(model, tally->x) == truth)
 		tally->majority_right++;
+	catalog_end(&session);
+	tally->private_right += tally->probability[truth];
 }
 
 static Evaluation
@@ -96,22 +99,17 @@ request_evaluate(const char *name, Oid test_relation)
 	Oid			types[] = {JSONBOID, TEXTARRAYOID};
 	Datum		values[lengthof(types)];
 	Portal		portal;
-	AclResult	access;
 
 	tally.model = model_cache_get(name, CurrentMemoryContext);
 	record = tally.model->record;
 	check_relation_owner(record->relid);
-	access = pg_class_aclcheck(test_relation, GetUserId(), ACL_SELECT);
-	if (access != ACLCHECK_OK)
-		aclcheck_error(access, OBJECT_TABLE, get_rel_name(test_relation));
 	tally.x = palloc_array(double, record->features->width);
 	tally.probability = palloc_array(double, record->nclasses);
 	tally.of_class = palloc0_array(int64, record->nclasses);
 	values[0] = JsonbPGetDatum(feature_spec_write(record->features));
 	values[1] = PointerGetDatum(array_of_classes(record->classes, record->nclasses));
 
-	/* As the owner, whose functions a learner in SQL would run. */
-	relation_owner_begin(&session, record->relid);
+	caller_begin(&session);
 	portal = SPI_cursor_open_with_args(NULL, test_query(record, test_relation), lengthof(types),
 									   types, values, NULL, true, CURSOR_OPT_NO_SCROLL);
 	do

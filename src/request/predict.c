@@ -42,6 +42,7 @@ open_site(FmgrInfo *site, text *name)
 	LedgerPrice price;
 
 	result->model = model_cache_get(text_to_cstring(name), site->fn_mcxt);
+	ensemble_check_callable(result->model->mechanism_model.ensemble);
 	record = result->model->record;
 	price.relation_id = record->relation_id;
 	price.model_id = record->model_id;
@@ -94,22 +95,18 @@ encode_row_input(FmgrInfo *site, PredictSite *predict, HeapTupleHeader row)
 }
 
 /*
- * A learner in SQL runs the owner's function: as the owner, not as the
- * asker.
+ * A learner in SQL runs the owner's function: as the owner, not as the asker,
+ * and with nothing of the asker's in its search_path.
  */
 static int
 answer_as_owner(const LedgerReceipt *receipt, const CachedModel *model, const double *x)
 {
-	Oid			saved_user;
-	int			saved_security;
+	CatalogSession session;
 	int			answer;
 
-	GetUserIdAndSecContext(&saved_user, &saved_security);
-	SetUserIdAndSecContext(relation_owner(model->record->relid),
-						   saved_security | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
+	owner_rights_begin(&session, model->record->relid);
 	answer = model->record->mechanism->answer(receipt, &model->mechanism_model, x);
-	SetUserIdAndSecContext(saved_user, saved_security);
+	catalog_end(&session);
 	return answer;
 }
 
@@ -135,7 +132,7 @@ request_predict(FmgrInfo *site, text *name, InputForm form, Datum input)
 	}
 
 	receipt = ledger_spend(predict->lease);
-	if (model->mechanism_model.ensemble && ensemble_runs_sql(model->mechanism_model.ensemble))
+	if (ensemble_runs_sql(model->mechanism_model.ensemble))
 		answer = answer_as_owner(receipt, model, predict->x);
 	else
 		answer = model->record->mechanism->answer(receipt, &model->mechanism_model, predict->x);

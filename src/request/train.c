@@ -240,6 +240,16 @@ append_encoding(StringInfo query, const FeatureSpec *features, const char *param
 	appendStringInfoString(query, as_row ? "))" : ")");
 }
 
+static void
+append_units(StringInfo query, const ProtectedRelation *protected, const char *between,
+			 const char *after)
+{
+	for (int i = 0; i < protected->nunits; i++)
+		appendStringInfo(query, "%sr.%s", i > 0 ? between : "",
+						 quote_identifier(protected->unit_columns[i]));
+	appendStringInfoString(query, after);
+}
+
 /* For comparing the label with the classes in its own type. */
 static char *
 label_type_name(const ModelRecord *model)
@@ -250,6 +260,11 @@ label_type_name(const ModelRecord *model)
 								FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
+/*
+ * NOT NULL is not enforced in foreign tables and can be dropped in a child
+ * table; rows without a unit would make a teacher of nobody's, so they are left
+ * out.
+ */
 static char *
 training_query(const ModelRecord *model, const ProtectedRelation *protected, const char *relation)
 {
@@ -257,22 +272,20 @@ training_query(const ModelRecord *model, const ProtectedRelation *protected, con
 	const char *label = quote_identifier(model->label);
 
 	initStringInfo(&query);
-	appendStringInfo(&query,
-					 "SELECT privpred.ensemble(s.m), pg_catalog.sum(s.unused)::bigint"
-					 " FROM (SELECT privpred.teacher_of(");
-	if (protected->nunits > 1)
-		appendStringInfoString(&query, "ROW(");
-	for (int i = 0; i < protected->nunits; i++)
-		appendStringInfo(&query, "%sr.%s", i > 0 ? ", " : "",
-						 quote_identifier(protected->unit_columns[i]));
-	if (protected->nunits > 1)
-		appendStringInfoChar(&query, ')');
-	appendStringInfo(&query, ", $1, $2) AS t, privpred.%s(r.%s, ",
+	appendStringInfoString(&query,
+						   "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
+						   " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint"
+						   " FROM (SELECT CASE WHEN ");
+	append_units(&query, protected, " IS NOT NULL AND ", " IS NOT NULL");
+	appendStringInfo(&query, " THEN privpred.teacher_of(%s",
+					 protected->nunits > 1 ? "ROW(" : "");
+	append_units(&query, protected, ", ", protected->nunits > 1 ? ")" : "");
+	appendStringInfo(&query, ", $1, $2) END AS t, privpred.%s(r.%s, ",
 					 model->learner->aggregate ? model->learner->aggregate : model->learner->name,
 					 label);
 	append_encoding(&query, model->features, "$3");
 	appendStringInfo(&query,
-					 ", $4) AS m, pg_catalog.count(*) FILTER"
+					 ", $4) AS m, pg_catalog.count(*) AS n, pg_catalog.count(*) FILTER"
 					 " (WHERE (r.%s = ANY ($5::%s[])) IS NOT TRUE) AS unused"
 					 " FROM %s r GROUP BY 1) s",
 					 label, label_type_name(model), relation);
@@ -283,14 +296,13 @@ training_query(const ModelRecord *model, const ProtectedRelation *protected, con
 static void
 report_training(const ModelRecord *model, int64 unused_rows)
 {
-	Ensemble   *ensemble = model->predictor ? ensemble_load(model->predictor) : NULL;
-	int			fitted = ensemble ? ensemble_fitted(ensemble) : 0;
+	int			fitted = ensemble_fitted(ensemble_load(model->predictor));
 
 	if (unused_rows > 0)
 		ereport(NOTICE,
 				(errmsg(INT64_FORMAT " rows were left out of model \"%s\"", unused_rows,
 						model->name),
-				 errdetail("Their label is NULL or not one of the declared classes.")));
+				 errdetail("Their label is NULL or not one of the declared classes, or their unit is NULL.")));
 	if (fitted < model->teachers)
 		ereport(NOTICE,
 				(errmsg("%d of %d teachers of model \"%s\" always vote \"%s\"",
@@ -350,7 +362,10 @@ train(ModelRecord *model, const ProtectedRelation *protected)
 		elog(ERROR, "training query failed");
 	spi = MemoryContextSwitchTo(caller);
 	predictor = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	model->predictor = isnull ? NULL : (Predictor *) PG_DETOAST_DATUM_COPY(predictor);
+	model->predictor = predictor_complete(model->learner,
+										  isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
+										  model->teachers, model->classes, model->nclasses,
+										  model->features->width, model_default_class(model));
 	unused_rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
 											  2, &isnull));
 	MemoryContextSwitchTo(spi);

@@ -23,15 +23,13 @@ CREATE FUNCTION probe(model text) RETURNS bool
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
 CREATE FUNCTION set_cap(relation_id bigint, epsilon float8) RETURNS void
 	AS '$libdir/privpred', 'privpred_ledger_probe_cap' LANGUAGE C;
-CREATE TABLE patients (id int PRIMARY KEY);
-CREATE TABLE visits (id int PRIMARY KEY);
-INSERT INTO privpred.protected_relation (relation, relation_name, unit_columns, protects)
-	VALUES ('patients', 'patients', '{id}', 'rows'), ('visits', 'visits', '{id}', 'rows');
-INSERT INTO privpred.model (name, relation_id, label, classes, features, mechanism, learner,
-		teachers, epsilon_units, options, salt, version, status, created_by)
-	SELECT n, r, 'y', '{a,b}', '{}', 'vote', 'logistic', 10, 100000000000, '{}',
-		'\x00112233445566778899aabbccddeeff', 1, 'ready', 'postgres'
-	FROM (VALUES ('m', 1), ('v', 2)) AS _ (n, r);
+CREATE TABLE patients (id int PRIMARY KEY, x float8, y text);
+CREATE TABLE visits (LIKE patients INCLUDING ALL);
+SELECT privpred.protect('patients');
+SELECT privpred.protect('visits');
+SET client_min_messages = warning;
+SELECT privpred.create_model('m', 'patients', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 10, epsilon => 0.1);
+SELECT privpred.create_model('v', 'visits', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 10, epsilon => 0.1);
 CREATE SEQUENCE calls;
 GRANT USAGE ON SEQUENCE calls TO PUBLIC;
 DO $$ BEGIN

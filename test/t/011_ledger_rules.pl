@@ -88,7 +88,9 @@ sub open_cursor
 open_cursor();
 cmp_ok($node->safe_psql('postgres', q{SELECT sum(answers) FROM privpred.leases}), '>', 10,
 	'a lease is out');
-my $before = $node->safe_psql('postgres', q{SELECT epsilon_spent FROM privpred.budgets WHERE role = 'alice'::regrole});
+is($node->safe_psql('postgres', q{SELECT bool_and(l.answers <= greatest(1, (b.epsilon_left * 10 + l.answers) / 8))
+		FROM privpred.leases l JOIN privpred.budgets b USING (role, relation)}),
+	't', 'and takes at most an eighth of what was left');
 $node->safe_psql('postgres', q{SELECT privpred.revoke_budget('alice', 'patients')});
 $out = $analyst->query(q{FETCH 1 FROM c});
 like($analyst->{stderr}, qr/42501/, 'revoked: the next answer is refused, lease or not');

@@ -1,0 +1,91 @@
+-- A teacher depends on its rows alone: not on their order, the plan, or the number of workers.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS privpred;
+CREATE TABLE rows_of (id int PRIMARY KEY, visit int, x float8, z float8, ward text, y text);
+INSERT INTO rows_of SELECT i, i % 3, (i * 7919 % 1000) / 1000.0, (i * 104729 % 997) / 997.0, chr(65 + i % 4),
+  CASE (i * 7919 % 1000) / 400 WHEN 0 THEN 'a' WHEN 1 THEN 'b' ELSE 'c' END FROM generate_series(1, 6000) i;
+ANALYZE rows_of;
+SELECT privpred.protect('rows_of');
+CREATE FUNCTION first_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT COALESCE(state, label)';
+CREATE AGGREGATE first_train(text, float8[]) (SFUNC = first_step, STYPE = text);
+CREATE FUNCTION first_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT state';
+CREATE TEMP TABLE learner (name text, options jsonb);
+INSERT INTO learner SELECT unnest('{logistic,svm,linear,naive_bayes,centroid,stump}'::text[]), '{}';
+INSERT INTO learner VALUES ('sql', '{"train": "public.first_train", "predict": "public.first_predict"}');
+SELECT count(privpred.create_model(name, 'rows_of', label => 'y', classes => '{a,b,c}', teachers => 10, epsilon => 1, learner => name, options => options,
+  features => '{"x": {"min": 0, "max": 1}, "z": {"min": 0, "max": 1}, "ward": {"levels": ["A", "B", "C", "D"]}}')) FROM learner;
+CREATE TEMP TABLE trained (how text, name text, predictor text);
+INSERT INTO trained SELECT 'first', name, md5(predictor::text) FROM privpred.model WHERE name IN (SELECT name FROM learner);
+
+-- the same table again, sorting instead of hashing, because the states would not fit
+SET maintenance_work_mem = '1MB';
+SELECT count(privpred.retrain(name)) FROM learner;
+INSERT INTO trained SELECT 'sorted', name, md5(predictor::text) FROM privpred.model WHERE name IN (SELECT name FROM learner);
+RESET maintenance_work_mem;
+
+-- with workers
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SELECT count(privpred.retrain(name)) FROM learner;
+INSERT INTO trained SELECT 'parallel', name, md5(predictor::text) FROM privpred.model WHERE name IN (SELECT name FROM learner);
+RESET max_parallel_workers_per_gather;
+
+-- in another physical order
+CREATE TEMP TABLE shuffled AS SELECT * FROM rows_of ORDER BY hashint4(id);
+TRUNCATE rows_of;
+INSERT INTO rows_of SELECT * FROM shuffled;
+SELECT count(privpred.retrain(name)) FROM learner;
+INSERT INTO trained SELECT 'shuffled', name, md5(predictor::text) FROM privpred.model WHERE name IN (SELECT name FROM learner);
+SELECT name, count(DISTINCT predictor) AS different_predictors, count(*) AS trainings FROM trained GROUP BY name ORDER BY name COLLATE "C";
+
+-- one unit changed, in any way, moves one vote at most, whatever the question
+CREATE TEMP TABLE question AS SELECT ARRAY[a / 10.0, b / 10.0, (c = 0)::int, (c = 1)::int, (c = 2)::int, (c = 3)::int]::float8[] AS x
+FROM generate_series(0, 10) a, generate_series(0, 10) b, generate_series(0, 3) c;
+CREATE TEMP TABLE vote AS SELECT m.name, q.x, privpred.votes(m.predictor, q.x) AS votes FROM privpred.model m, question q WHERE m.name IN (SELECT name FROM learner);
+UPDATE rows_of SET x = 1 - x, z = 0.5, y = 'c', ward = 'D' WHERE id = 4711;
+SELECT count(privpred.retrain(name)) FROM learner;
+SELECT v.name, max((SELECT sum(abs((v.votes ->> c)::int - (privpred.votes(m.predictor, v.x) ->> c)::int)) FROM unnest('{a,b,c}'::text[]) c)) <= 2 AS one_vote_at_most
+FROM vote v JOIN privpred.model m USING (name) GROUP BY v.name ORDER BY v.name COLLATE "C";
+DELETE FROM rows_of WHERE id = 4711;
+SELECT count(privpred.retrain(name)) FROM learner;
+SELECT v.name, max((SELECT sum(abs((v.votes ->> c)::int - (privpred.votes(m.predictor, v.x) ->> c)::int)) FROM unnest('{a,b,c}'::text[]) c)) <= 2 AS one_vote_at_most
+FROM vote v JOIN privpred.model m USING (name) GROUP BY v.name ORDER BY v.name COLLATE "C";
+
+-- training can be cancelled, and then nothing has changed
+\set SHOW_CONTEXT never
+SET statement_timeout = '1ms';
+SELECT privpred.retrain('svm');
+RESET statement_timeout;
+SELECT version FROM privpred.model WHERE name = 'svm';
+
+-- more columns than a function has arguments, and a column of every awkward name
+DO $$ BEGIN
+  EXECUTE 'CREATE TABLE wide (id int PRIMARY KEY, "select ""it""" boolean, y boolean, '
+    || (SELECT string_agg(format('"F %s" float4 DEFAULT 0.5', i), ', ') FROM generate_series(1, 150) i) || ')';
+END $$;
+INSERT INTO wide (id, y, "select ""it""", "F 150") SELECT i, i % 2 = 0, i % 2 = 0, 1 FROM generate_series(1, 200) i;
+SELECT privpred.protect('wide');
+SELECT jsonb_array_length(privpred.create_model('wide', 'wide', label => 'y', teachers => 5, epsilon => 1,
+  features => (SELECT json_agg(attname) FROM pg_attribute WHERE attrelid = 'wide'::regclass AND attnum > 0 AND attname NOT IN ('id', 'y'))) -> 'features') AS features;
+SELECT rows, majority_accuracy FROM privpred.evaluate('wide', 'wide');
+DROP TABLE rows_of, wide;
+DROP AGGREGATE first_train(text, float8[]);
+DROP FUNCTION first_step, first_predict;
+
+-- how large a stored model is does not depend on what was learnt: few rows, no rows, one class
+CREATE TABLE sizes (id int PRIMARY KEY, x float8, y text);
+INSERT INTO sizes SELECT i, i / 1000.0, CASE WHEN i > 500 THEN 'b' ELSE 'a' END FROM generate_series(1, 1000) i;
+SELECT privpred.protect('sizes');
+SELECT count(privpred.create_model(name, 'sizes', label => 'y', classes => '{a,b,c}', features => '["x"]', teachers => 50, epsilon => 1, learner => name))
+FROM learner WHERE name <> 'sql';
+CREATE TEMP TABLE size AS SELECT name, pg_column_size(predictor) FROM privpred.model;
+DELETE FROM sizes WHERE id % 50 <> 0;
+SELECT count(privpred.retrain(name)) FROM learner WHERE name <> 'sql';
+INSERT INTO size SELECT name, pg_column_size(predictor) FROM privpred.model;
+DELETE FROM sizes;
+SELECT count(privpred.retrain(name)) FROM learner WHERE name <> 'sql';
+INSERT INTO size SELECT name, pg_column_size(predictor) FROM privpred.model;
+SELECT name, count(DISTINCT pg_column_size) AS different_sizes FROM size GROUP BY name ORDER BY name COLLATE "C";
+DROP TABLE sizes;

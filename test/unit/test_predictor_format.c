@@ -1,0 +1,188 @@
+/*
+ * test_predictor_format.c
+ *		Mutated predictors must be accepted or refused, and never read beyond
+ *		their end: each is a block of its own, for the address sanitizer.
+ *
+ * sources: src/learner/predictor_format.c
+ */
+#include "c.h"
+
+#include "learner/predictor_format.h"
+#include "unit.h"
+
+#define ROUNDS 400000
+#define MAX_SIZE 1024
+
+static uint64_t state = 88172645463325252u;
+
+/* Marsaglia's xorshift: the same mutations every time. */
+static uint32_t
+draw(uint32_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (uint32_t) (state >> 33) % n;
+}
+
+static size_t
+put_u32(unsigned char *bytes, size_t at, uint32_t value)
+{
+	write_u32(bytes + at, value);
+	return at + 4;
+}
+
+static size_t
+put_string(unsigned char *bytes, size_t at, const char *string)
+{
+	at = put_u32(bytes, at, strlen(string));
+	memcpy(bytes + at, string, strlen(string));
+	return at + strlen(string);
+}
+
+static size_t
+put_doubles(unsigned char *bytes, size_t at, int n)
+{
+	for (int i = 0; i < n; i++, at += 8)
+		write_double(bytes + at, i * 0.25);
+	return at;
+}
+
+/* An ensemble of three classes, two features and one member of each kind. */
+static size_t
+make_valid(unsigned char *bytes)
+{
+	size_t		at = 8;
+
+	memset(bytes, 0, PREDICTOR_HEADER_SIZE);
+	memcpy(bytes, PREDICTOR_MAGIC, 4);
+	bytes[4] = PREDICTOR_VERSION;
+	at = put_u32(bytes, at, 3);
+	at = put_u32(bytes, at, 2);
+	at = put_u32(bytes, at, 5);
+	at = put_u32(bytes, at, 1);
+	at = put_string(bytes, at, "low");
+	at = put_string(bytes, at, "");
+	at = put_string(bytes, at, "high");
+	at = put_u32(bytes, at, MEMBER_CONSTANT);
+	at = put_u32(bytes, at, 4);
+	at = put_u32(bytes, at, 2);
+	at = put_u32(bytes, at, MEMBER_LINEAR);
+	at = put_u32(bytes, at, 3 * 3 * 8);
+	at = put_doubles(bytes, at, 9);
+	at = put_u32(bytes, at, MEMBER_GAUSSIAN);
+	at = put_u32(bytes, at, 3 * 5 * 8);
+	at = put_doubles(bytes, at, 15);
+	at = put_u32(bytes, at, MEMBER_STUMP);
+	at = put_u32(bytes, at, 24);
+	at = put_u32(bytes, at, 1);
+	at = put_u32(bytes, at, 0);
+	at = put_u32(bytes, at, 2);
+	at = put_u32(bytes, at, 0);
+	at = put_doubles(bytes, at, 1);
+	at = put_u32(bytes, at, MEMBER_SQL);
+	at = put_u32(bytes, at, 12 + 3);
+	at = put_string(bytes, at, "f");
+	at = put_string(bytes, at, "t");
+	return put_string(bytes, at, "v");
+}
+
+/* Walks over everything that was accepted, as the server does. */
+static size_t
+walk(const PredictorShape *shape)
+{
+	const unsigned char *position = shape->names;
+	size_t		sum = 0;
+
+	for (uint32_t i = 0; i < shape->nclasses; i++)
+	{
+		const char *name;
+		uint32_t	length;
+
+		position = predictor_next_string(position, &name, &length);
+		for (uint32_t j = 0; j < length; j++)
+			sum += (unsigned char) name[j];
+	}
+	position = shape->members;
+	for (uint32_t i = 0; i < shape->nmembers; i++)
+	{
+		PredictorMember member;
+
+		position = predictor_next_member(position, &member);
+		for (uint32_t j = 0; j < member.size; j++)
+			sum += member.body[j];
+	}
+	return sum;
+}
+
+static size_t
+mutate(unsigned char *bytes, size_t size)
+{
+	for (uint32_t n = 1 + draw(4); n > 0; n--)
+	{
+		size_t		at = draw(size);
+
+		switch (draw(5))
+		{
+			case 0:
+				bytes[at] ^= 1 << draw(8);
+				break;
+			case 1:
+				bytes[at] = draw(256);
+				break;
+			case 2:
+				write_u32(bytes + (at > size - 4 ? size - 4 : at), draw(2) ? draw(64) : UINT32_MAX - draw(64));
+				break;
+			case 3:
+				size = 4 + draw(size - 3);
+				break;
+			case 4:
+				memmove(bytes + at, bytes + at / 2, size - at);
+				break;
+		}
+	}
+	return size;
+}
+
+int
+main(void)
+{
+	unsigned char valid[MAX_SIZE];
+	size_t		size = make_valid(valid);
+	PredictorShape shape;
+	size_t		cut_accepted = 0;
+	size_t		accepted = 0;
+	size_t		sum = 0;
+
+	ok(predictor_parse(valid, size, &shape) == NULL, "one member of each kind is accepted");
+	ok(shape.members + shape.members_size == valid + size, "up to its end");
+	for (size_t cut = 0; cut < size; cut++)
+	{
+		unsigned char *copy = malloc(Max(cut, 1));
+
+		memcpy(copy, valid, cut);
+		cut_accepted += predictor_parse(copy, cut, &shape) == NULL;
+		free(copy);
+	}
+	ok(cut_accepted == 0, "and refused when cut anywhere");
+	for (int round = 0; round < ROUNDS; round++)
+	{
+		unsigned char work[MAX_SIZE];
+		size_t		mutated;
+		unsigned char *copy;
+
+		memcpy(work, valid, size);
+		mutated = mutate(work, size);
+		copy = malloc(mutated);
+		memcpy(copy, work, mutated);
+		if (predictor_parse(copy, mutated, &shape) == NULL)
+		{
+			accepted++;
+			sum += walk(&shape);
+		}
+		free(copy);
+	}
+	/* some mutations only change a weight or a name */
+	ok(accepted > 0 && accepted < ROUNDS && sum > 0, "%d mutations", ROUNDS);
+	return done();
+}
