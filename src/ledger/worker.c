@@ -366,7 +366,7 @@ try_batch(LedgerSlot **slots, int nslots, bool careful, Served *served)
 		HOLD_INTERRUPTS();
 		committing = false;
 		sqlstate = client_sqlstate(geterrcode());
-		if (sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
+		if (careful && sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
 			EmitErrorReport();
 		FlushErrorState();
 		AbortCurrentTransaction();
