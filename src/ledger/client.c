@@ -10,6 +10,7 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
+#include "utils/wait_event.h"
 
 #include "ledger/internal.h"
 

@@ -90,7 +90,7 @@ ledger_open(MemoryContext context, const LedgerPrice *price)
 {
 	LedgerLease *lease;
 
-	PreventCommandDuringRecovery("a private answer");
+	PreventCommandDuringRecovery("private_predict()");
 	(void) ledger_shared();
 
 	lease = MemoryContextAllocZero(context, sizeof(LedgerLease));

@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
+#include "utils/wait_event.h"
 
 #include "catalog/store.h"
 #include "ledger/internal.h"
@@ -410,7 +411,7 @@ run_batch(LedgerSlot **slots, int nslots, bool careful)
 /* ---------- the head, for whoever keeps logs elsewhere ---------- */
 
 static void
-log_head(void)
+log_head(bool now_or_never)
 {
 	LedgerShared *shared = ledger_shared();
 	TimestampTz now = GetCurrentTimestamp();
@@ -426,7 +427,8 @@ log_head(void)
 		return;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, false);
-	due = entry != NULL && now - entry->head_logged >= interval * USECS_PER_SEC;
+	due = entry != NULL &&
+		(now_or_never || now - entry->head_logged >= interval * USECS_PER_SEC);
 	if (due)
 		entry->head_logged = now;
 	LWLockRelease(&shared->lock);
@@ -449,13 +451,13 @@ log_head(void)
 
 /* The log is no reason to fail. */
 static void
-log_head_safely(void)
+log_head_safely(bool now_or_never)
 {
 	MemoryContext context = CurrentMemoryContext;
 
 	PG_TRY();
 	{
-		log_head();
+		log_head(now_or_never);
 	}
 	PG_CATCH();
 	{
@@ -543,14 +545,14 @@ work(TimestampTz stop_at)
 		pgstat_report_stat(false);
 		last_work = GetCurrentTimestamp();
 		if (last_work - head_checked >= USECS_PER_SEC)
-			log_head_safely();
+			log_head_safely(false);
 		return true;
 	}
 	if (stop_at != 0)
 		wait_us = Min(wait_us, 10000);
 	else if (GetCurrentTimestamp() - last_work >= wait_us)
 	{
-		log_head_safely();
+		log_head_safely(false);
 		if (may_leave())
 			return false;
 	}
@@ -590,5 +592,5 @@ privpred_ledger_main(Datum arg)
 			override("synchronous_commit", "local");
 		}
 	}
-	log_head_safely();
+	log_head_safely(stop_requested);
 }

@@ -35,25 +35,34 @@ is($standby->safe_psql('postgres', q{SELECT ok FROM privpred.verify_ledger()}), 
 # A synchronous standby that hangs: no answer before the charge is there.
 $node->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = 'nobody';
 	SELECT pg_reload_conf()});
-($rc, $out, $err) = as($node, 'alice', q{SET synchronous_commit = off;
-	SET privpred.ledger_timeout = '1s'; SELECT probe('m')});
-is(sqlstate_of($err), '58000', 'synchronous standby missing: no answer');
-like($err, qr/may have been recorded/, 'the charge may have been recorded');
-# Neither a cancel nor a stop of the ledger's process lets an answer out.
-for my $function ('pg_cancel_backend', 'pg_terminate_backend')
+
+# Nothing that is done to the ledger's process while it waits lets an answer out.
+for my $act ('pg_typeof', 'pg_cancel_backend', 'pg_terminate_backend')
 {
 	my $asker = IPC::Run::start([ 'psql', '-XAtq', '-U', 'alice', '-h', $node->host, '-p', $node->port,
-			'-d', 'postgres', '-c', q{SET privpred.ledger_timeout = '1500ms'; SELECT probe('m')} ],
+			'-d', 'postgres', '-v', 'VERBOSITY=verbose', '-c',
+			q{SET synchronous_commit = off; SET privpred.ledger_timeout = '1500ms'; SELECT probe('m')} ],
 		'>', \$out, '2>', \$err);
-	usleep(500_000);
+	ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
+		WHERE backend_type = 'privpred ledger' AND wait_event = 'SyncRep'}), "$act: waiting for a standby");
 	$node->safe_psql('postgres',
-		"SELECT $function(pid) FROM pg_stat_activity WHERE backend_type = 'privpred ledger'");
+		"SELECT $act(pid) FROM pg_stat_activity WHERE backend_type = 'privpred ledger'");
 	$asker->finish;
-	is($out, '', "$function during the wait: no answer");
+	is($out, '', "$act: no answer");
+	is(sqlstate_of($err), '58000', "$act: state") or diag $err;
+	like($err, qr/may have been recorded/, "$act: the charge may have been recorded");
+	# The next one starts afresh.
+	$node->safe_psql('postgres',
+		q{SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE backend_type = 'privpred ledger'});
 }
+my $before = spent($node, 'alice');
+($rc, $out, $err) = as($node, 'alice', q{SET privpred.ledger_timeout = '500ms'; SELECT probe('m')});
+is(sqlstate_of($err), '58000', 'a client that gives up');
 $node->safe_psql('postgres', q{ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()});
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity
 	WHERE wait_event = 'SyncRep'}), 'standby requirement lifted');
+ok($node->poll_query_until('postgres', qq{SELECT round(epsilon_spent * 10) = $before FROM privpred.budgets}),
+	'what it gave up comes back');
 charges($node, 'alice', 1, q{SELECT probe('m')}, 'works again');
 
 $node->wait_for_catchup($standby);
