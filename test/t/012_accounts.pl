@@ -59,10 +59,8 @@ sub pick { return $_[ int rand @_ ] }
 my %price = (fine => 0.01, middling => 0.07, coarse => 0.4);
 my @roles = qw(ann bob eve);
 
-# What the model believes: answers and charges by relation and account.
+# What the model believes.
 my %spent;		# relation, account: at its order
-my %in_window;
-my %order;
 
 # One row per account: order, grant, what is spent at the order, ...
 sub accounts
@@ -86,8 +84,8 @@ sub random_grant
 {
 	my ($relation, $role) = @_;
 	my @arguments = ("'$role'", "'$relation'", 'epsilon => ' . pick(0.5, 1, 2, 4));
-	push @arguments, 'delta => ' . pick(0, '1e-9', '1e-6', '1e-3') if rand() < 0.6;
-	push @arguments, 'per_answer => ' . pick(0.01, 0.1) if rand() < 0.3;
+	push @arguments, 'delta => ' . pick(0, '1e-9', '1e-6', '1e-3') if rand() < 0.7;
+	push @arguments, 'per_answer => ' . pick(0.01, 0.01, 0.1) if rand() < 0.7;
 	push @arguments, "refresh => '" . pick('1 day', '1 hour') . "', lifetime_epsilon => " . pick(3, 6) if rand() < 0.25;
 	# What cannot be carried is refused; that is tested in sql/accounts.sql.
 	return as($node, 'postgres', 'SELECT privpred.grant_budget(' . join(', ', @arguments) . ')');
