@@ -849,6 +849,15 @@ COMMENT ON FUNCTION privpred.on_sql_drop() IS
 CREATE EVENT TRIGGER privpred_on_sql_drop ON sql_drop EXECUTE FUNCTION privpred.on_sql_drop();
 
 ----------------------------------------------------------------------
+-- Report
+----------------------------------------------------------------------
+
+CREATE FUNCTION privpred.report()
+RETURNS text AS 'MODULE_PATHNAME', 'privpred_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.report() IS
+'anyone: one HTML page on the budgets, spending and models that you may see in privpred.budgets, ledger, leases and models; save it with \t \a \o report.html';
+
+----------------------------------------------------------------------
 -- Privileges: everything is closed, then opened by name
 ----------------------------------------------------------------------
 
@@ -894,3 +903,5 @@ GRANT EXECUTE ON FUNCTION
 	privpred.verify_ledger(bytea),
 	privpred.forgive_lease(bigint)
 	TO PUBLIC;
+-- report: shows what the caller finds in the views
+GRANT EXECUTE ON FUNCTION privpred.report() TO PUBLIC;

@@ -54,18 +54,6 @@ SELECT privpred.on_sql_drop();
 SELECT privpred.adopt_ledger();
 RESET ROLE;
 
--- rows whose unit is NULL, which a child table can hold, are left out
-CREATE TABLE parent (id int NOT NULL, x float8, y boolean);
-CREATE TABLE child () INHERITS (parent);
-ALTER TABLE child ALTER id DROP NOT NULL;
-INSERT INTO parent SELECT i, i / 100.0, i > 50 FROM generate_series(1, 100) i;
-INSERT INTO child SELECT NULL, i / 100.0, i <= 50 FROM generate_series(1, 100) i;
-SELECT privpred.protect('parent', unit => 'id');
-RESET client_min_messages;
-SELECT privpred.create_model('parent', 'parent', label => 'y', features => '["x"]', teachers => 1, epsilon => 1) ->> 'version' AS version;
-SELECT privpred.votes(predictor, ARRAY[0.9]) = '{"true": 1, "false": 0}' AS learnt_from_units_only FROM privpred.model WHERE name = 'parent';
-SET client_min_messages = warning;
-DROP TABLE parent CASCADE;
 DROP SCHEMA sec_o, sec_a CASCADE;
 DROP OWNED BY sec_analyst, sec_other;
 DROP ROLE sec_owner, sec_other, sec_analyst;

@@ -11,6 +11,11 @@
 #error "privpred needs PostgreSQL 14 or later"
 #endif
 
+/* A prefix since 18, so that C23's attribute fits. */
+#ifndef pg_noreturn
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif

@@ -84,6 +84,7 @@ owner_rights_begin(CatalogSession *session, Oid relid)
 	rights_begin(session, relation_owner(relid));
 }
 
+/* What the caller's own rights allow, and nothing of the caller's search_path. */
 void
 caller_begin(CatalogSession *session)
 {

@@ -18,7 +18,7 @@
 #define DEFAULT_RIDGE			1.0
 #define DEFAULT_SMOOTHING		0.01
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 bad_option(const char *key, const char *rule)
 {
 	ereport(ERROR,

@@ -140,7 +140,7 @@ teacher_unit_type_ok(Oid type, Oid collation)
 	return get_typtype(base_type) == TYPTYPE_ENUM;
 }
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_type(Oid type, Oid collation)
 {
 	if (!collation_is_deterministic(collation))

@@ -4,7 +4,8 @@
  *
  * registry.c	names to mechanisms
  * vote.c		subsample and aggregate
- * vote_draw.c	its draw, from counts alone
+ * average.c	a random teacher's opinion
+ * *_draw.c		their draws, from counts alone
  */
 #ifndef PRIVPRED_MECHANISM_H
 #define PRIVPRED_MECHANISM_H
@@ -56,6 +57,7 @@ typedef struct Mechanism
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
 extern char *mechanism_names(void);
 
+extern const Mechanism average_mechanism;
 extern const Mechanism vote_mechanism;
 
 #endif							/* PRIVPRED_MECHANISM_H */

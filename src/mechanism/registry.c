@@ -10,6 +10,7 @@
 
 /* In alphabetical order, as hints print them. */
 static const Mechanism *const mechanisms[] = {
+	&average_mechanism,
 	&vote_mechanism,
 };
 

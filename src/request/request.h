@@ -7,6 +7,7 @@
  * train.c		create_model, retrain, drop_model
  * predict.c	private_predict
  * evaluate.c	evaluate
+ * report.c		report: a page for people, see report.h
  */
 #ifndef PRIVPRED_REQUEST_H
 #define PRIVPRED_REQUEST_H
@@ -75,5 +76,10 @@ typedef struct Evaluation
 } Evaluation;
 
 extern Evaluation request_evaluate(const char *model, Oid test_relation);
+
+/* report.c */
+
+/* An HTML page about all that the current user may see, in ASCII. */
+extern text *request_report(void);
 
 #endif							/* PRIVPRED_REQUEST_H */

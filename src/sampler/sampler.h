@@ -16,6 +16,8 @@
 #ifndef PRIVPRED_SAMPLER_H
 #define PRIVPRED_SAMPLER_H
 
+#include "compat.h"
+
 #ifndef HAVE_INT128
 #error "privpred needs a compiler with 128-bit integers"
 #endif
@@ -26,8 +28,8 @@
  * randomness to give, the second when an argument is outside the range stated
  * here, which is always a bug of the caller.
  */
-extern void sampler_no_entropy(void) pg_attribute_noreturn();
-extern void sampler_out_of_range(const char *function) pg_attribute_noreturn();
+pg_noreturn extern void sampler_no_entropy(void);
+pg_noreturn extern void sampler_out_of_range(const char *function);
 
 /* rng.c */
 

@@ -96,7 +96,7 @@ refused($node, 'bob', '42501', q{SELECT * FROM view_of_alice}, "a view's owner d
 	payer => 'alice');
 refused($node, 'postgres', '42501', q{SELECT probe('m')}, 'a superuser without a budget');
 charges($node, 'postgres', 1, q{SET ROLE alice; SELECT probe('m')}, 'SET ROLE', payer => 'alice');
-$node->safe_psql('postgres', q{GRANT alice TO carol; ALTER ROLE carol NOINHERIT});
+$node->safe_psql('postgres', q{ALTER ROLE carol NOINHERIT; GRANT alice TO carol});
 refused($node, 'carol', '42501', q{SELECT probe('m')}, 'NOINHERIT member', payer => 'alice');
 charges($node, 'carol', 1, q{SET ROLE alice; SELECT probe('m')}, 'NOINHERIT member, SET ROLE',
 	payer => 'alice');

@@ -131,6 +131,13 @@ refused($node, 'alice', '53400', q{SELECT probe('m')}, 'limit lowered by hand');
 $node->safe_psql('postgres', q{UPDATE privpred.account SET limit_units = 1000000000000 * 100 WHERE role = 'alice'::regrole});
 charges($node, 'alice', 1, q{SELECT probe('m')}, 'limit raised by hand');
 
+$node->safe_psql('postgres', q{SELECT privpred.grant_budget('carol', 'patients', 0.1)});
+charges($node, 'carol', 1, q{SELECT probe('m')}, 'the last answer');
+$node->safe_psql('postgres', q{UPDATE privpred.account SET limit_units = limit_units * 2 WHERE role = 'carol'::regrole});
+charges($node, 'carol', 1, q{SELECT probe('m')}, 'no refusal from memory');
+$node->safe_psql('postgres', q{SELECT privpred.grant_budget('carol', 'patients', 0.2);
+	SELECT privpred.revoke_budget('carol', 'patients')});
+
 # Lowering the limit below what is spent freezes, and is no discrepancy.
 $node->safe_psql('postgres', q{SELECT privpred.grant_budget('alice', 'patients', 1)});
 refused($node, 'alice', '53400', q{SELECT probe('m')}, 'frozen');

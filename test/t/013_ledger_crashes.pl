@@ -96,9 +96,15 @@ for my $round (0 .. $#rounds)
 	}
 	else
 	{
-		my $pid = $node->safe_psql('postgres',
-			"SELECT pid FROM pg_stat_activity WHERE $victim{$whom} LIMIT 1");
-		ok($pid && kill(9, $pid), "round $round: kill -9 of $whom");
+		my $killed;
+		for (1 .. 100)
+		{
+			my $pid = $node->safe_psql('postgres',
+				"SELECT pid FROM pg_stat_activity WHERE $victim{$whom} LIMIT 1");
+			last if $killed = $pid && kill(9, $pid);
+			usleep(20_000);
+		}
+		ok($killed, "round $round: kill -9 of $whom");
 		usleep(200_000);
 	}
 	ok(alive(), "round $round: server is back");

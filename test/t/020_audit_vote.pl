@@ -1,4 +1,4 @@
-# Audits of "vote" through the real SQL path: neighbouring tables, many
+# Audits of "vote" and "average" through the real SQL path: neighbouring tables, many
 # answers each, and a lower bound on epsilon that must not exceed the claim.
 # Each audit is repeated against a mutant, a model that spends twice what the
 # audit is told, and must catch it.
@@ -41,9 +41,10 @@ SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 1e6);
 # One unit per teacher: the salt is public, so such ids can be found.
 sub make_model
 {
-	my ($name, $teachers, $classes, $epsilon) = @_;
+	my ($name, $teachers, $classes, $epsilon, $mechanism) = @_;
+	$mechanism //= 'vote';
 	sql(qq{SELECT privpred.create_model('$name', 'people', label => 'y', classes => '{$classes}', features => '["x"]',
-		teachers => $teachers, epsilon => $epsilon, learner => 'sql',
+		mechanism => '$mechanism', teachers => $teachers, epsilon => $epsilon, learner => 'sql',
 		options => '{"train": "public.echo_train", "predict": "public.echo_predict"}')});
 }
 
@@ -81,10 +82,10 @@ sub answers
 # Draws from a table and its neighbour, one unit's label changed.
 sub audit
 {
-	my ($name, $epsilon, $classes, $draws, $before, $after) = @_;
+	my ($name, $epsilon, $classes, $draws, $before, $after, $mechanism) = @_;
 	my @classes = split /,/, $classes;
 
-	make_model($name, scalar(@$before), $classes, $epsilon);
+	make_model($name, scalar(@$before), $classes, $epsilon, $mechanism);
 	set_votes($name, @$before);
 	my $from = answers($name, $draws);
 	set_votes($name, @$after);
@@ -99,18 +100,28 @@ my @cases = (
 	[ 'odd, gap 1 to -1', 'a,b', [qw(a a b)], [qw(a b b)] ],
 	[ 'odd, gap 1 to 3', 'a,b', [qw(a a b)], [qw(a a a)] ],
 	[ 'three classes', 'a,b,c', [qw(a a b b)], [qw(a a a b)] ],
+	[ 'average', 'a,b', [qw(a a a b)], [qw(a a b b)], 'average' ],
 );
 my $epsilon = 1;
 my $draws = 6000;
 
 foreach my $case (@cases)
 {
-	my ($name, $classes, $before, $after) = @$case;
-	my $bound = audit($name, $epsilon, $classes, $draws, $before, $after);
+	my ($name, $classes, $before, $after, $mechanism) = @$case;
+	my $bound = audit($name, $epsilon, $classes, $draws, $before, $after, $mechanism);
 	cmp_ok($bound, '<=', $epsilon, "$name: epsilon $epsilon holds (lower bound $bound)");
+	next if defined $mechanism;
 	my $mutant = audit("$name, twice", 2 * $epsilon, $classes, $draws, $before, $after);
 	cmp_ok($mutant, '>', $epsilon, "$name: spending twice is caught (lower bound $mutant)");
 }
+
+# The average's mutant has no clip: none against one of four would be told
+# apart at any epsilon, so the clipped answer must not be "never".
+make_model('clip', 4, 'a,b', $epsilon, 'average');
+set_votes('clip', qw(a a a a));
+my $never = answers('clip', 2000)->{b} // 0;
+cmp_ok(clopper_pearson_upper($never, 2000, $alpha), '>=', 0.25, "average: unanimous teachers are clipped to 1/4 ($never of 2000)");
+cmp_ok(clopper_pearson_lower($never, 2000, $alpha), '<=', 0.25, 'average: and no further');
 
 # The distribution itself, at a tie and one flip away: 1/2 and exp(-epsilon)/2.
 make_model('law', 4, 'a,b', $epsilon);

@@ -8,6 +8,8 @@
 
 #include "c.h"
 
+#include "compat.h"
+
 /* ---------- TAP ---------- */
 
 extern void ok(bool passed, const char *format,...) pg_attribute_printf(2, 3);
@@ -62,7 +64,7 @@ typedef struct Enumeration
 
 /* weights: NULL for equal ones */
 extern int	choose(int n, const double *weights);
-extern void start_over(void) pg_attribute_noreturn();
+pg_noreturn extern void start_over(void);
 extern void enumerate(RandomFunction function, const void *argument, double cutoff,
 					  Enumeration *result);
 

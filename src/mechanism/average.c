@@ -1,0 +1,82 @@
+/*
+ * average.c
+ *		The "average" mechanism: a random teacher's opinion, for two classes.
+ *
+ * An answer follows the teachers' shares, so that over many questions the
+ * frequencies come out right where a vote would always take the larger side.
+ */
+#include "postgres.h"
+
+#include "mechanism/average_draw.h"
+#include "mechanism/mechanism.h"
+#include "mechanism/vote_draw.h"
+
+static void
+average_validate(int teachers, int nclasses, EpsilonUnits epsilon)
+{
+	int64		margin = average_margin(epsilon);
+
+	if (nclasses != 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("mechanism \"average\" needs two classes, not %d", nclasses),
+				 errhint("Use mechanism \"vote\".")));
+	if (teachers < 2 * margin)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("mechanism \"average\" needs at least " INT64_FORMAT " teachers at this epsilon",
+						2 * margin),
+				 errdetail("There are %d.", teachers),
+				 errhint("Declare more teachers or a larger epsilon, or use mechanism \"vote\".")));
+}
+
+static ChargeShape
+average_shape(bool order_is_infinite)
+{
+	return CHARGE_PURE;
+}
+
+/* The second class is yes. */
+static int32
+count_yes(const MechanismModel *model, const double *x)
+{
+	int32		votes[2] = {0, 0};
+
+	ensemble_vote(model->ensemble, x, votes);
+	return votes[1];
+}
+
+static int
+average_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+{
+	if (receipt == NULL)
+		elog(ERROR, "an answer needs a receipt");
+	return average_draw(model->epsilon, count_yes(model, x), model->teachers) ? 1 : 0;
+}
+
+static void
+average_distribution(bool order_is_infinite, const MechanismModel *model,
+					 const double *x, double *probability)
+{
+	probability[1] = average_probability(model->epsilon, count_yes(model, x), model->teachers);
+	probability[0] = 1 - probability[1];
+}
+
+static int
+average_majority(const MechanismModel *model, const double *x)
+{
+	int32		votes[2] = {0, 0};
+
+	ensemble_vote(model->ensemble, x, votes);
+	return vote_majority(2, votes);
+}
+
+const Mechanism average_mechanism = {
+	.name = "average",
+	.charge_kind = "per_answer",
+	.validate = average_validate,
+	.shape = average_shape,
+	.answer = average_answer,
+	.distribution = average_distribution,
+	.majority = average_majority,
+};

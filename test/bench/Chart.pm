@@ -1,0 +1,92 @@
+# Two plain pictures in SVG, for docs/benchmarks.md.
+package Chart;
+use strict;
+use warnings;
+
+my @colours = ('#1f6f8b', '#c8553d', '#588157', '#6d597a', '#b08900', '#3d405b', '#8a8a8a');
+
+sub escape
+{
+	my ($text) = @_;
+	$text =~ s/&/&amp;/g;
+	$text =~ s/</&lt;/g;
+	return $text;
+}
+
+sub label
+{
+	my ($x, $y, $text, $more) = @_;
+	return sprintf qq{<text x="%.1f" y="%.1f" %s>%s</text>\n}, $x, $y, $more // '', escape($text);
+}
+
+sub write_picture
+{
+	my ($file, $width, $height, $title, $body) = @_;
+	open(my $out, '>', $file) or die "$file: $!\n";
+	print $out qq{<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 $width $height" width="$width" height="$height" }
+		. qq{font-family="sans-serif" font-size="13" role="img">\n}
+		. qq{<title>@{[ escape($title) ]}</title>\n<rect width="$width" height="$height" fill="white"/>\n}
+		. label(10, 22, $title, 'font-weight="bold"') . $body . "</svg>\n";
+	close $out or die "$file: $!\n";
+}
+
+# bars FILE TITLE TARGET [LABEL, VALUE]...: horizontal, with a line at the target
+sub bars
+{
+	my ($file, $title, $target, @bars) = @_;
+	my ($left, $top, $step, $width) = (430, 40, 26, 900);
+	my $height = $top + $step * @bars + 25;
+	my ($max) = sort { $b <=> $a } $target, map { $_->[1] } @bars;
+	my $scale = ($width - $left - 70) / $max;
+	my $body = '';
+
+	for my $i (0 .. $#bars)
+	{
+		my ($name, $value) = @{ $bars[$i] };
+		my $y = $top + $step * $i;
+		$body .= label($left - 8, $y + 16, $name, 'text-anchor="end"');
+		$body .= sprintf qq{<rect x="%d" y="%.1f" width="%.1f" height="%d" fill="%s"/>\n},
+			$left, $y + 3, $value * $scale, $step - 8, $name =~ /teachers/ ? $colours[0] : $colours[6];
+		$body .= label($left + $value * $scale + 6, $y + 16, sprintf('%.2f', $value));
+	}
+	my $x = $left + $target * $scale;
+	$body .= sprintf qq{<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s" stroke-dasharray="4 3"/>\n},
+		$x, $top, $x, $height - 20, $colours[1];
+	$body .= label($x, $height - 6, "target $target", qq{text-anchor="middle" fill="$colours[1]"});
+	write_picture($file, $width, $height, $title, $body);
+}
+
+# lines FILE TITLE [LABEL, [X, Y]...]...: x on a logarithmic scale
+sub lines
+{
+	my ($file, $title, @lines) = @_;
+	my ($left, $right, $top, $bottom, $width, $height) = (60, 220, 45, 45, 900, 420);
+	my @points = map { my (undef, @p) = @$_; @p } @lines;
+	my @x = sort { $a <=> $b } keys %{ { map { $_->[0] => 1 } @points } };
+	my ($low) = sort { $a <=> $b } map { $_->[1] } @points;
+	$low = int($low * 10) / 10;
+	my $span = @x > 1 ? log($x[-1] / $x[0]) : 1;
+	my $px = sub { $left + log($_[0] / $x[0]) / $span * ($width - $left - $right) };
+	my $py = sub { $height - $bottom - ($_[0] - $low) / (1 - $low) * ($height - $top - $bottom) };
+	my $body = '';
+
+	for (my $y = $low; $y <= 1.0001; $y += 0.1)
+	{
+		$body .= sprintf qq{<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#ddd"/>\n}, $left, $py->($y), $width - $right, $py->($y);
+		$body .= label($left - 8, $py->($y) + 4, sprintf('%.1f', $y), 'text-anchor="end"');
+	}
+	$body .= label($px->($_), $height - $bottom + 20, $_, 'text-anchor="middle"') for @x;
+	$body .= label(($left + $width - $right) / 2, $height - 8, 'epsilon of one answer', 'text-anchor="middle"');
+	for my $i (0 .. $#lines)
+	{
+		my ($name, @p) = @{ $lines[$i] };
+		my $colour = $colours[ $i % @colours ];
+		$body .= sprintf qq{<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>\n}, $colour,
+			join ' ', map { sprintf '%.1f,%.1f', $px->($_->[0]), $py->($_->[1]) } @p;
+		$body .= sprintf qq{<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>\n}, $px->($_->[0]), $py->($_->[1]), $colour for @p;
+		$body .= label($width - $right + 20, $top + 12 + 20 * $i, $name, qq{fill="$colour"});
+	}
+	write_picture($file, $width, $height, $title, $body);
+}
+
+1;

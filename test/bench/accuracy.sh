@@ -1,0 +1,75 @@
+# shellcheck shell=bash disable=SC2154
+# Accuracy of private answers on rows that were not trained on: the exact
+# expectation over the noise, from privpred.evaluate().
+
+# load_data STEM SPLIT: STEM_SPLIT.csv.gz, all numbers, id first
+load_data() {
+	local header
+	header=$(zcat "$data/$1_$2.csv.gz" 2>/dev/null | head -n 1 || true)
+	header=${header#id,}
+	sql -c "CREATE TABLE $1_$2 (id int PRIMARY KEY, ${header//,/ float8, } int)" \
+		-c "\\copy $1_$2 FROM PROGRAM 'zcat $data/$1_$2.csv.gz' CSV HEADER" -c "VACUUM ANALYZE $1_$2"
+}
+
+# evaluate DATA LABEL FEATURES MORE LEARNER TEACHERS EPSILON: trains on DATA_train
+# with those, and samples the accuracies on DATA_test
+evaluate() {
+	local answer
+	answer=$(sql -F ' ' <<-SQL
+		SET client_min_messages = warning;
+		SET maintenance_work_mem = '1GB';
+		\\o /dev/null
+		SELECT privpred.create_model('accuracy', '$1_train', label => '$2', features => '$3',
+			learner => '$5', teachers => $6, epsilon => $7 $4);
+		\\o
+		SELECT private_accuracy, majority_accuracy, baseline_accuracy
+		  FROM privpred.evaluate('accuracy', '$1_test');
+		\\o /dev/null
+		SELECT privpred.drop_model('accuracy');
+	SQL
+	)
+	# shellcheck disable=SC2086
+	set -- "$1" "$5" "$6" "$7" $answer
+	sample "accuracy/$1/$2/$3/$4" "$5"
+	sample "majority/$1/$2/$3" "$6"
+	sample "baseline/$1" "$7"
+}
+
+# A whole table of accuracies: evaluate_all DATA LABEL FEATURES MORE
+evaluate_all() {
+	local learner teachers epsilon
+	chapter "accuracy: $1"
+	evaluate "$@" logistic 1 1
+	for teachers in 25 100 500; do
+		for epsilon in 0.02 0.05 0.1 0.2 0.5 1; do
+			evaluate "$@" logistic $teachers $epsilon
+		done
+	done
+	for learner in svm linear naive_bayes centroid stump; do
+		evaluate "$@" $learner 100 0.5
+	done
+}
+
+sql -c "SELECT make_rows('synthetic_train', 50000, 0.1), make_rows('synthetic_test', 20000, 0.9)" >/dev/null
+sample best/synthetic "$(sql -c "SELECT avg(greatest(p, 1 - p)) FROM synthetic_test, certainty(f1, f2, f3, f4, f5, f6) p")"
+evaluate_all synthetic y "$features" ""
+
+if [ -n "$data" ]; then
+	load_data adult train
+	load_data adult test
+	sql -c "SELECT privpred.protect('adult_train')" >/dev/null
+	evaluate_all adult y "[$(seq -s, -f '"f%g"' 50)]" ", classes => '{0,1}'"
+	if [ -r "$data/mnist7x7_train.csv.gz" ]; then
+		chapter "accuracy: mnist7x7"
+		load_data mnist7x7 train
+		load_data mnist7x7 test
+		sql -c "SELECT privpred.protect('mnist7x7_train')" >/dev/null
+		mnist=(mnist7x7 digit "{$(seq -s, -f '"p%g": {"min": 0, "max": 255}' 49)}" ", classes => '{0,1,2,3,4,5,6,7,8,9}'")
+		for epsilon in 0.05 0.1 0.2 0.5 1; do
+			evaluate "${mnist[@]}" logistic 100 $epsilon
+		done
+		for learner in linear naive_bayes centroid; do
+			evaluate "${mnist[@]}" $learner 100 0.5
+		done
+	fi
+fi
