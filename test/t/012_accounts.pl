@@ -146,10 +146,11 @@ sub random_question
 	return "$role asked $model $n times";
 }
 
+# A little more than a window, so that no two begin at the same time.
 sub pass_time
 {
 	my ($relation) = @_;
-	sql(qq{UPDATE privpred.account a SET window_anchor = window_anchor - refresh, window_start = window_start - refresh
+	sql(qq{UPDATE privpred.account a SET window_anchor = window_anchor - refresh - interval '1 second', window_start = window_start - refresh - interval '1 second'
 		FROM privpred.protected_relation r WHERE a.relation_id = r.relation_id AND r.relation = '$relation'::regclass AND refresh IS NOT NULL});
 	return 'a window passed';
 }
