@@ -276,6 +276,8 @@ publish(LedgerSlot **slots, int nslots)
 {
 	LedgerShared *shared = ledger_shared();
 	TimestampTz now = GetCurrentTimestamp();
+	int			clients[LEDGER_SLOTS];
+	int			nclients = 0;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < nslots; i++)
@@ -286,13 +288,20 @@ publish(LedgerSlot **slots, int nslots)
 		if (reply->outcome == OUTCOME_LOCKED)
 			put_back(slot, now);
 		else if (slot_state(slot) == SLOT_TAKEN && slot->wants_reply)
-			reply_to(slot);
+		{
+			slot_set_state(slot, SLOT_DONE);
+			clients[nclients++] = slot->client;
+		}
 		else if (slot->wants_reply && reply->outcome == OUTCOME_GRANTED && reply->granted > 0)
 			slot_give_back(slot);	/* the client has gone */
 		else
 			slot_set_free(slot);
 	}
 	LWLockRelease(&shared->lock);
+
+	/* Whoever wakes takes the lock: let go of it first. */
+	for (int i = 0; i < nclients; i++)
+		SetLatch(&ProcGlobal->allProcs[clients[i]].procLatch);
 }
 
 /* One request failed for good, or is tried again later if something comes back. */
