@@ -5,6 +5,7 @@
 #ifndef PRIVPRED_LEDGER_INTERNAL_H
 #define PRIVPRED_LEDGER_INTERNAL_H
 
+#include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
@@ -350,5 +351,43 @@ extern void chain_read_end(ChainEnd *end, Oid generation);
 extern void chain_append(ChainEnd *end, LedgerEntry *entry);
 extern void chain_drain_outbox(ChainEnd *end);
 extern void chain_forget(void);
+
+/* ---------- book.c ---------- */
+
+typedef struct Batch
+{
+	TimestampTz now;
+	bool		careful;		/* trust no cache, lock before deciding */
+	Oid			generation;
+	ChainEnd	end;
+	Account   **accounts;
+	int			naccounts;
+	int			size;
+} Batch;
+
+typedef enum Found
+{
+	ACCOUNT_FOUND,
+	ACCOUNT_MISSING,
+	ACCOUNT_LOCKED				/* by another transaction */
+} Found;
+
+/* Runs a query, planned once. */
+extern void book_run(SPIPlanPtr *plan, const char *query, int nargs, Oid *argtypes,
+					 Datum *args, const char *nulls);
+
+/* The batch's own copy of an account; *result is NULL if there is none. */
+extern Found book_account(Batch *batch, int64 relation_id, Oid role, Account **result);
+
+/* False if the row is no longer the one that we knew. */
+extern bool book_write(Batch *batch, Account *account);
+
+/* What an entry says about the account that it is charged to. */
+extern void book_describe(LedgerEntry *entry, const Account *account);
+extern void book_append(Batch *batch, const char *kind, const LedgerRequest *request,
+						LedgerEntry *entry);
+
+extern void book_forget_rows(void);
+extern void book_forget(void);
 
 #endif							/* PRIVPRED_LEDGER_INTERNAL_H */

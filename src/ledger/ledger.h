@@ -8,6 +8,7 @@
  * shmem.c		request slots between the two
  * worker.c		the ledger's process: start, signals, main loop
  * debit.c		what it does with a batch of requests, in one transaction
+ * book.c		the accounts and entries of a batch
  * accounts.c	reading accounts: who pays, what is left
  * grants.c		grants, revocations, caps: the owner's side
  * terms.c		what a grant means: order, limits, windows, conversions
