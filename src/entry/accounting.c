@@ -11,25 +11,31 @@
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
+#include "utils/timestamp.h"
 
+#include "entry/entry.h"
 #include "ledger/accountant.h"
+#include "ledger/ledger.h"
 #include "ledger/renyi.h"
 #include "mechanism/mechanism.h"
 
 PG_FUNCTION_INFO_V1(privpred_answers_for);
 PG_FUNCTION_INFO_V1(privpred_epsilon_for);
+PG_FUNCTION_INFO_V1(privpred_account_epsilon);
+PG_FUNCTION_INFO_V1(privpred_account_charge);
+PG_FUNCTION_INFO_V1(privpred_account_window);
 
 /* epsilon_for() answers in multiples of this, which people can read. */
 #define PER_ANSWER_STEP		(EPSILON_UNITS_PER_ONE / 1000000000)
 #define PER_ANSWER_LARGEST	((EpsilonUnits) EPSILON_PER_ANSWER_MAX * EPSILON_UNITS_PER_ONE)
 
-static void
-check_delta(double delta)
+void
+check_delta(double delta, const char *name)
 {
 	if (!renyi_delta_is_valid(delta))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta must be 0 or a number from %g up to but not including 1", DBL_MIN),
+				 errmsg("%s must be 0 or a number from %g up to but not including 1", name, DBL_MIN),
 				 errhint("Use 0 for a pure budget, or less than one over the number of protected units, such as 1e-6.")));
 }
 
@@ -47,7 +53,7 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 				 errmsg("epsilon must be a number from %g to %g", EPSILON_MIN, EPSILON_MAX),
 				 errdetail("It is the privacy loss of all answers together."),
 				 errhint("Useful budgets lie between 0.1 and 10.")));
-	check_delta(delta);
+	check_delta(delta, "delta");
 	if (mechanism == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -59,7 +65,7 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 	return grant;
 }
 
-static Datum
+Datum
 units_to_numeric(EpsilonUnits units)
 {
 	char		buffer[EPSILON_TEXT_SIZE];
@@ -129,5 +135,61 @@ privpred_epsilon_for(PG_FUNCTION_ARGS)
 	values[0] = units_to_numeric(grant.per_answer);
 	values[1] = Float8GetDatum(renyi_order_to_double(plan.order));
 	values[2] = Int64GetDatum(plan.answers);
+	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
+}
+
+/* ---------- for views: accounts as they are stored ---------- */
+
+/* An order in units of 2^-20; NULL is infinite. */
+static RenyiOrder
+order_argument(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? RENYI_ORDER_INFINITE : PG_GETARG_INT64(n);
+}
+
+/* account_epsilon(spent_units, delta, renyi_order) */
+Datum
+privpred_account_epsilon(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(units_to_numeric(renyi_to_epsilon(PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1),
+													  order_argument(fcinfo, 2))));
+}
+
+/* account_charge(per_answer_units, mechanism, payer_order, renyi_order) */
+Datum
+privpred_account_charge(PG_FUNCTION_ARGS)
+{
+	const Mechanism *mechanism;
+	ChargeShape shape = CHARGE_PURE;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	mechanism = mechanism_lookup(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	if (mechanism != NULL && mechanism->shape != NULL)
+		shape = mechanism->shape(order_argument(fcinfo, 2) == RENYI_ORDER_INFINITE);
+	PG_RETURN_INT64(renyi_charge(PG_GETARG_INT64(0), shape, order_argument(fcinfo, 3)));
+}
+
+/* account_window(anchor, refresh, at) */
+Datum
+privpred_account_window(PG_FUNCTION_ARGS)
+{
+	TimestampTz start;
+	TimestampTz end;
+	Datum		values[2];
+	bool		nulls[2] = {false};
+
+	if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(0)) ||
+		TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(2)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("windows need finite times")));
+	ledger_check_refresh(PG_GETARG_INTERVAL_P(1));
+	ledger_window(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INTERVAL_P(1), PG_GETARG_TIMESTAMPTZ(2),
+				  &start, &end);
+	values[0] = TimestampTzGetDatum(start);
+	values[1] = TimestampTzGetDatum(end);
 	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
 }

@@ -20,6 +20,7 @@
 #include "utils/timestamp.h"
 
 #include "catalog/store.h"
+#include "entry/entry.h"
 #include "ledger/ledger.h"
 
 PG_FUNCTION_INFO_V1(privpred_grant_budget);
@@ -60,14 +61,35 @@ require_protected(Oid relation)
 	return protected_relation_get(relation)->relation_id;
 }
 
+/* Zero ends refreshing. */
 static void
-refuse_unsupported(bool given, const char *name)
+read_refresh(const Interval *refresh, LedgerGrant *grant)
 {
-	if (given)
+	grant->has_refresh = true;
+	grant->refresh = *refresh;
+	if (refresh->month != 0 || refresh->day != 0 || refresh->time != 0)
+		ledger_check_refresh(refresh);
+}
+
+/* Infinity ends a limit. */
+static void
+read_lifetime(double epsilon, LedgerGrant *grant)
+{
+	grant->has_lifetime = true;
+	if (!isinf(epsilon) || epsilon < 0)
+		grant->lifetime = read_epsilon(epsilon, EPSILON_MAX, "lifetime_epsilon");
+}
+
+static void
+read_valid_until(TimestampTz valid_until, LedgerGrant *grant)
+{
+	grant->has_valid_until = true;
+	grant->valid_until = valid_until;
+	if (valid_until <= GetCurrentTimestamp())
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("budgets with %s are not supported yet", name),
-				 errhint("Grant a pure budget: epsilon alone, with valid_until if it is to end.")));
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("valid_until must be in the future"),
+				 errhint("To end a budget now, use privpred.revoke_budget().")));
 }
 
 /* grant_budget(role, relation, epsilon, delta, valid_until, refresh, lifetime_epsilon, per_answer) */
@@ -76,36 +98,26 @@ privpred_grant_budget(PG_FUNCTION_ARGS)
 {
 	LedgerGrant grant = {0};
 	Oid			relation;
-	double		delta;
 
 	require_argument(fcinfo, 0, "role");
 	require_argument(fcinfo, 1, "relation");
 	require_argument(fcinfo, 2, "epsilon");
 	grant.role = PG_GETARG_OID(0);
 	relation = PG_GETARG_OID(1);
-	delta = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
 
 	check_relation_owner(relation);
 	(void) GetUserNameFromId(grant.role, false);	/* does it exist? */
 	grant.relation_id = require_protected(relation);
-	grant.limit = read_epsilon(PG_GETARG_FLOAT8(2), EPSILON_MAX, "epsilon");
-	if (!(delta >= 0 && delta < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta must be at least 0 and less than 1")));
-	refuse_unsupported(delta > 0, "delta");
-	refuse_unsupported(!PG_ARGISNULL(5), "refresh");
-	refuse_unsupported(!PG_ARGISNULL(6), "lifetime_epsilon");
+	grant.epsilon = read_epsilon(PG_GETARG_FLOAT8(2), EPSILON_MAX, "epsilon");
+	grant.has_delta = !PG_ARGISNULL(3);
+	grant.delta = grant.has_delta ? PG_GETARG_FLOAT8(3) : 0;
+	check_delta(grant.delta, "delta");
 	if (!PG_ARGISNULL(4))
-	{
-		grant.has_valid_until = true;
-		grant.valid_until = PG_GETARG_TIMESTAMPTZ(4);
-		if (grant.valid_until <= GetCurrentTimestamp())
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("valid_until must be in the future"),
-					 errhint("To end a budget now, use privpred.revoke_budget().")));
-	}
+		read_valid_until(PG_GETARG_TIMESTAMPTZ(4), &grant);
+	if (!PG_ARGISNULL(5))
+		read_refresh(PG_GETARG_INTERVAL_P(5), &grant);
+	if (!PG_ARGISNULL(6))
+		read_lifetime(PG_GETARG_FLOAT8(6), &grant);
 	if (!PG_ARGISNULL(7))
 		grant.per_answer = read_epsilon(PG_GETARG_FLOAT8(7), EPSILON_PER_ANSWER_MAX,
 										"per_answer");
@@ -172,15 +184,6 @@ lookup_price(const char *model, LedgerPrice *price, Oid *relation)
 	return found;
 }
 
-static Datum
-units_datum(EpsilonUnits units)
-{
-	char		text[EPSILON_TEXT_SIZE];
-
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(epsilon_to_text(units, text)),
-							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
 /* cost(model, answers) */
 Datum
 privpred_cost(PG_FUNCTION_ARGS)
@@ -219,9 +222,9 @@ privpred_cost(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	values[0] = units_datum(quote.cost);
-	values[1] = units_datum(0);
-	values[2] = units_datum(quote.left - quote.cost);
+	values[0] = units_to_numeric(quote.cost);
+	values[1] = DirectFunctionCall1(float8_numeric, Float8GetDatum(quote.delta));
+	values[2] = units_to_numeric(quote.left_after);
 	values[3] = BoolGetDatum(answers <= quote.answers_left);
 	values[4] = Int64GetDatum(quote.answers_left);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
@@ -339,13 +342,19 @@ privpred_ledger_probe(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ledger_spend(lease) != NULL);
 }
 
-/* Likewise for tests: what protect(..., epsilon_cap) does; null removes the cap. */
+/* Likewise for tests: what protect(..., epsilon_cap, delta_cap) does; null removes the cap. */
 Datum
 privpred_ledger_probe_cap(PG_FUNCTION_ARGS)
 {
-	bool		has_cap = !PG_ARGISNULL(1);
+	LedgerGrant cap = {.relation_id = PG_GETARG_INT64(0)};
 
-	ledger_set_cap(PG_GETARG_INT64(0), has_cap,
-				   has_cap ? read_epsilon(PG_GETARG_FLOAT8(1), EPSILON_MAX, "cap") : 0);
+	if (!PG_ARGISNULL(1))
+		cap.epsilon = read_epsilon(PG_GETARG_FLOAT8(1), EPSILON_MAX, "cap");
+	if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
+	{
+		cap.has_delta = true;
+		cap.delta = PG_GETARG_FLOAT8(2);
+	}
+	ledger_set_cap(&cap);
 	PG_RETURN_VOID();
 }

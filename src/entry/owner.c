@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 
 #include "catalog/store.h"
+#include "entry/entry.h"
 #include "ledger/ledger.h"
 #include "request/request.h"
 
@@ -61,7 +62,7 @@ Datum
 privpred_protect(PG_FUNCTION_ARGS)
 {
 	ProtectOptions options = {0};
-	EpsilonUnits cap = 0;
+	LedgerGrant cap = {.role = InvalidOid};
 
 	require_argument(fcinfo, 0, "relation");
 	require_argument(fcinfo, 2, "protects");
@@ -70,17 +71,20 @@ privpred_protect(PG_FUNCTION_ARGS)
 	options.declared_units = positive_or_none(fcinfo, 3, "declared_units", PG_GETARG_INT64(3));
 	options.max_rows_per_unit = positive_or_none(fcinfo, 4, "max_rows_per_unit",
 												 PG_GETARG_INT32(4));
-	if (!PG_ARGISNULL(5) && !epsilon_to_units(PG_GETARG_FLOAT8(5), EPSILON_MAX, &cap))
+	if (!PG_ARGISNULL(5) && !epsilon_to_units(PG_GETARG_FLOAT8(5), EPSILON_MAX, &cap.epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon_cap must be a number from %g to %g", EPSILON_MIN, EPSILON_MAX),
 				 errhint("Leave it out for no cap over all roles together.")));
-	if (!PG_ARGISNULL(6) && PG_GETARG_FLOAT8(6) != 0)
+	cap.has_delta = !PG_ARGISNULL(6);
+	cap.delta = cap.has_delta ? PG_GETARG_FLOAT8(6) : 0;
+	check_delta(cap.delta, "delta_cap");
+	if (cap.has_delta && cap.epsilon == 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("approximate budgets are not available in this version"),
-				 errhint("Leave delta_cap at 0.")));
-	request_protect(PG_GETARG_OID(0), &options, cap);
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta_cap needs epsilon_cap"),
+				 errhint("Give both, or neither.")));
+	request_protect(PG_GETARG_OID(0), &options, &cap);
 	PG_RETURN_VOID();
 }
 

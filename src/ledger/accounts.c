@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -69,6 +67,37 @@ spi_value(uint64 row, int column, bool *isnull)
 	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, isnull);
 }
 
+/* A number, or what stands for its absence. */
+static int64
+spi_int8(uint64 row, int column, int64 absent)
+{
+	bool		isnull;
+	Datum		value = spi_value(row, column, &isnull);
+
+	return isnull ? absent : DatumGetInt64(value);
+}
+
+static void
+window_from_spi(Account *account, uint64 row)
+{
+	TimestampTz ignored;
+	bool		isnull;
+	Datum		value = spi_value(row, 15, &isnull);
+
+	account->has_window = !isnull;
+	account->window_end = DT_NOEND;
+	account->window_limit = PG_INT64_MAX;
+	if (isnull)
+		return;
+	account->refresh = *DatumGetIntervalP(value);
+	account->window_anchor = DatumGetTimestampTz(spi_value(row, 16, &isnull));
+	account->window_start = DatumGetTimestampTz(spi_value(row, 17, &isnull));
+	account->window_limit = spi_int8(row, 18, 0);
+	account->window_spent = spi_int8(row, 19, 0);
+	ledger_window(account->window_anchor, &account->refresh, account->window_start,
+			  &ignored, &account->window_end);
+}
+
 void
 account_from_spi(Account *account, uint64 row)
 {
@@ -76,21 +105,24 @@ account_from_spi(Account *account, uint64 row)
 	bool		isnull;
 
 	memset(account, 0, sizeof(Account));
-	account->account_id = DatumGetInt64(spi_value(row, 1, &isnull));
-	account->relation_id = DatumGetInt64(spi_value(row, 2, &isnull));
+	account->account_id = spi_int8(row, 1, 0);
+	account->relation_id = spi_int8(row, 2, 0);
 	account->role = DatumGetObjectId(spi_value(row, 3, &isnull));
-	value = spi_value(row, 4, &isnull);
-	account->unlimited = isnull;
-	account->limit = isnull ? PG_INT64_MAX : DatumGetInt64(value);
-	account->spent = DatumGetInt64(spi_value(row, 5, &isnull));
+	(void) spi_value(row, 4, &account->unlimited);
+	account->limit = spi_int8(row, 4, PG_INT64_MAX);
+	account->spent = spi_int8(row, 5, 0);
 	value = spi_value(row, 6, &isnull);
 	account->valid_until = isnull ? DT_NOEND : DatumGetTimestampTz(value);
 	(void) spi_value(row, 7, &isnull);
 	account->revoked = !isnull;
-	value = spi_value(row, 8, &isnull);
-	account->order_is_infinite = isnull;
-	account->order = isnull ? INFINITY : DatumGetFloat8(value);
+	account->order = spi_int8(row, 8, RENYI_ORDER_INFINITE);
 	account->tid = *(ItemPointer) DatumGetPointer(spi_value(row, 9, &isnull));
+	account->epsilon = spi_int8(row, 10, 0);
+	account->delta = DatumGetFloat8(spi_value(row, 11, &isnull));
+	account->delta_spent = DatumGetFloat8(spi_value(row, 12, &isnull));
+	account->per_answer = spi_int8(row, 13, 0);
+	account->lifetime = spi_int8(row, 14, 0);
+	window_from_spi(account, row);
 	account->live_role = account->role == CAP_ROLE || role_holds_marker(account->role);
 }
 
@@ -106,72 +138,180 @@ account_status(const Account *account, TimestampTz now)
 	return OUTCOME_GRANTED;
 }
 
-/* Negative after the limit was lowered below what is spent. */
 EpsilonUnits
-account_left(const Account *account)
+account_lifetime_left(const Account *account)
 {
 	return account->limit - account->spent;
 }
 
 EpsilonUnits
-account_charge(EpsilonUnits epsilon, ChargeShape shape, const Account *account)
+account_window_left(const Account *account)
 {
-	/* At infinite order every shape costs its epsilon. */
-	if (account->order_is_infinite)
-		return epsilon;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("account " INT64_FORMAT " has a finite Rényi order, which this version does not know",
-					account->account_id),
-			 errhint("Install the version of privpred that made it.")));
-	return 0;
+	return account->window_limit - account->window_spent;
 }
 
-/*
- * What answers would cost a role: its own account first, then those of its
- * groups, all under the relation's cap.
- */
-LedgerQuote
-ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
+EpsilonUnits
+account_left(const Account *account)
 {
-	const Mechanism *mechanism = price->mechanism;
-	ChargeShape shape = mechanism && mechanism->shape ? mechanism->shape(false) : CHARGE_PURE;
-	LedgerQuote quote = {0};
-	EpsilonUnits cap_left = PG_INT64_MAX;
+	return Min(account_lifetime_left(account), account_window_left(account));
+}
+
+/* ---------- what answers would cost ---------- */
+
+ChargeShape
+ledger_price_shape(const LedgerPrice *price, bool order_is_infinite)
+{
+	if (price->mechanism == NULL || price->mechanism->shape == NULL)
+		return CHARGE_PURE;		/* holds for whatever is epsilon-DP */
+	return price->mechanism->shape(order_is_infinite);
+}
+
+/* The epsilon that units make, converted at an account's order. */
+static EpsilonUnits
+converted(const Account *account, EpsilonUnits units)
+{
+	return renyi_to_epsilon(units, account->delta, account->order);
+}
+
+/* The epsilon that is left of the grant once "more" units are spent too. */
+static EpsilonUnits
+epsilon_left_after(const Account *account, EpsilonUnits more)
+{
+	EpsilonUnits left = PG_INT64_MAX;
+	EpsilonUnits spent;
+
+	if (account->epsilon > 0)
+	{
+		spent = account->has_window ? account->window_spent : account->spent;
+		if (pg_add_s64_overflow(spent, more, &spent))
+			spent = PG_INT64_MAX;
+		left = account->epsilon - converted(account, spent);
+	}
+	if (account->lifetime > 0)
+	{
+		if (pg_add_s64_overflow(account->spent, more, &spent))
+			spent = PG_INT64_MAX;
+		left = Min(left, account->lifetime - converted(account, spent));
+	}
+	return left;
+}
+
+/* Accounts a role may draw on, in the order in which they pay. */
+typedef struct Purse
+{
+	Account		account;
+	EpsilonUnits charge;
+	EpsilonUnits cap_charge;
+} Purse;
+
+/* Own first; then, as the cap counts, dear draws before cheap ones. */
+static int
+compare_purses(const void *a, const void *b, void *role)
+{
+	const Purse *left = a;
+	const Purse *right = b;
+	bool		left_own = left->account.role == *(Oid *) role;
+	bool		right_own = right->account.role == *(Oid *) role;
+
+	if (left_own != right_own)
+		return left_own ? -1 : 1;
+	if (left->cap_charge != right->cap_charge)
+		return left->cap_charge > right->cap_charge ? -1 : 1;
+	return left->account.account_id < right->account.account_id ? -1 : 1;
+}
+
+/* Reads the accounts that may pay and, if there is one, the cap. */
+static Purse *
+read_purses(const LedgerPrice *price, Oid role, int *count, Account *cap)
+{
 	TimestampTz now = GetCurrentTimestamp();
 	Oid			argtypes[] = {INT8OID};
 	Datum		args[] = {Int64GetDatum(price->relation_id)};
-	CatalogSession session;
+	Purse	   *purses;
 
-	catalog_begin(&session);
 	if (SPI_execute_with_args("SELECT " ACCOUNT_COLUMNS
 							  " FROM privpred.account a WHERE a.relation_id = $1",
 							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read accounts");
+	purses = palloc(Max(SPI_processed, 1) * sizeof(Purse));
+	*count = 0;
+	cap->order = RENYI_ORDER_INFINITE;
+	cap->limit = cap->window_limit = PG_INT64_MAX;
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
 		Account		account;
-		EpsilonUnits left;
 
 		account_from_spi(&account, row);
-		left = Max(account_left(&account), 0);
+		(void) account_roll_window(&account, now);
 		if (account.role == CAP_ROLE)
-			cap_left = left;
+			*cap = account;
 		else if (account_status(&account, now) == OUTCOME_GRANTED &&
 				 (account.role == role || role_inherits_budget_of(role, account.role)))
-		{
-			quote.has_account = true;
-			quote.answers_left += left / account_charge(price->epsilon, shape, &account);
-			if (pg_add_s64_overflow(quote.left, left, &quote.left))
-				quote.left = PG_INT64_MAX;
-		}
+			purses[(*count)++].account = account;
+	}
+	return purses;
+}
+
+/*
+ * What answers would cost a role: its own account first, then those of its
+ * groups, all under the relation's cap.  The cost is shown as if the first
+ * account that can pay paid for all of them.
+ */
+LedgerQuote
+ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
+{
+	ChargeShape finite = ledger_price_shape(price, false);
+	ChargeShape infinite = ledger_price_shape(price, true);
+	LedgerQuote quote = {0};
+	CatalogSession session;
+	Account		cap = {0};
+	EpsilonUnits cap_left;
+	EpsilonUnits left = 0;
+	const Purse *payer = NULL;
+	Purse	   *purses;
+	int			count;
+
+	catalog_begin(&session);
+	purses = read_purses(price, role, &count, &cap);
+	for (int i = 0; i < count; i++)
+	{
+		ChargeShape shape = drawn_shape(finite, infinite, &purses[i].account);
+
+		purses[i].charge = renyi_charge(price->epsilon, shape, purses[i].account.order);
+		purses[i].cap_charge = renyi_charge(price->epsilon, shape, cap.order);
+	}
+	qsort_arg(purses, count, sizeof(Purse), compare_purses, &role);
+
+	cap_left = account_left(&cap);
+	for (int i = 0; i < count; i++)
+	{
+		int64		fit = renyi_answers(account_left(&purses[i].account), 0, purses[i].charge);
+
+		if (payer == NULL || (fit > 0 && account_left(&payer->account) < payer->charge))
+			payer = &purses[i];
+		fit = Min(fit, renyi_answers(cap_left, 0, purses[i].cap_charge));
+		cap_left -= fit * purses[i].cap_charge;
+		quote.answers_left += fit;
+		if (pg_add_s64_overflow(left, Max(epsilon_left_after(&purses[i].account, 0), 0), &left))
+			left = PG_INT64_MAX;
+	}
+	if (payer != NULL)
+	{
+		const Account *account = &payer->account;
+		EpsilonUnits spent = account->has_window ? account->window_spent : account->spent;
+		EpsilonUnits more = renyi_charge_times(payer->charge, answers);
+		EpsilonUnits after;
+
+		if (pg_add_s64_overflow(spent, more, &after))
+			after = PG_INT64_MAX;
+		quote.has_account = true;
+		quote.cost = converted(account, after) - converted(account, spent);
+		if (account->order != RENYI_ORDER_INFINITE && spent == 0)
+			quote.delta = account->delta / 2;
+		quote.left_after = Min(left - quote.cost,
+							   epsilon_left_after(&cap, renyi_charge_times(payer->cap_charge, answers)));
 	}
 	catalog_end(&session);
-
-	quote.left = Min(quote.left, cap_left);
-	quote.answers_left = Min(quote.answers_left, cap_left / price->epsilon);
-	if (pg_mul_s64_overflow(price->epsilon, answers, &quote.cost))
-		quote.cost = PG_INT64_MAX;
 	return quote;
 }
 

@@ -78,6 +78,10 @@ canonical_form(StringInfo form, const LedgerEntry *entry)
 	put_optional(form, entry->has_limit, entry->limit);
 	put_text(form, entry->actor);
 	put_number(form, entry->pid);
+	put_optional(form, entry->order != RENYI_ORDER_INFINITE, entry->order);
+	put_number(form, entry->window_units);
+	put_optional(form, entry->has_window, entry->window_limit);
+	put_text(form, entry->detail);
 }
 
 void
@@ -158,7 +162,7 @@ chain_read_end(ChainEnd *end, Oid generation)
  * By hand rather than by SQL: this is half of what a single debit costs the
  * processor.  Columns in the order of the install script.
  */
-#define ENTRY_COLUMNS	19
+#define ENTRY_COLUMNS	23
 
 static void
 insert_entry(const LedgerEntry *entry)
@@ -196,6 +200,10 @@ insert_entry(const LedgerEntry *entry)
 	PUT(entry->has_limit, Int64GetDatum(entry->limit));
 	PUT_TEXT(entry->actor);
 	PUT(true, Int32GetDatum(entry->pid));
+	PUT(entry->order != RENYI_ORDER_INFINITE, Int64GetDatum(entry->order));
+	PUT(true, Int64GetDatum(entry->window_units));
+	PUT(entry->has_window, Int64GetDatum(entry->window_limit));
+	PUT_TEXT(entry->detail);
 	PUT(true, PointerGetDatum(head));
 	Assert(n == ENTRY_COLUMNS);
 	if (RelationGetNumberOfAttributes(relation) != ENTRY_COLUMNS)
@@ -234,7 +242,8 @@ chain_drain_outbox(ChainEnd *end)
 	prepare(&drain_plan,
 			"WITH d AS (DELETE FROM privpred.ledger_outbox RETURNING *) "
 			"SELECT at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
-			"lease, answers, units, cap_units, limit_units, actor, pid FROM d ORDER BY seq");
+			"lease, answers, units, cap_units, limit_units, actor, pid, renyi_order, "
+			"window_units, window_limit_units, detail FROM d ORDER BY seq");
 	if (SPI_execute_plan(drain_plan, NULL, NULL, false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the outbox of the ledger");
 	table = SPI_tuptable;
@@ -264,6 +273,13 @@ chain_drain_outbox(ChainEnd *end)
 		entry.has_limit = !isnull;
 		entry.actor = GET_TEXT(13);
 		entry.pid = DatumGetInt32(GET(14));
+		entry.order = GET_INT8(15);
+		if (isnull)
+			entry.order = RENYI_ORDER_INFINITE;
+		entry.window_units = GET_INT8(16);
+		entry.window_limit = GET_INT8(17);
+		entry.has_window = !isnull;
+		entry.detail = GET_TEXT(18);
 		chain_append(end, &entry);
 	}
 }

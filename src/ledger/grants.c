@@ -14,6 +14,7 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "catalog/store.h"
@@ -33,24 +34,50 @@ execute(const char *query, int nargs, Oid *argtypes, Datum *args, const char *nu
 		elog(ERROR, "a query of the ledger failed");
 }
 
-/* Everything else about the event is read from the account. */
-static void
-put_outbox(const char *kind, int64 account_id, EpsilonUnits units, const char *actor)
+/* What enters the chain about an account; everything else is read from it. */
+typedef struct Event
 {
-	Oid			argtypes[] = {TEXTOID, INT8OID, INT8OID, TEXTOID, INT4OID, TIMESTAMPTZOID};
-	Datum		args[] = {CStringGetTextDatum(kind), Int64GetDatum(account_id),
-		Int64GetDatum(units), CStringGetTextDatum(actor), Int32GetDatum(MyProcPid),
-	TimestampTzGetDatum(GetCurrentTimestamp())};
+	const char *kind;
+	EpsilonUnits units;
+	EpsilonUnits window_units;
+	const char *detail;			/* NULL: none */
+} Event;
 
+static void
+put_event(int64 account_id, const Event *event, const char *actor)
+{
+	Oid			argtypes[] = {TEXTOID, INT8OID, INT8OID, TEXTOID, INT4OID, TIMESTAMPTZOID,
+	INT8OID, TEXTOID};
+	char		nulls[] = "        ";
+	Datum		args[8];
+
+	args[0] = CStringGetTextDatum(event->kind);
+	args[1] = Int64GetDatum(account_id);
+	args[2] = Int64GetDatum(event->units);
+	args[3] = CStringGetTextDatum(actor);
+	args[4] = Int32GetDatum(MyProcPid);
+	args[5] = TimestampTzGetDatum(GetCurrentTimestamp());
+	args[6] = Int64GetDatum(event->window_units);
+	nulls[7] = event->detail != NULL ? ' ' : 'n';
+	args[7] = event->detail != NULL ? CStringGetTextDatum(event->detail) : (Datum) 0;
 	execute("INSERT INTO privpred.ledger_outbox (at, kind, account_id, role_name, relation_id, "
-			"relation_name, units, limit_units, actor, pid) "
+			"relation_name, units, limit_units, actor, pid, renyi_order, window_units, "
+			"window_limit_units, detail) "
 			"SELECT $6, $1, a.account_id, CASE WHEN a.role <> 0 THEN a.role_name END, "
 			"r.relation_id, "
 			"CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END, "
-			"$3, a.limit_units, $4, $5 "
+			"$3, a.limit_units, $4, $5, a.renyi_order, $7, a.window_limit_units, $8 "
 			"FROM privpred.account a JOIN privpred.protected_relation r USING (relation_id) "
 			"LEFT JOIN pg_class c ON c.oid = r.relation WHERE a.account_id = $2",
-			6, argtypes, args, NULL);
+			8, argtypes, args, nulls);
+}
+
+static void
+put_outbox(const char *kind, int64 account_id, const char *actor)
+{
+	Event		event = {.kind = kind};
+
+	put_event(account_id, &event, actor);
 }
 
 static char *
@@ -101,7 +128,7 @@ revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *
 	for (uint64 row = 0; row < rows; row++)
 		put_outbox(kind,
 				   DatumGetInt64(SPI_getbinval(table->vals[row], table->tupdesc, 1, &isnull)),
-				   0, actor);
+				   actor);
 	return rows;
 }
 
@@ -120,41 +147,115 @@ give_marker(const LedgerGrant *grant, const char *actor)
 	change_marker("GRANT SELECT ON TABLE privpred.budget_holders TO %s", grant->role);
 }
 
-/* An expiry that is not given stays, unless the budget was revoked meanwhile. */
-static int64
-write_grant(const LedgerGrant *grant, const char *actor, bool *expired)
+/*
+ * The account of a role, or of the cap, locked; opened if there is none.  Debits
+ * wait until we have committed.
+ */
+static void
+lock_account(const LedgerGrant *grant, const char *actor, Account *account)
 {
-	Oid			argtypes[] = {INT8OID, REGROLEOID, TEXTOID, INT8OID, INT8OID,
-	TIMESTAMPTZOID, TEXTOID};
-	char		nulls[] = "       ";
-	Datum		args[7];
-	Datum		value;
-	int64		account_id;
-	bool		isnull;
+	Oid			argtypes[] = {INT8OID, REGROLEOID, TEXTOID, TEXTOID};
+	Datum		args[4];
 
 	args[0] = Int64GetDatum(grant->relation_id);
 	args[1] = ObjectIdGetDatum(grant->role);
-	args[2] = CStringGetTextDatum(GetUserNameFromId(grant->role, false));
-	args[3] = Int64GetDatum(grant->limit);
-	args[4] = Int64GetDatum(grant->per_answer);
-	nulls[4] = grant->per_answer > 0 ? ' ' : 'n';
-	args[5] = TimestampTzGetDatum(grant->valid_until);
-	nulls[5] = grant->has_valid_until ? ' ' : 'n';
-	args[6] = CStringGetTextDatum(actor);
-	execute("INSERT INTO privpred.account AS a (relation_id, role, role_name, limit_units, "
-			"per_answer_units, valid_until, granted_by) VALUES ($1, $2, $3, $4, $5, $6, $7) "
-			"ON CONFLICT (relation_id, role) DO UPDATE SET role_name = excluded.role_name, "
-			"limit_units = excluded.limit_units, "
-			"per_answer_units = coalesce(excluded.per_answer_units, a.per_answer_units), "
-			"valid_until = coalesce(excluded.valid_until, "
-			"CASE WHEN a.revoked_at IS NULL THEN a.valid_until END), "
-			"revoked_at = NULL, granted_at = now(), granted_by = excluded.granted_by "
-			"RETURNING a.account_id, a.valid_until",
-			7, argtypes, args, nulls);
-	account_id = spi_int8(1, &isnull);
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull);
-	*expired = !isnull && DatumGetTimestampTz(value) <= GetCurrentTimestamp();
-	return account_id;
+	args[2] = CStringGetTextDatum(OidIsValid(grant->role) ?
+								  GetUserNameFromId(grant->role, false) : "");
+	args[3] = CStringGetTextDatum(actor);
+	execute("INSERT INTO privpred.account AS a (relation_id, role, role_name, granted_by) "
+			"VALUES ($1, $2, $3, $4) ON CONFLICT (relation_id, role) DO NOTHING",
+			4, argtypes, args, NULL);
+	execute("SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
+			"WHERE a.relation_id = $1 AND a.role = $2 FOR UPDATE", 2, argtypes, args, NULL);
+	if (SPI_processed != 1)
+		elog(ERROR, "could not read an account");
+	account_from_spi(account, 0);
+}
+
+/*
+ * Writes the terms.  An expiry that is not given stays, unless the budget was
+ * revoked meanwhile.
+ */
+static void
+write_terms(const Account *account, const LedgerGrant *grant, const char *actor)
+{
+	Oid			argtypes[] = {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID,
+		INT8OID, INT8OID, INTERVALOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID,
+	TIMESTAMPTZOID, TEXTOID, INT8OID};
+	Datum		args[lengthof(argtypes)];
+	char		nulls[lengthof(argtypes) + 1];
+	bool		window = account->has_window;
+	int			n = 0;
+
+#define PUT(present, value) \
+	(nulls[n] = (present) ? ' ' : 'n', args[n] = (present) ? (value) : (Datum) 0, n++)
+
+	PUT(true, Int64GetDatum(account->account_id));
+	PUT(OidIsValid(grant->role), CStringGetTextDatum(GetUserNameFromId(grant->role, true)));
+	PUT(!account->unlimited, Int64GetDatum(account->limit));
+	PUT(account->order != RENYI_ORDER_INFINITE, Int64GetDatum(account->order));
+	PUT(account->epsilon > 0, Int64GetDatum(account->epsilon));
+	PUT(true, Float8GetDatum(account->delta));
+	PUT(true, Float8GetDatum(account->delta_spent));
+	PUT(account->per_answer > 0, Int64GetDatum(account->per_answer));
+	PUT(account->lifetime > 0, Int64GetDatum(account->lifetime));
+	PUT(window, IntervalPGetDatum(&account->refresh));
+	PUT(window, TimestampTzGetDatum(account->window_anchor));
+	PUT(window, TimestampTzGetDatum(account->window_start));
+	PUT(window, Int64GetDatum(account->window_limit));
+	PUT(true, Int64GetDatum(window ? account->window_spent : 0));
+	PUT(account->valid_until != DT_NOEND, TimestampTzGetDatum(account->valid_until));
+	PUT(true, CStringGetTextDatum(actor));
+	PUT(true, Int64GetDatum(account->spent));
+#undef PUT
+	execute("UPDATE privpred.account SET role_name = coalesce($2, ''), limit_units = $3, "
+			"renyi_order = $4, epsilon_units = $5, delta_limit = $6, delta_spent = $7, "
+			"per_answer_units = $8, lifetime_epsilon_units = $9, refresh = $10, "
+			"window_anchor = $11, window_start = $12, window_limit_units = $13, "
+			"window_spent_units = $14, valid_until = $15, granted_by = $16, spent_units = $17, "
+			"revoked_at = NULL, granted_at = now() WHERE account_id = $1",
+			n, argtypes, args, nulls);
+}
+
+/* Applies a grant to its account and tells the chain. */
+static void
+set_terms(Account *account, const LedgerGrant *grant, EpsilonUnits already, RenyiOrder lowest,
+		  const char *actor)
+{
+	Event		event = {0};
+	TermsChange change;
+
+	terms_apply(account, grant, already, lowest, &change);
+	if (grant->has_valid_until)
+		account->valid_until = grant->valid_until;
+	else if (account->revoked)
+		account->valid_until = DT_NOEND;
+	write_terms(account, grant, actor);
+	if (change.conversion != NULL)
+	{
+		event.kind = "convert";
+		event.detail = change.conversion;
+		put_event(account->account_id, &event, actor);
+	}
+	event.kind = account->role == CAP_ROLE ? "cap" : "grant";
+	event.units = already;
+	event.window_units = change.window_units;
+	event.detail = terms_text(account);
+	put_event(account->account_id, &event, actor);
+}
+
+static void
+warn_about(const Account *account, const LedgerGrant *grant)
+{
+	if (account->valid_until <= GetCurrentTimestamp())
+		ereport(WARNING,
+				(errmsg("the budget has expired and stays so"),
+				 errhint("Grant it with a valid_until in the future, or 'infinity'.")));
+	if (account->has_window && account->lifetime == 0)
+		ereport(WARNING,
+				(errmsg("the budget refreshes and has no lifetime limit"),
+				 errdetail("Each window adds its epsilon to what is known about the same people: over time the privacy loss has no bound."),
+				 errhint("Give lifetime_epsilon as well. See lifetime_epsilon_spent in privpred.budgets.")));
 }
 
 void
@@ -162,20 +263,16 @@ ledger_grant(const LedgerGrant *grant)
 {
 	char	   *actor = actor_name();
 	CatalogSession session;
-	bool		expired;
-	int64		account_id;
+	Account		account;
 
 	catalog_begin(&session);
 	ledger_claim();
 	give_marker(grant, actor);
-	account_id = write_grant(grant, actor, &expired);
-	put_outbox("grant", account_id, 0, actor);
+	lock_account(grant, actor, &account);
+	set_terms(&account, grant, 0, RENYI_ORDER_INFINITE, actor);
 	catalog_end(&session);
 	ledger_invalidate_leases();
-	if (expired)
-		ereport(WARNING,
-				(errmsg("the budget has expired and stays so"),
-				 errhint("Grant it with a valid_until in the future, or 'infinity'.")));
+	warn_about(&account, grant);
 }
 
 void
@@ -205,57 +302,66 @@ ledger_revoke(int64 relation_id, Oid role)
 }
 
 /*
- * A cap counts from the beginning: it opens with what the roles have spent.
- * The table lock keeps debits out between the sum and our commit; with no
- * account on the relation there is nothing to sum, and a debit needs one.
+ * A cap counts from the beginning: it opens with what the roles have spent, at
+ * the lowest of their orders.  The table lock keeps debits out between the sum
+ * and our commit; with no account on the relation there is nothing to sum, and
+ * a debit needs one.
  */
-static int64
-open_cap(int64 relation_id, const char *actor, EpsilonUnits *already)
+static EpsilonUnits
+spent_by_roles(int64 relation_id, RenyiOrder *lowest)
 {
-	Oid			argtypes[] = {INT8OID, TEXTOID};
-	Datum		args[] = {Int64GetDatum(relation_id), CStringGetTextDatum(actor)};
+	Oid			argtypes[] = {INT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(relation_id), Int64GetDatum(RENYI_ORDER_INFINITE)};
 	bool		isnull;
 
 	execute("LOCK TABLE privpred.account IN SHARE ROW EXCLUSIVE MODE", 0, NULL, NULL, NULL);
-	execute("INSERT INTO privpred.account (relation_id, role, role_name, spent_units, granted_by) "
-			"SELECT $1, '-'::regrole, '', coalesce(sum(a.spent_units), 0)::int8, $2 "
-			"FROM privpred.account a WHERE a.relation_id = $1 RETURNING account_id, spent_units",
-			2, argtypes, args, NULL);
-	*already = spi_int8(2, &isnull);
+	/* What was committed before we got the lock, whatever our isolation level. */
+	PushActiveSnapshot(GetLatestSnapshot());
+	if (SPI_execute_with_args("SELECT coalesce(sum(a.spent_units), 0)::int8, "
+							  "coalesce(min(a.renyi_order), $2) FROM privpred.account a "
+							  "WHERE a.relation_id = $1 AND a.role <> 0 AND a.spent_units > 0",
+							  2, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read accounts");
+	PopActiveSnapshot();
+	*lowest = spi_int8(2, &isnull);
 	return spi_int8(1, &isnull);
 }
 
+static bool
+cap_exists(int64 relation_id)
+{
+	Oid			argtypes[] = {INT8OID};
+	Datum		args[] = {Int64GetDatum(relation_id)};
+
+	execute("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = 0",
+			1, argtypes, args, NULL);
+	return SPI_processed > 0;
+}
+
 void
-ledger_set_cap(int64 relation_id, bool has_cap, EpsilonUnits limit)
+ledger_set_cap(const LedgerGrant *cap)
 {
 	char	   *actor = actor_name();
-	Oid			argtypes[] = {INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(relation_id), Int64GetDatum(limit)};
-	char		nulls[] = "  ";
+	RenyiOrder	lowest = RENYI_ORDER_INFINITE;
 	EpsilonUnits already = 0;
 	CatalogSession session;
-	int64		account_id = 0;
-	bool		isnull;
+	Account		account;
+	bool		exists;
 
 	catalog_begin(&session);
-	execute("SELECT a.account_id FROM privpred.account a "
-			"WHERE a.relation_id = $1 AND a.role = 0 AND $2 IS NOT NULL",
-			2, argtypes, args, NULL);
-	if (SPI_processed > 0)
-		account_id = spi_int8(1, &isnull);
-	else if (has_cap)
+	exists = cap_exists(cap->relation_id);
+	if (!exists && cap->epsilon > 0)
 	{
 		ledger_claim();
-		account_id = open_cap(relation_id, actor, &already);
+		already = spent_by_roles(cap->relation_id, &lowest);
 	}
-	if (account_id != 0)
+	if (exists || cap->epsilon > 0)
 	{
-		args[0] = Int64GetDatum(account_id);
-		nulls[1] = has_cap ? ' ' : 'n';
-		execute("UPDATE privpred.account SET limit_units = $2, revoked_at = NULL, "
-				"granted_at = now() WHERE account_id = $1",
-				2, argtypes, args, nulls);
-		put_outbox("cap", account_id, already, actor);
+		lock_account(cap, actor, &account);
+		/* Another session may have opened it while we waited for the lock. */
+		if (account.epsilon > 0 || account.spent > 0)
+			already = 0;
+		set_terms(&account, cap, already, lowest, actor);
 	}
 	catalog_end(&session);
 	ledger_invalidate_leases();
@@ -357,14 +463,18 @@ ledger_forgive(int64 lease)
 	execute("WITH gone AS (DELETE FROM privpred.open_lease o WHERE o.lease = $1 "
 			"AND o.incarnation <> $2 RETURNING *), "
 			"paid AS (UPDATE privpred.account a SET spent_units = a.spent_units - g.answers * "
-			"CASE WHEN a.account_id = g.account_id THEN g.charge ELSE g.cap_charge END "
-			"FROM gone g WHERE a.account_id IN (g.account_id, g.cap_id)) "
+			"CASE WHEN a.account_id = g.account_id THEN g.charge ELSE g.cap_charge END, "
+			"window_spent_units = a.window_spent_units - CASE WHEN a.account_id = g.account_id "
+			"AND a.window_start = g.window_start THEN g.answers * g.charge ELSE 0 END "
+			"FROM gone g WHERE a.account_id IN (g.account_id, g.cap_id) "
+			"RETURNING a.account_id, a.role_name, a.renyi_order, CASE WHEN a.window_start = "
+			"g.window_start THEN -g.answers * g.charge ELSE 0 END AS window_units) "
 			"INSERT INTO privpred.ledger_outbox (kind, account_id, cap_id, role_name, relation_id, "
-			"relation_name, lease, answers, units, cap_units, actor, pid) "
+			"relation_name, lease, answers, units, cap_units, actor, pid, renyi_order, window_units) "
 			"SELECT 'forgive', g.account_id, g.cap_id, a.role_name, g.relation_id, "
 			"r.relation_name, g.lease, -g.answers, -g.answers * g.charge, "
-			"-g.answers * g.cap_charge, $3, $4 "
-			"FROM gone g JOIN privpred.account a USING (account_id) "
+			"-g.answers * g.cap_charge, $3, $4, a.renyi_order, a.window_units "
+			"FROM gone g JOIN paid a USING (account_id) "
 			"JOIN privpred.protected_relation r ON r.relation_id = g.relation_id",
 			4, argtypes, args, NULL);
 	if (SPI_processed == 0)

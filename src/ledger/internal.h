@@ -5,6 +5,7 @@
 #ifndef PRIVPRED_LEDGER_INTERNAL_H
 #define PRIVPRED_LEDGER_INTERNAL_H
 
+#include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
@@ -13,6 +14,7 @@
 #include "utils/timestamp.h"
 
 #include "ledger/ledger.h"
+#include "ledger/renyi.h"
 
 #define CAP_ROLE			InvalidOid	/* role of the account over all roles */
 
@@ -67,7 +69,8 @@ typedef struct LedgerRequest
 	int64		relation_id;
 	int64		model_id;
 	int32		version;
-	ChargeShape shape;			/* against an account of finite order */
+	ChargeShape finite;			/* of the draw, if the payer's order is finite */
+	ChargeShape infinite;		/* and if it is not */
 	EpsilonUnits epsilon;
 	int32		want;
 	int64		lease;			/* 0: a new one */
@@ -80,7 +83,17 @@ typedef struct LedgerRequest
 	int64		cap_id;			/* 0: none was charged */
 	EpsilonUnits charge;
 	EpsilonUnits cap_charge;
+	TimestampTz window;			/* start of the window that was charged */
 } LedgerRequest;
+
+/* Which of the limits had no room. */
+typedef enum LedgerBound
+{
+	BOUND_ROLE,
+	BOUND_WINDOW,
+	BOUND_LIFETIME,
+	BOUND_RELATION
+} LedgerBound;
 
 typedef enum LedgerOutcome
 {
@@ -107,12 +120,16 @@ typedef struct LedgerReply
 	int64		cap_id;
 	EpsilonUnits charge;
 	EpsilonUnits cap_charge;
+	TimestampTz window;
 	TimestampTz valid_until;	/* DT_NOEND: for ever */
 
 	/* the account that pays or, in a refusal, that bound */
 	Oid			account_role;	/* CAP_ROLE: the relation-wide cap */
+	LedgerBound bound;
+	RenyiOrder	order;
 	EpsilonUnits left;
 	EpsilonUnits reserved;		/* by running statements */
+	TimestampTz window_end;
 } LedgerReply;
 
 typedef struct LedgerSlot
@@ -197,14 +214,31 @@ typedef struct Account
 	int64		account_id;
 	int64		relation_id;
 	Oid			role;
-	bool		unlimited;		/* a cap that only counts */
-	EpsilonUnits limit;
-	EpsilonUnits spent;
 	TimestampTz valid_until;	/* DT_NOEND: for ever */
 	bool		revoked;
 	bool		live_role;		/* the role still exists and holds the marker */
-	bool		order_is_infinite;
-	double		order;
+
+	/* as granted */
+	EpsilonUnits epsilon;		/* of each window, or for ever; 0: no limit */
+	double		delta;
+	double		delta_spent;	/* beside the half that pays for conversion */
+	EpsilonUnits per_answer;	/* 0: not given */
+	EpsilonUnits lifetime;		/* beside windows; 0: no limit */
+
+	/* the same at the account's order */
+	RenyiOrder	order;
+	bool		unlimited;		/* windows alone, or a cap that only counts */
+	EpsilonUnits limit;			/* for ever */
+	EpsilonUnits spent;
+
+	bool		has_window;
+	Interval	refresh;
+	TimestampTz window_anchor;	/* start of the first window */
+	TimestampTz window_start;
+	TimestampTz window_end;		/* not stored */
+	EpsilonUnits window_limit;
+	EpsilonUnits window_spent;
+
 	ItemPointerData tid;
 	bool		dirty;
 	bool		cached;			/* from the worker's memory, not locked */
@@ -212,18 +246,31 @@ typedef struct Account
 
 /* What prevents an account from paying; OUTCOME_GRANTED if nothing does. */
 extern LedgerOutcome account_status(const Account *account, TimestampTz now);
-extern EpsilonUnits account_left(const Account *account);
 
-/* What one answer costs an account of this order; the one place that knows. */
-extern EpsilonUnits account_charge(EpsilonUnits epsilon, ChargeShape shape,
-								   const Account *account);
+/* Negative after a limit was lowered below what is spent. */
+extern EpsilonUnits account_lifetime_left(const Account *account);
+extern EpsilonUnits account_window_left(const Account *account);
+extern EpsilonUnits account_left(const Account *account);	/* the least of them */
 
+/*
+ * The shape of the draw follows from the order of the account that pays; every
+ * account that is charged for it, the cap too, is charged for that shape.
+ */
+static inline ChargeShape
+drawn_shape(ChargeShape finite, ChargeShape infinite, const Account *payer)
+{
+	return payer->order == RENYI_ORDER_INFINITE ? infinite : finite;
+}
+
+extern ChargeShape ledger_price_shape(const LedgerPrice *price, bool order_is_infinite);
 extern bool role_holds_marker(Oid role);
 extern bool role_inherits_budget_of(Oid member, Oid role);
 
 #define ACCOUNT_COLUMNS \
 	"a.account_id, a.relation_id, a.role, a.limit_units, a.spent_units, " \
-	"a.valid_until, a.revoked_at, a.renyi_order, a.ctid"
+	"a.valid_until, a.revoked_at, a.renyi_order, a.ctid, a.epsilon_units, a.delta_limit, " \
+	"a.delta_spent, a.per_answer_units, a.lifetime_epsilon_units, a.refresh, " \
+	"a.window_anchor, a.window_start, a.window_limit_units, a.window_spent_units"
 
 /* Reads row "row" of SPI_tuptable, selected with ACCOUNT_COLUMNS. */
 extern void account_from_spi(Account *account, uint64 row);
@@ -231,6 +278,31 @@ extern void account_from_spi(Account *account, uint64 row);
 /* Raises 55000 if the ledger was cloned or restored; may make it ours if new. */
 extern bool ledger_is_ours(void);
 extern void ledger_claim(void);
+
+/* ---------- window.c ---------- */
+
+/* Begins a new window if the account's has ended; true if it had. */
+extern bool account_roll_window(Account *account, TimestampTz now);
+
+/* ---------- terms.c ---------- */
+
+/* What terms_apply() did beside setting limits. */
+typedef struct TermsChange
+{
+	char	   *conversion;		/* for the chain; NULL: the order stays */
+	EpsilonUnits window_units;	/* change of what the window has spent */
+} TermsChange;
+
+/*
+ * Applies a grant to an account, in memory.  already is what the account must
+ * count as spent although it was not charged with it, at no order below
+ * lowest; RENYI_ORDER_INFINITE and 0 but for a cap that opens.
+ */
+extern void terms_apply(Account *account, const LedgerGrant *grant, EpsilonUnits already,
+						RenyiOrder lowest, TermsChange *change);
+
+/* The terms of an account in a canonical form that people can read. */
+extern char *terms_text(const Account *account);
 
 /* ---------- chain.c ---------- */
 
@@ -257,6 +329,11 @@ typedef struct LedgerEntry
 	EpsilonUnits limit;
 	const char *actor;			/* who did it */
 	int			pid;
+	RenyiOrder	order;			/* of the account */
+	EpsilonUnits window_units;	/* change of what its window has spent */
+	bool		has_window;
+	EpsilonUnits window_limit;
+	const char *detail;			/* terms of a grant; NULL: none */
 	uint8		head[HEAD_SIZE];
 } LedgerEntry;
 
@@ -274,5 +351,43 @@ extern void chain_read_end(ChainEnd *end, Oid generation);
 extern void chain_append(ChainEnd *end, LedgerEntry *entry);
 extern void chain_drain_outbox(ChainEnd *end);
 extern void chain_forget(void);
+
+/* ---------- book.c ---------- */
+
+typedef struct Batch
+{
+	TimestampTz now;
+	bool		careful;		/* trust no cache, lock before deciding */
+	Oid			generation;
+	ChainEnd	end;
+	Account   **accounts;
+	int			naccounts;
+	int			size;
+} Batch;
+
+typedef enum Found
+{
+	ACCOUNT_FOUND,
+	ACCOUNT_MISSING,
+	ACCOUNT_LOCKED				/* by another transaction */
+} Found;
+
+/* Runs a query, planned once. */
+extern void book_run(SPIPlanPtr *plan, const char *query, int nargs, Oid *argtypes,
+					 Datum *args, const char *nulls);
+
+/* The batch's own copy of an account; *result is NULL if there is none. */
+extern Found book_account(Batch *batch, int64 relation_id, Oid role, Account **result);
+
+/* False if the row is no longer the one that we knew. */
+extern bool book_write(Batch *batch, Account *account);
+
+/* What an entry says about the account that it is charged to. */
+extern void book_describe(LedgerEntry *entry, const Account *account);
+extern void book_append(Batch *batch, const char *kind, const LedgerRequest *request,
+						LedgerEntry *entry);
+
+extern void book_forget_rows(void);
+extern void book_forget(void);
 
 #endif							/* PRIVPRED_LEDGER_INTERNAL_H */

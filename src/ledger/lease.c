@@ -12,6 +12,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "ledger/internal.h"
 
@@ -70,6 +71,7 @@ drop_block(LedgerLease *lease)
 		request.cap_id = block->cap_id;
 		request.charge = block->charge;
 		request.cap_charge = block->cap_charge;
+		request.window = block->window;
 		ledger_post(&request);
 	}
 	lease->block.granted = 0;
@@ -101,36 +103,71 @@ ledger_open(MemoryContext context, const LedgerPrice *price)
 	return lease;
 }
 
-static void
-report_exhausted(const LedgerLease *lease, const LedgerReply *reply)
+/* What one answer costs, what is left and what is missing, in the account's own terms. */
+static char *
+exhausted_detail(const LedgerReply *reply)
 {
 	char		requested[EPSILON_TEXT_SIZE];
 	char		left[EPSILON_TEXT_SIZE];
 	char		missing[EPSILON_TEXT_SIZE];
 	char		reserved[EPSILON_TEXT_SIZE];
-	EpsilonUnits charge = reply->charge;
-	bool		cap = reply->account_role == CAP_ROLE;
-	char	   *whose = cap ? NULL : GetUserNameFromId(reply->account_role, true);
+	StringInfoData detail;
 
-	epsilon_to_text(charge, requested);
-	epsilon_to_text(Max(reply->left, 0), left);
-	epsilon_to_text(charge - Max(reply->left, 0), missing);
-	epsilon_to_text(reply->reserved, reserved);
+	initStringInfo(&detail);
+	appendStringInfo(&detail, "One answer costs epsilon %s", epsilon_to_text(reply->charge, requested));
+	if (reply->order != RENYI_ORDER_INFINITE)
+		appendStringInfo(&detail, " at Rényi order %g", renyi_order_to_double(reply->order));
+	appendStringInfo(&detail, ", left is %s, missing is %s",
+					 epsilon_to_text(Max(reply->left, 0), left),
+					 epsilon_to_text(reply->charge - Max(reply->left, 0), missing));
+	if (reply->reserved > 0)
+		appendStringInfo(&detail, "; epsilon %s is reserved by running statements or lost in a crash",
+						 epsilon_to_text(reply->reserved, reserved));
+	appendStringInfoChar(&detail, '.');
+	if (reply->bound == BOUND_WINDOW)
+		appendStringInfo(&detail, " The budget refreshes at %s.",
+						 timestamptz_to_str(reply->window_end));
+	return detail.data;
+}
+
+static void
+report_exhausted(const LedgerLease *lease, const LedgerReply *reply)
+{
+	const char *model = lease->price.model_name;
+	char	   *role = GetUserNameFromId(reply->account_role, true);
+	char	   *message = NULL;
+	const char *hint = NULL;
+
+	if (role == NULL)
+		role = "?";
+	switch (reply->bound)
+	{
+		case BOUND_ROLE:
+			message = psprintf("privacy budget of role \"%s\" is exhausted for model \"%s\"",
+							   role, model);
+			hint = "The owner of the relation can grant more with privpred.grant_budget(). See privpred.budgets.";
+			break;
+		case BOUND_WINDOW:
+			message = psprintf("privacy budget of role \"%s\" for the present window is exhausted for model \"%s\"",
+							   role, model);
+			hint = "Wait for the next window, or ask the owner of the relation for more. See privpred.budgets.";
+			break;
+		case BOUND_LIFETIME:
+			message = psprintf("lifetime privacy budget of role \"%s\" is exhausted for model \"%s\"",
+							   role, model);
+			hint = "It does not refresh. The owner of the relation can raise lifetime_epsilon with privpred.grant_budget(). See privpred.budgets.";
+			break;
+		case BOUND_RELATION:
+			message = psprintf("privacy budget of the relation behind model \"%s\" is exhausted for all roles together",
+							   model);
+			hint = "The owner of the relation can raise its cap with privpred.protect(..., epsilon_cap => ...).";
+			break;
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 cap ?
-			 errmsg("privacy budget of the relation behind model \"%s\" is exhausted for all roles together",
-					lease->price.model_name) :
-			 errmsg("privacy budget of role \"%s\" is exhausted for model \"%s\"",
-					whose ? whose : "?", lease->price.model_name),
-			 reply->reserved > 0 ?
-			 errdetail("One answer costs epsilon %s, left is %s, missing is %s; epsilon %s is reserved by running statements or lost in a crash.",
-					   requested, left, missing, reserved) :
-			 errdetail("One answer costs epsilon %s, left is %s, missing is %s.",
-					   requested, left, missing),
-			 cap ?
-			 errhint("The owner of the relation can raise its cap with privpred.protect(..., epsilon_cap => ...).") :
-			 errhint("The owner of the relation can grant more with privpred.grant_budget(). See privpred.budgets.")));
+			 errmsg("%s", message),
+			 errdetail("%s", exhausted_detail(reply)),
+			 errhint("%s", hint)));
 }
 
 static void
@@ -198,7 +235,6 @@ static void
 request_block(LedgerLease *lease, int64 allowed)
 {
 	LedgerRequest request = {0};
-	const Mechanism *mechanism = lease->price.mechanism;
 	LedgerReply reply;
 	uint64		epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
 
@@ -208,7 +244,8 @@ request_block(LedgerLease *lease, int64 allowed)
 	request.model_id = lease->price.model_id;
 	request.version = lease->price.version;
 	request.epsilon = lease->price.epsilon;
-	request.shape = mechanism && mechanism->shape ? mechanism->shape(false) : CHARGE_PURE;
+	request.finite = ledger_price_shape(&lease->price, false);
+	request.infinite = ledger_price_shape(&lease->price, true);
 	request.want = Max(1, Min(Min(lease->used, allowed), LEASE_MAX_ANSWERS));
 	request.lease = lease->block.lease;
 

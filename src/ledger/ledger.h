@@ -8,8 +8,12 @@
  * shmem.c		request slots between the two
  * worker.c		the ledger's process: start, signals, main loop
  * debit.c		what it does with a batch of requests, in one transaction
+ * book.c		the accounts and entries of a batch
  * accounts.c	reading accounts: who pays, what is left
  * grants.c		grants, revocations, caps: the owner's side
+ * terms.c		what a grant means: order, limits, windows, conversions
+ * window.c		budgets that refresh
+ * renyi.c		arithmetic of accounts of a fixed Rényi order
  * chain.c		the hash chain
  * verify.c		recomputing it
  * accountant.c	pure arithmetic that rounds against the spender
@@ -66,18 +70,24 @@ extern void ledger_invalidate_leases(void);
 typedef struct LedgerGrant
 {
 	int64		relation_id;
-	Oid			role;
-	EpsilonUnits limit;
-	EpsilonUnits per_answer;	/* 0: unspecified */
+	Oid			role;			/* InvalidOid: the cap over all roles together */
+	EpsilonUnits epsilon;		/* of each window, or for ever */
+	bool		has_delta;		/* what is not given stays as it was */
+	double		delta;
+	EpsilonUnits per_answer;	/* 0: not given */
 	bool		has_valid_until;
 	TimestampTz valid_until;
+	bool		has_refresh;
+	Interval	refresh;		/* zero: no windows */
+	bool		has_lifetime;
+	EpsilonUnits lifetime;		/* 0: no limit */
 } LedgerGrant;
 
 extern void ledger_grant(const LedgerGrant *grant);
 extern void ledger_revoke(int64 relation_id, Oid role);
 
-/* The cap over all roles together; without one, totals are still kept. */
-extern void ledger_set_cap(int64 relation_id, bool has_cap, EpsilonUnits limit);
+/* Epsilon 0 removes the cap; totals are still kept. */
+extern void ledger_set_cap(const LedgerGrant *cap);
 
 /* After DROP TABLE: closes all budgets of the relation. */
 extern void ledger_relation_dropped(int64 relation_id);
@@ -94,14 +104,24 @@ extern void ledger_forgive(int64 lease);
 /* The relation that an open lease draws on; raises 42704 if there is no such lease. */
 extern Oid	ledger_lease_relation(int64 lease);
 
+/* ---------- window.c ---------- */
+
+/* Raises 22023 unless budgets can refresh that often. */
+extern void ledger_check_refresh(const Interval *refresh);
+
+/* The window that "at" is in; windows begin at anchor + n * refresh, in UTC. */
+extern void ledger_window(TimestampTz anchor, const Interval *refresh, TimestampTz at,
+						  TimestampTz *start, TimestampTz *end);
+
 /* ---------- accounts.c ---------- */
 
 /* What answers would cost a role, without spending. */
 typedef struct LedgerQuote
 {
 	bool		has_account;	/* else the rest is void */
-	EpsilonUnits cost;			/* saturates at the largest number of units */
-	EpsilonUnits left;
+	EpsilonUnits cost;			/* epsilon, converted; saturates */
+	double		delta;
+	EpsilonUnits left_after;	/* likewise; negative if it does not fit */
 	int64		answers_left;
 } LedgerQuote;
 

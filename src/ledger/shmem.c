@@ -188,6 +188,7 @@ slot_give_back(LedgerSlot *slot)
 	request->cap_id = reply->cap_id;
 	request->charge = reply->charge;
 	request->cap_charge = reply->cap_charge;
+	request->window = reply->window;
 	slot->wants_reply = false;
 	slot->attempts = 0;
 	slot->locked_since = 0;

@@ -23,8 +23,12 @@ typedef struct Tally
 {
 	int64		account_id;
 	EpsilonUnits spent;
+	EpsilonUnits window_spent;
 	bool		has_limit;
 	EpsilonUnits limit;
+	bool		has_window;
+	EpsilonUnits window_limit;
+	char	   *terms;			/* of the last grant; NULL: none */
 } Tally;
 
 typedef struct Verification
@@ -96,13 +100,34 @@ entry_from_spi(LedgerEntry *entry, uint64 row, bool chained)
 	entry->has_limit = !isnull;
 	entry->actor = GET_TEXT(17);
 	entry->pid = GET_INT4(18);
+	entry->order = GET_INT8(19);
+	if (isnull)
+		entry->order = RENYI_ORDER_INFINITE;
+	entry->window_units = GET_INT8(20);
+	entry->window_limit = GET_INT8(21);
+	entry->has_window = !isnull;
+	entry->detail = GET_TEXT(22);
 	if (chained)
 	{
-		bytea	   *head = DatumGetByteaPP(GET(19));
+		bytea	   *head = DatumGetByteaPP(GET(23));
 
 		if (VARSIZE_ANY_EXHDR(head) == HEAD_SIZE)
 			memcpy(entry->head, VARDATA_ANY(head), HEAD_SIZE);
 	}
+}
+
+/* The terms that entries recorded last. */
+static void
+note_terms(Verification *verification, Tally *tally, const LedgerEntry *entry)
+{
+	tally->has_limit = entry->has_limit;
+	tally->limit = entry->limit;
+	tally->has_window = entry->has_window;
+	tally->window_limit = entry->window_limit;
+	if (tally->terms != NULL)
+		pfree(tally->terms);
+	tally->terms = entry->detail == NULL ? NULL :
+		MemoryContextStrdup(verification->context, entry->detail);
 }
 
 /* Adds an entry to the sums of its accounts. */
@@ -117,16 +142,16 @@ add_up(Verification *verification, const LedgerEntry *entry)
 		return;
 	tally = tally_of(verification, entry->account_id);
 	tally->spent += entry->units;
+	tally->window_spent += entry->window_units;
 	if (strcmp(entry->kind, "grant") == 0 || strcmp(entry->kind, "cap") == 0)
-	{
-		tally->has_limit = entry->has_limit;
-		tally->limit = entry->limit;
-	}
-	if (strcmp(entry->kind, "lease") == 0 && entry->has_limit && tally->spent > entry->limit)
+		note_terms(verification, tally, entry);
+	if (strcmp(entry->kind, "lease") == 0 &&
+		((entry->has_limit && tally->spent > entry->limit) ||
+		 (entry->has_window && tally->window_spent > entry->window_limit)))
 		problem(verification, entry->id,
 				psprintf("account " INT64_FORMAT " was charged beyond its limit",
 						 entry->account_id));
-	if (tally->spent < 0)
+	if (tally->spent < 0 || tally->window_spent < 0)
 		problem(verification, entry->id,
 				psprintf("account " INT64_FORMAT " was returned more than it was charged",
 						 entry->account_id));
@@ -187,6 +212,15 @@ walk(Verification *verification, const char *query, bool chained)
 	MemoryContextDelete(row_context);
 }
 
+static bool
+has_limits(const Account *account, const Tally *tally)
+{
+	return tally->has_limit != account->unlimited &&
+		(!tally->has_limit || tally->limit == account->limit) &&
+		tally->has_window == account->has_window &&
+		(!tally->has_window || tally->window_limit == account->window_limit);
+}
+
 /* Compares the accounts with what the entries add up to. */
 static void
 check_accounts(Verification *verification)
@@ -212,11 +246,19 @@ check_accounts(Verification *verification)
 					psprintf("account " INT64_FORMAT " says that epsilon %s is spent, its entries add up to %s",
 							 account.account_id, epsilon_to_text(account.spent, stored),
 							 epsilon_to_text(tally->spent, summed)));
-		else if (tally->has_limit == account.unlimited ||
-				 (tally->has_limit && tally->limit != account.limit))
+		else if (tally->window_spent != (account.has_window ? account.window_spent : 0))
+			problem(verification, 0,
+					psprintf("account " INT64_FORMAT " says that epsilon %s is spent in its window, its entries add up to %s",
+							 account.account_id, epsilon_to_text(account.window_spent, stored),
+							 epsilon_to_text(tally->window_spent, summed)));
+		else if (!has_limits(&account, tally))
 			problem(verification, 0,
 					psprintf("the limit of account " INT64_FORMAT " is not the one last granted",
 							 account.account_id));
+		else if (tally->terms == NULL || strcmp(tally->terms, terms_text(&account)) != 0)
+			problem(verification, 0,
+					psprintf("the terms of account " INT64_FORMAT " are not those last granted: %s",
+							 account.account_id, tally->terms ? tally->terms : "none"));
 		if (account_left(&account) < 0)
 			verification->verdict->frozen_accounts++;
 	}
@@ -271,11 +313,12 @@ ledger_verify(const uint8 *expected_head)
 	walk(&verification,
 		 "SELECT id, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
 		 "model_id, model, version, lease, answers, units, cap_units, limit_units, actor, pid, "
-		 "head FROM privpred.ledger_entry ORDER BY id", true);
+		 "renyi_order, window_units, window_limit_units, detail, head FROM privpred.ledger_entry ORDER BY id", true);
 	walk(&verification,
 		 "SELECT seq, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
 		 "NULL::int8, NULL::text, NULL::int4, lease, answers, units, cap_units, limit_units, "
-		 "actor, pid FROM privpred.ledger_outbox ORDER BY seq", false);
+		 "actor, pid, renyi_order, window_units, window_limit_units, detail "
+		 "FROM privpred.ledger_outbox ORDER BY seq", false);
 	if (expected_head != NULL && !verification.seen)
 		problem(&verification, 0,
 				"the chain never had the expected head: an older state was restored, or entries were rewritten");

@@ -11,14 +11,12 @@
 #include "request/request.h"
 
 void
-request_protect(Oid relid, const ProtectOptions *options, EpsilonUnits epsilon_cap)
+request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 {
-	int64		relation_id;
-
 	check_relation_owner(relid);
-	relation_id = protected_relation_declare(relid, options);
-	if (epsilon_cap > 0)
-		ledger_set_cap(relation_id, true, epsilon_cap);
+	cap->relation_id = protected_relation_declare(relid, options);
+	if (cap->epsilon > 0)
+		ledger_set_cap(cap);
 }
 
 void

@@ -18,11 +18,13 @@
 #include "utils/jsonb.h"
 
 #include "catalog/store.h"
+#include "ledger/ledger.h"
 
 /* protect.c */
 
 /* A cap of 0 leaves the cap as it is. */
-extern void request_protect(Oid relid, const ProtectOptions *options, EpsilonUnits epsilon_cap);
+/* Epsilon 0 leaves the cap as it is. */
+extern void request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap);
 extern void request_unprotect(Oid relid);
 
 /* Inside a sql_drop event trigger. */

@@ -153,10 +153,10 @@ for my $bad (q{'NaN'}, q{'Infinity'}, '0', '-1', '1e-10', '1e7')
 		"SELECT privpred.grant_budget('alice', 'patients', $bad)");
 	is(sqlstate_of($err), '22023', "epsilon $bad");
 }
-for my $case ([ q{'alice', 'patients', 1, delta => 1e-6}, '0A000' ],
+for my $case ([ q{'alice', 'patients', 1, delta => -1e-6}, '22023' ],
 	[ q{'alice', 'patients', 1, delta => 'NaN'}, '22023' ],
-	[ q{'alice', 'patients', 1, refresh => '1 day'}, '0A000' ],
-	[ q{'alice', 'patients', 1, lifetime_epsilon => 3}, '0A000' ],
+	[ q{'alice', 'patients', 1, refresh => '1 second'}, '22023' ],
+	[ q{'alice', 'patients', 1, lifetime_epsilon => 3}, '22023' ],
 	[ q{'alice', 'patients', 1, valid_until => now() - interval '1 s'}, '22023' ],
 	[ q{'alice', 'calls', 1}, '55000' ],
 	[ q{'99999', 'patients', 1}, '42704' ],
