@@ -29,16 +29,6 @@ PG_FUNCTION_INFO_V1(privpred_account_window);
 #define PER_ANSWER_STEP		(EPSILON_UNITS_PER_ONE / 1000000000)
 #define PER_ANSWER_LARGEST	((EpsilonUnits) EPSILON_PER_ANSWER_MAX * EPSILON_UNITS_PER_ONE)
 
-void
-check_delta(double delta, const char *name)
-{
-	if (!renyi_delta_is_valid(delta))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be 0 or a number from %g up to but not including 1", name, DBL_MIN),
-				 errhint("Use 0 for a pure budget, or less than one over the number of protected units, such as 1e-6.")));
-}
-
 /* Reads (epsilon, delta, ..., mechanism), all but the price of an answer. */
 static RenyiGrant
 read_grant(double epsilon, double delta, text *mechanism_name)
@@ -47,12 +37,7 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 	const Mechanism *mechanism = mechanism_lookup(name);
 	RenyiGrant	grant = {0};
 
-	if (!epsilon_to_units(epsilon, EPSILON_MAX, &grant.epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be a number from %g to %g", EPSILON_MIN, EPSILON_MAX),
-				 errdetail("It is the privacy loss of all answers together."),
-				 errhint("Useful budgets lie between 0.1 and 10.")));
+	grant.epsilon = read_epsilon(epsilon, EPSILON_MAX, "epsilon");
 	check_delta(delta, "delta");
 	if (mechanism == NULL)
 		ereport(ERROR,
@@ -63,15 +48,6 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 	grant.finite = mechanism->shape(false);
 	grant.infinite = mechanism->shape(true);
 	return grant;
-}
-
-Datum
-units_to_numeric(EpsilonUnits units)
-{
-	char		buffer[EPSILON_TEXT_SIZE];
-
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(epsilon_to_text(units, buffer)),
-							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
 static Datum

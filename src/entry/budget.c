@@ -22,6 +22,7 @@
 #include "catalog/store.h"
 #include "entry/entry.h"
 #include "ledger/ledger.h"
+#include "request/request.h"
 
 PG_FUNCTION_INFO_V1(privpred_grant_budget);
 PG_FUNCTION_INFO_V1(privpred_revoke_budget);
@@ -31,29 +32,6 @@ PG_FUNCTION_INFO_V1(privpred_adopt_ledger);
 PG_FUNCTION_INFO_V1(privpred_forgive_lease);
 PG_FUNCTION_INFO_V1(privpred_ledger_incarnation);
 PG_FUNCTION_INFO_V1(privpred_append_only);
-PG_FUNCTION_INFO_V1(privpred_ledger_probe);
-PG_FUNCTION_INFO_V1(privpred_ledger_probe_cap);
-
-static void
-require_argument(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-}
-
-static EpsilonUnits
-read_epsilon(double epsilon, double maximum, const char *name)
-{
-	EpsilonUnits units;
-
-	if (!epsilon_to_units(epsilon, maximum, &units))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be between %g and %g", name, EPSILON_MIN, maximum)));
-	return units;
-}
 
 static int64
 require_protected(Oid relation)
@@ -138,63 +116,13 @@ privpred_revoke_budget(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* The price of a model, by name; false if there is none. */
-static bool
-lookup_price(const char *model, LedgerPrice *price, Oid *relation)
-{
-	static SPIPlanPtr plan = NULL;
-	Oid			argtypes[] = {TEXTOID};
-	Datum		args[] = {CStringGetTextDatum(model)};
-	CatalogSession session;
-	bool		found;
-	bool		isnull;
-
-	memset(price, 0, sizeof(LedgerPrice));
-	*relation = InvalidOid;
-	catalog_begin(&session);
-	if (plan == NULL)
-	{
-		plan = SPI_prepare("SELECT m.relation_id, m.model_id, m.version, m.epsilon_units, "
-						   "m.mechanism, r.relation FROM privpred.model m "
-						   "JOIN privpred.protected_relation r USING (relation_id) "
-						   "WHERE m.name = $1", 1, argtypes);
-		if (plan == NULL || SPI_keepplan(plan) != 0)
-			elog(ERROR, "could not prepare a query of models");
-	}
-	if (SPI_execute_plan(plan, args, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not read models");
-	found = SPI_processed == 1;
-	if (found)
-	{
-		HeapTuple	tuple = SPI_tuptable->vals[0];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		Datum		value;
-
-		price->relation_id = DatumGetInt64(SPI_getbinval(tuple, desc, 1, &isnull));
-		price->model_id = DatumGetInt64(SPI_getbinval(tuple, desc, 2, &isnull));
-		price->version = DatumGetInt32(SPI_getbinval(tuple, desc, 3, &isnull));
-		price->epsilon = DatumGetInt64(SPI_getbinval(tuple, desc, 4, &isnull));
-		price->mechanism = mechanism_lookup(SPI_getvalue(tuple, desc, 5));
-		value = SPI_getbinval(tuple, desc, 6, &isnull);
-		if (!isnull)
-			*relation = DatumGetObjectId(value);
-	}
-	catalog_end(&session);
-	price->model_name = model;
-	return found;
-}
-
 /* cost(model, answers) */
 Datum
 privpred_cost(PG_FUNCTION_ARGS)
 {
 	char	   *model = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	int64		answers = PG_GETARG_INT64(1);
-	Oid			role = GetOuterUserId();
-	LedgerPrice price;
-	LedgerQuote quote = {0};
-	Oid			relation;
-	bool		known;
+	LedgerQuote quote;
 	TupleDesc	desc;
 	Datum		values[5];
 	bool		nulls[5] = {0};
@@ -202,23 +130,15 @@ privpred_cost(PG_FUNCTION_ARGS)
 	if (answers < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("answers must be at least 1")));
-	known = lookup_price(model, &price, &relation);
-	if (known)
-		quote = ledger_quote(&price, role, answers);
+				 errmsg("answers must be at least 1"),
+				 errhint("Give the number of questions you mean to ask.")));
+	quote = request_quote(model, answers);
 	if (!quote.has_account)
-	{
-		/* Only those who may see the model learn that it exists. */
-		bool		owns = known && OidIsValid(relation) &&
-		object_ownercheck(RelationRelationId, relation, role);
-
 		ereport(ERROR,
-				(errcode(owns ? ERRCODE_INSUFFICIENT_PRIVILEGE : ERRCODE_UNDEFINED_OBJECT),
-				 owns ? errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-							   GetUserNameFromId(role, false), model) :
-				 errmsg("model \"%s\" does not exist, or you have no budget for it", model),
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+						GetUserNameFromId(GetOuterUserId(), false), model),
 				 errhint("See privpred.models and privpred.budgets.")));
-	}
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -315,46 +235,4 @@ privpred_append_only(PG_FUNCTION_ARGS)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("entries of the privacy ledger cannot be changed or removed")));
 	PG_RETURN_NULL();
-}
-
-/*
- * For tests of the ledger: takes one receipt per call, as an answer would, and
- * draws nothing.  Not in the install script; only superusers can create it.
- */
-Datum
-privpred_ledger_probe(PG_FUNCTION_ARGS)
-{
-	LedgerLease *lease = fcinfo->flinfo->fn_extra;
-
-	if (lease == NULL)
-	{
-		char	   *model = text_to_cstring(PG_GETARG_TEXT_PP(0));
-		LedgerPrice price;
-		Oid			relation;
-
-		if (!lookup_price(model, &price, &relation))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("model \"%s\" does not exist", model)));
-		lease = ledger_open(fcinfo->flinfo->fn_mcxt, &price);
-		fcinfo->flinfo->fn_extra = lease;
-	}
-	PG_RETURN_BOOL(ledger_spend(lease) != NULL);
-}
-
-/* Likewise for tests: what protect(..., epsilon_cap, delta_cap) does; null removes the cap. */
-Datum
-privpred_ledger_probe_cap(PG_FUNCTION_ARGS)
-{
-	LedgerGrant cap = {.relation_id = PG_GETARG_INT64(0)};
-
-	if (!PG_ARGISNULL(1))
-		cap.epsilon = read_epsilon(PG_GETARG_FLOAT8(1), EPSILON_MAX, "cap");
-	if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
-	{
-		cap.has_delta = true;
-		cap.delta = PG_GETARG_FLOAT8(2);
-	}
-	ledger_set_cap(&cap);
-	PG_RETURN_VOID();
 }

@@ -1,16 +1,24 @@
 /*
  * entry.h
- *		What entry points share.
+ *		What entry points share (arguments.c).
  */
 #ifndef PRIVPRED_ENTRY_H
 #define PRIVPRED_ENTRY_H
 
+#include "fmgr.h"
+
 #include "privpred.h"
 
-/* Raises 22023 unless delta is 0 or a normal number below 1 (accounting.c). */
+/* Raises 22004: arguments that have no default may still be passed as NULL. */
+extern void require_argument(FunctionCallInfo fcinfo, int number, const char *name);
+
+/* Raises 22023 unless epsilon is a number from EPSILON_MIN to maximum. */
+extern EpsilonUnits read_epsilon(double epsilon, double maximum, const char *name);
+
+/* Raises 22023 unless delta is 0 or a normal number below 1. */
 extern void check_delta(double delta, const char *name);
 
-/* Units as an exact numeric (accounting.c). */
+/* Units as an exact numeric. */
 extern Datum units_to_numeric(EpsilonUnits units);
 
 #endif							/* PRIVPRED_ENTRY_H */

@@ -8,6 +8,7 @@
 #include "commands/event_trigger.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 
 #include "catalog/store.h"
 #include "entry/entry.h"
@@ -21,17 +22,6 @@ PG_FUNCTION_INFO_V1(privpred_retrain);
 PG_FUNCTION_INFO_V1(privpred_drop_model);
 PG_FUNCTION_INFO_V1(privpred_evaluate);
 PG_FUNCTION_INFO_V1(privpred_on_sql_drop);
-
-/* Arguments that have no default may still be passed as NULL. */
-static void
-require_argument(FunctionCallInfo fcinfo, int number, const char *name)
-{
-	if (PG_ARGISNULL(number))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be NULL", name),
-				 errhint("Give a value, or leave the argument out to get its default.")));
-}
 
 static bool
 protects_labels(const char *protects)
@@ -63,6 +53,7 @@ privpred_protect(PG_FUNCTION_ARGS)
 {
 	ProtectOptions options = {0};
 	LedgerGrant cap = {.role = InvalidOid};
+	bool		set_cap;
 
 	require_argument(fcinfo, 0, "relation");
 	require_argument(fcinfo, 2, "protects");
@@ -71,11 +62,10 @@ privpred_protect(PG_FUNCTION_ARGS)
 	options.declared_units = positive_or_none(fcinfo, 3, "declared_units", PG_GETARG_INT64(3));
 	options.max_rows_per_unit = positive_or_none(fcinfo, 4, "max_rows_per_unit",
 												 PG_GETARG_INT32(4));
-	if (!PG_ARGISNULL(5) && !epsilon_to_units(PG_GETARG_FLOAT8(5), EPSILON_MAX, &cap.epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon_cap must be a number from %g to %g", EPSILON_MIN, EPSILON_MAX),
-				 errhint("Leave it out for no cap over all roles together.")));
+	/* Infinity takes a cap away. */
+	set_cap = !PG_ARGISNULL(5);
+	if (set_cap && PG_GETARG_FLOAT8(5) != get_float8_infinity())
+		cap.epsilon = read_epsilon(PG_GETARG_FLOAT8(5), EPSILON_MAX, "epsilon_cap");
 	cap.has_delta = !PG_ARGISNULL(6);
 	cap.delta = cap.has_delta ? PG_GETARG_FLOAT8(6) : 0;
 	check_delta(cap.delta, "delta_cap");
@@ -84,7 +74,7 @@ privpred_protect(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta_cap needs epsilon_cap"),
 				 errhint("Give both, or neither.")));
-	request_protect(PG_GETARG_OID(0), &options, &cap);
+	request_protect(PG_GETARG_OID(0), &options, set_cap ? &cap : NULL);
 	PG_RETURN_VOID();
 }
 

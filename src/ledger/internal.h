@@ -18,7 +18,7 @@
 
 #define CAP_ROLE			InvalidOid	/* role of the account over all roles */
 
-#define LEASE_MAX_ANSWERS	10000	/* beyond 1,000 the ledger is free */
+#define LEASE_MAX_ANSWERS	100000	/* a million rows need 26 round trips */
 #define LEASE_SHARE			8		/* a lease takes at most 1/8 of what is left */
 #define LEASE_MAX_AGE_US	INT64CONST(1000000)	/* bounds what a missed epoch costs */
 #define ROW_LOCK_PATIENCE_US	INT64CONST(2000000)

@@ -33,6 +33,29 @@ typedef struct PredictSite
 	struct PredictSite *next;	/* other models at the same call site */
 } PredictSite;
 
+LedgerPrice
+request_price(const ModelRecord *model)
+{
+	LedgerPrice price = {
+		.relation_id = model->relation_id,
+		.model_id = model->model_id,
+		.version = model->version,
+		.model_name = model->name,
+		.epsilon = model->epsilon,
+		.mechanism = model->mechanism,
+	};
+
+	return price;
+}
+
+LedgerQuote
+request_quote(const char *name, int64 answers)
+{
+	LedgerPrice price = request_price(model_cache_get(name, CurrentMemoryContext)->record);
+
+	return ledger_quote(&price, GetOuterUserId(), answers);
+}
+
 static PredictSite *
 open_site(FmgrInfo *site, text *name)
 {
@@ -44,12 +67,7 @@ open_site(FmgrInfo *site, text *name)
 	result->model = model_cache_get(text_to_cstring(name), site->fn_mcxt);
 	ensemble_check_callable(result->model->mechanism_model.ensemble);
 	record = result->model->record;
-	price.relation_id = record->relation_id;
-	price.model_id = record->model_id;
-	price.version = record->version;
-	price.model_name = record->name;
-	price.epsilon = record->epsilon;
-	price.mechanism = record->mechanism;
+	price = request_price(record);
 	result->lease = ledger_open(site->fn_mcxt, &price);
 	result->x = palloc0_array(double, record->features->width);
 	result->next = site->fn_extra;

@@ -13,10 +13,15 @@
 void
 request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 {
+	int64		relation_id;
+
 	check_relation_owner(relid);
-	cap->relation_id = protected_relation_declare(relid, options);
-	if (cap->epsilon > 0)
+	relation_id = protected_relation_declare(relid, options);
+	if (cap != NULL)
+	{
+		cap->relation_id = relation_id;
 		ledger_set_cap(cap);
+	}
 }
 
 void

@@ -23,7 +23,7 @@
 /* protect.c */
 
 /* A cap of 0 leaves the cap as it is. */
-/* Epsilon 0 leaves the cap as it is. */
+/* Without a cap (NULL) the cap stays as it is; epsilon 0 takes it away. */
 extern void request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap);
 extern void request_unprotect(Oid relid);
 
@@ -64,6 +64,12 @@ typedef enum InputForm
 
 /* One private answer; state lives in the call site's fn_extra. */
 extern const char *request_predict(FmgrInfo *site, text *model, InputForm form, Datum input);
+
+/* What the ledger needs to know of a model. */
+extern LedgerPrice request_price(const ModelRecord *model);
+
+/* What answers would cost the asker; has_account is false without a budget. */
+extern LedgerQuote request_quote(const char *model, int64 answers);
 
 /* evaluate.c */
 

@@ -218,6 +218,7 @@ choose_grouping(const ModelRecord *model, const char *relation)
 	else
 		bytes = rows * (width + 2) * sizeof(double);
 	session_set("work_mem", psprintf("%d", maintenance_work_mem));
+	session_set("jit", "off");	/* most of the time is spent in our own code */
 	/* growth in steps of two, and an estimate that is only an estimate */
 	if (2 * bytes > limit)
 		session_set("enable_hashagg", "off");

@@ -1,5 +1,5 @@
-# What the tests of the ledger share.  probe(model) takes one receipt per call,
-# as private_predict does, and needs no trained model.
+# What the tests of the ledger share.  probe(model) is private_predict by a
+# shorter name; with no rows, a thousand teachers all say t.
 package LedgerTest;
 
 use strict;
@@ -18,18 +18,19 @@ sub ledger_setup
 	my ($node, $db) = @_;
 	$node->safe_psql($db, q{
 CREATE EXTENSION privpred;
-CREATE FUNCTION probe(model text) RETURNS bool
-	AS '$libdir/privpred', 'privpred_ledger_probe'
+CREATE FUNCTION probe(model text, x float8[] DEFAULT '{0.5}') RETURNS text
+	AS '$libdir/privpred', 'private_predict_array'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
-CREATE FUNCTION set_cap(relation_id bigint, epsilon float8) RETURNS void
-	AS '$libdir/privpred', 'privpred_ledger_probe_cap' LANGUAGE C;
+CREATE FUNCTION set_cap(relation_id bigint, epsilon float8) RETURNS void LANGUAGE sql AS
+	$$ SELECT privpred.protect(r.relation, epsilon_cap => coalesce($2, 'Infinity'))
+	FROM privpred.protected_relation r WHERE r.relation_id = $1 $$;
 CREATE TABLE patients (id int PRIMARY KEY, x float8, y text);
 CREATE TABLE visits (LIKE patients INCLUDING ALL);
 SELECT privpred.protect('patients');
 SELECT privpred.protect('visits');
 SET client_min_messages = warning;
-SELECT privpred.create_model('m', 'patients', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 10, epsilon => 0.1);
-SELECT privpred.create_model('v', 'visits', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 10, epsilon => 0.1);
+SELECT privpred.create_model('m', 'patients', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 1000, epsilon => 0.1);
+SELECT privpred.create_model('v', 'visits', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 1000, epsilon => 0.1);
 CREATE SEQUENCE calls;
 GRANT USAGE ON SEQUENCE calls TO PUBLIC;
 DO $$ BEGIN

@@ -82,8 +82,8 @@ for my $case ([ 'pg_cancel_backend', '57014' ], [ 'pg_terminate_backend', '57P01
 # ---------- who pays ----------
 
 $node->safe_psql('postgres', q{
-CREATE FUNCTION wrapper() RETURNS bool LANGUAGE sql SECURITY DEFINER AS $$ SELECT probe('m') $$;
-CREATE FUNCTION wrapper_of_alice() RETURNS bool LANGUAGE sql SECURITY DEFINER AS $$ SELECT probe('m') $$;
+CREATE FUNCTION wrapper() RETURNS text LANGUAGE sql SECURITY DEFINER AS $$ SELECT probe('m') $$;
+CREATE FUNCTION wrapper_of_alice() RETURNS text LANGUAGE sql SECURITY DEFINER AS $$ SELECT probe('m') $$;
 ALTER FUNCTION wrapper_of_alice() OWNER TO alice;
 CREATE VIEW view_of_alice AS SELECT probe('m');
 ALTER VIEW view_of_alice OWNER TO alice;
@@ -110,8 +110,8 @@ $node->safe_psql('postgres', q{
 CREATE TABLE big AS SELECT g FROM generate_series(1, 600) g;
 GRANT SELECT ON big TO PUBLIC;
 ALTER TABLE big SET (parallel_workers = 2);
-CREATE FUNCTION probe_safe(model text) RETURNS bool
-	AS '$libdir/privpred', 'privpred_ledger_probe' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+CREATE FUNCTION probe_safe(model text, x float8[] DEFAULT '{0.5}') RETURNS text
+	AS '$libdir/privpred', 'private_predict_array' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 SELECT privpred.grant_budget('alice', 'patients', 1000)});
 my $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
 	SET min_parallel_table_scan_size = 0; };

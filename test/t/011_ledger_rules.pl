@@ -225,7 +225,7 @@ is(spent($node, '-', relation => 'visits'), 48, 'the total is still kept');
 is($node->safe_psql('postgres', q{SELECT * FROM privpred.cost('v', 100)}, extra_params => [ '-U', 'bob' ]),
 	'10|0|-4.4|f|56', 'cost');
 ($rc, $out, $err) = as($node, 'carol', q{SELECT * FROM privpred.cost('v')});
-is(sqlstate_of($err), '42704', 'cost does not tell strangers that a model exists');
+is(sqlstate_of($err), '42501', 'cost of a model that one has no budget for');
 ($rc, $out, $err) = as($node, 'carol', q{SELECT * FROM privpred.cost('nothing')});
 is(sqlstate_of($err), '42704', 'no such model');
 ($rc, $out, $err) = as($node, 'postgres', q{SELECT * FROM privpred.cost('v')});

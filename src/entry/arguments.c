@@ -1,0 +1,58 @@
+/*
+ * arguments.c
+ *		Guards on arguments that several entry points share.
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+
+#include "entry/entry.h"
+#include "ledger/accountant.h"
+#include "ledger/renyi.h"
+
+void
+require_argument(FunctionCallInfo fcinfo, int number, const char *name)
+{
+	if (PG_ARGISNULL(number))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be NULL", name),
+				 errhint("Give a value, or leave the argument out to get its default.")));
+}
+
+EpsilonUnits
+read_epsilon(double epsilon, double maximum, const char *name)
+{
+	EpsilonUnits units;
+
+	if (!epsilon_to_units(epsilon, maximum, &units))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be a number from %g to %g", name, EPSILON_MIN, maximum),
+				 maximum < EPSILON_MAX ?
+				 errhint("It is the privacy loss of one answer; useful values lie between 0.01 and 2.") :
+				 errhint("It is the privacy loss of all answers together; useful budgets lie between 0.1 and 10.")));
+	return units;
+}
+
+void
+check_delta(double delta, const char *name)
+{
+	if (!renyi_delta_is_valid(delta))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be 0 or a number from %g up to but not including 1", name, DBL_MIN),
+				 errhint("Use 0 for a pure budget, or less than one over the number of protected units, such as 1e-6.")));
+}
+
+Datum
+units_to_numeric(EpsilonUnits units)
+{
+	char		buffer[EPSILON_TEXT_SIZE];
+
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(epsilon_to_text(units, buffer)),
+							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
