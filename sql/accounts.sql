@@ -235,6 +235,30 @@ SELECT spend('other', 10000);
 SET ROLE accounts_owner;
 SELECT ok, problem FROM privpred.verify_ledger();
 
+-- ---------- groups: the one that buys most pays, whatever its units ----------
+RESET ROLE;
+CREATE ROLE accounts_pure_team;
+CREATE ROLE accounts_fine_team;
+GRANT accounts_pure_team, accounts_fine_team TO accounts_eve;
+SET ROLE accounts_owner;
+CREATE TABLE teams (id int PRIMARY KEY, x float8, y text);
+SELECT privpred.protect('teams', epsilon_cap => 100);
+SET client_min_messages = warning;
+SELECT privpred.create_model('team', 'teams', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 10, epsilon => 0.01) ->> 'epsilon';
+RESET client_min_messages;
+SELECT privpred.grant_budget('accounts_pure_team', 'teams', epsilon => 1);
+SELECT privpred.grant_budget('accounts_fine_team', 'teams', epsilon => 1, delta => 1e-6);
+SET ROLE accounts_eve;
+SELECT answers_left FROM privpred.cost('team');
+SELECT spend('team', 1);
+SELECT role, answers FROM privpred.ledger WHERE relation = 'teams'::regclass AND kind = 'lease';
+SELECT spend('team', 10000);
+SELECT role, sum(answers) FROM privpred.ledger WHERE relation = 'teams'::regclass AND kind IN ('lease', 'settle') GROUP BY role ORDER BY role::text;
+SET ROLE accounts_owner;
+-- under an infinite cap everything costs its epsilon
+SELECT epsilon_spent, renyi_order FROM privpred.budgets WHERE relation = 'teams'::regclass AND role IS NULL;
+SELECT ok, problem FROM privpred.verify_ledger();
+
 -- ---------- tampering is noticed ----------
 RESET ROLE;
 CREATE FUNCTION tampered(change text) RETURNS text LANGUAGE plpgsql AS $$
@@ -254,9 +278,10 @@ SELECT ok FROM privpred.verify_ledger();
 SET ROLE accounts_owner;
 SELECT privpred.drop_model('small');
 SELECT privpred.drop_model('other');
+SELECT privpred.drop_model('team');
 SELECT privpred.revoke_budget(role, relation) FROM privpred.budgets WHERE role IS NOT NULL;
 RESET ROLE;
-DROP TABLE people, others;
+DROP TABLE people, others, teams;
 REVOKE CREATE ON SCHEMA public FROM accounts_owner;
-DROP ROLE accounts_owner, accounts_ann, accounts_bob, accounts_eve;
+DROP ROLE accounts_owner, accounts_ann, accounts_bob, accounts_eve, accounts_pure_team, accounts_fine_team;
 DROP FUNCTION spend, refused, answered, budget, tampered;

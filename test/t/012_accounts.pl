@@ -210,6 +210,36 @@ SELECT privpred.grant_budget('ann', 'many', 1, 1e-6)});
 	is(sqlstate_of($err), '53400', 'and not one more');
 }
 
+# ---------- grants that change under load ----------
+
+sql(q{CREATE TABLE busy (id int PRIMARY KEY, x float8, y text); SELECT privpred.protect('busy');
+SELECT privpred.create_model('busy', 'busy', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 10, epsilon => 0.01);
+SELECT privpred.grant_budget(r::regrole, 'busy', 5) FROM unnest('{ann,bob}'::text[]) r});
+{
+	my @sessions = map {
+		my ($in, $output) = (join('', map { "SELECT ask('busy', $_);\n" } map { 1 + int rand 60 } 1 .. 60), '');
+		IPC::Run::start([ 'psql', '-XAtq', '-U', $_, '-h', $node->host, '-p', $node->port, '-d', 'postgres' ], '<', \$in, '>', \$output, '2>', \my $ignored)
+	} qw(ann ann bob);
+	foreach my $step (1 .. 12)
+	{
+		my $role = pick(qw(ann bob));
+		as($node, 'postgres', $step == 6
+			? q{SELECT privpred.protect('busy', epsilon_cap => 12, delta_cap => 1e-4)}
+			: "SELECT privpred.grant_budget('$role', 'busy', " . pick(5, 8) . ', delta => ' . pick('1e-6', '1e-5', '1e-4')
+			  . pick('', q{, refresh => '1 hour', lifetime_epsilon => 9}) . ')');
+		usleep(20_000);
+	}
+	$_->finish foreach @sessions;
+	settled($node);
+	is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'grants under load: verifies');
+	my $accounts = accounts('busy');
+	cmp_ok($accounts->{$_}{units}, '>', 0, "$_ was charged") foreach qw(ann bob cap);
+	cmp_ok($accounts->{$_}{lifetime_spent}, '<=', 12, "$_ stays within the largest grant") foreach qw(ann bob cap);
+	is(sql(q{SELECT cap.spent_units >= 0 AND cap.renyi_order IS NOT NULL FROM privpred.account cap
+		WHERE role = 0 AND relation_id = (SELECT relation_id FROM privpred.protected_relation WHERE relation = 'busy'::regclass)}),
+		't', 'the cap opened under load');
+}
+
 # ---------- leases and windows ----------
 
 sql(q{CREATE TABLE daily (id int PRIMARY KEY, x float8, y text); SELECT privpred.protect('daily');
@@ -251,6 +281,22 @@ cmp_ok($window, '>=', 1, "no lease survives the end of its window ($window in th
 cmp_ok($window, '<=', 21, 'a new window starts from nothing');
 is($lifetime, 261, 'the lifetime counts both');
 is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'windows verify');
+# A crash orphans a lease; forgiving it gives back to its window and to the lifetime.
+{
+	my $lost = $node->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'eve' ]);
+	$lost->query(q{BEGIN});
+	$lost->query(q{DECLARE c CURSOR FOR SELECT private_predict('daily', ARRAY[0.5]) FROM generate_series(1, 1000)});
+	$lost->query(q{MOVE 40 FROM c});
+	$node->stop('immediate');
+	eval { $lost->quit };
+	$node->start;
+	my ($lease, $answers) = split /\|/, sql(q{SELECT lease, answers FROM privpred.leases WHERE orphaned});
+	cmp_ok($answers // 0, '>', 1, 'a crash orphans a lease');
+	my @before = split /\|/, daily();
+	sql("SELECT privpred.forgive_lease($lease)");
+	is(daily(), join('|', map { $_ - $answers } @before), 'forgiven, it comes back to its window and to the lifetime');
+	is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'and verifies');
+}
 my (undef, $out, $err) = as($node, 'eve', q{SELECT ask('daily', 10000)});
 like($err, qr/53400: privacy budget of role "eve" for the present window.*The budget refreshes at \d{4}-/s, 'the window binds');
 settled($node);
