@@ -796,10 +796,11 @@ COMMENT ON FUNCTION privpred.drop_model(text) IS
 'owner: removes a model; what was spent on it stays spent';
 
 CREATE FUNCTION privpred.evaluate(model text, test regclass, OUT rows bigint,
-	OUT private_accuracy float8, OUT majority_accuracy float8, OUT baseline_accuracy float8)
+	OUT private_accuracy float8, OUT majority_accuracy float8, OUT baseline_accuracy float8,
+	OUT approximate_accuracy float8)
 AS 'MODULE_PATHNAME', 'privpred_evaluate' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.evaluate(text, regclass) IS
-'owner: accuracy on labelled rows: the expectation of the private answers, the teachers'' plain majority, and always the most common class; exact, not private, costs nothing';
+'owner: accuracy on labelled rows: the expectation of the private answers (to accounts without delta and, last, with delta), the teachers'' plain majority, and always the most common class; exact, not private, costs nothing';
 
 CREATE FUNCTION privpred.encode(features jsonb, row_of_features record)
 RETURNS float8[] AS 'MODULE_PATHNAME', 'privpred_encode_row' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10;

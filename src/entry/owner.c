@@ -131,8 +131,8 @@ privpred_evaluate(PG_FUNCTION_ARGS)
 	Evaluation	result = request_evaluate(text_to_cstring(PG_GETARG_TEXT_PP(0)),
 										  PG_GETARG_OID(1));
 	TupleDesc	columns;
-	Datum		values[4];
-	bool		nulls[4] = {false};
+	Datum		values[5];
+	bool		nulls[5] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -140,7 +140,8 @@ privpred_evaluate(PG_FUNCTION_ARGS)
 	values[1] = Float8GetDatum(result.private_accuracy);
 	values[2] = Float8GetDatum(result.majority_accuracy);
 	values[3] = Float8GetDatum(result.baseline_accuracy);
-	nulls[1] = nulls[2] = nulls[3] = result.rows == 0;
+	values[4] = Float8GetDatum(result.approximate_accuracy);
+	nulls[1] = nulls[2] = nulls[3] = nulls[4] = result.rows == 0;
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
 }
 

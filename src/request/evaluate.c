@@ -29,6 +29,7 @@ typedef struct Tally
 	int64		rows;
 	int64		majority_right;
 	double		private_right;
+	double		approximate_right;
 } Tally;
 
 static char *
@@ -66,10 +67,12 @@ tally_row(Tally *tally, HeapTuple row, TupleDesc columns)
 	/* A learner in SQL runs the owner's functions. */
 	owner_rights_begin(&session, tally->model->record->relid);
 	mechanism->distribution(true, model, tally->x, tally->probability);
+	tally->private_right += tally->probability[truth];
+	mechanism->distribution(false, model, tally->x, tally->probability);
+	tally->approximate_right += tally->probability[truth];
 	if (mechanism->majority(model, tally->x) == truth)
 		tally->majority_right++;
 	catalog_end(&session);
-	tally->private_right += tally->probability[truth];
 }
 
 static Evaluation
@@ -84,6 +87,7 @@ summarise(const Tally *tally)
 	if (tally->rows > 0)
 	{
 		result.private_accuracy = tally->private_right / tally->rows;
+		result.approximate_accuracy = tally->approximate_right / tally->rows;
 		result.majority_accuracy = (double) tally->majority_right / tally->rows;
 		result.baseline_accuracy = (double) most / tally->rows;
 	}

@@ -77,6 +77,7 @@ typedef struct Evaluation
 {
 	int64		rows;
 	double		private_accuracy;	/* expectation over the answer's randomness */
+	double		approximate_accuracy;	/* the same, to accounts of finite order */
 	double		majority_accuracy;
 	double		baseline_accuracy;
 } Evaluation;
