@@ -53,7 +53,7 @@ canonical_class(const char *class_name, Oid type)
 		case INT4OID:
 		case INT8OID:
 			errno = 0;
-			value = strtoi64(class_name, &end, 10);
+			value = strtoll(class_name, &end, 10);
 			if (end == class_name || *end != '\0' || errno != 0 ||
 				(type == INT2OID && value != (int16) value) ||
 				(type == INT4OID && value != (int32) value))

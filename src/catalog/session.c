@@ -50,7 +50,7 @@ rights_begin(CatalogSession *session, Oid user)
 }
 
 static void
-connect(CatalogSession *session)
+connect_spi(CatalogSession *session)
 {
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -65,7 +65,7 @@ void
 catalog_begin(CatalogSession *session)
 {
 	rights_begin(session, catalog_owner());
-	connect(session);
+	connect_spi(session);
 	session->pushed_snapshot = !IsInParallelMode();
 	if (session->pushed_snapshot)
 		PushActiveSnapshot(GetLatestSnapshot());
@@ -75,7 +75,7 @@ void
 relation_owner_begin(CatalogSession *session, Oid relid)
 {
 	rights_begin(session, relation_owner(relid));
-	connect(session);
+	connect_spi(session);
 }
 
 void
@@ -89,7 +89,7 @@ void
 caller_begin(CatalogSession *session)
 {
 	rights_begin(session, GetUserId());
-	connect(session);
+	connect_spi(session);
 }
 
 void

@@ -35,7 +35,7 @@ is_odd_binary(int nclasses, int teachers)
 
 /* exp(-(epsilon/2) * behind) */
 static bool
-accept(EpsilonUnits epsilon, int32 behind)
+accepts(EpsilonUnits epsilon, int32 behind)
 {
 	return sample_bernoulli_exp(behind, epsilon, 2 * EPSILON_UNITS_PER_ONE);
 }
@@ -82,7 +82,7 @@ draw_permute_and_flip(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 		int			pick = (int) sample_uniform(left);
 		int			candidate = waiting[pick];
 
-		if (accept(epsilon, most - votes[candidate]))
+		if (accepts(epsilon, most - votes[candidate]))
 			return candidate;
 		waiting[pick] = waiting[left - 1];
 	}
@@ -98,7 +98,7 @@ draw_exponential(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 	{
 		int			candidate = (int) sample_uniform(nclasses);
 
-		if (accept(epsilon, most - votes[candidate]))
+		if (accepts(epsilon, most - votes[candidate]))
 			return candidate;
 	}
 }
