@@ -282,3 +282,18 @@ agrees(const Enumeration *enumeration, int64 outcome, double probability)
 	return probability >= weight / ended - 1e-12 &&
 		probability <= (weight + unresolved) / (ended - unresolved) + 1e-12;
 }
+
+/* Servers built with assertions leave them in the headers, too. */
+#ifdef USE_ASSERT_CHECKING
+#if PG_VERSION_NUM < 160000
+void
+ExceptionalCondition(const char *condition, const char *type, const char *file, int line)
+#else
+void
+ExceptionalCondition(const char *condition, const char *file, int line)
+#endif
+{
+	printf("Bail out! %s at %s:%d\n", condition, file, line);
+	abort();
+}
+#endif
