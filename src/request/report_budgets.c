@@ -352,7 +352,9 @@ append_spenders(StringInfo page, const ReportRows *spenders, int relation)
 
 	if (matrix->rows == 0)
 		return;
-	appendStringInfoString(page, "<h3>Who spent what on which model</h3>\n<div class=\"scroll\">"
+	appendStringInfoString(page, "<h3>Who spent what on which model</h3>\n"
+						   "<p class=\"muted\">charges, in the units of the account that paid: its order</p>\n"
+						   "<div class=\"scroll\">"
 						   "<table class=\"spenders\">\n<thead><tr><th scope=\"col\">Asked by</th>");
 	for (int x = 0; x < matrix->columns; x++)
 		append_html(page, "<th scope=\"col\" class=\"number\"><bdi>%s</bdi></th>", matrix->model[x]);

@@ -24,12 +24,18 @@
 /*
  * Line 0 is all roles together, line n the account that spent n-th most, and the
  * last one the sum of the others.  Time is cut into equal pieces, each with
- * the sum at its last entry.
+ * the sum at its last entry.  Charges to accounts of finite order are shown as
+ * the epsilon they amount to; charges of different orders have no sum, so then
+ * there are no lines for several accounts.
  */
 static const char points_query[] =
 "WITH budget AS MATERIALIZED ("
 "  SELECT b.account_id, array_position($1, " SQL_RELATION("b") ") AS place, b.role IS NULL AS is_cap,"
-"    " SQL_ROLE("b") " AS role_name, b.epsilon_limit::float8 AS lim FROM privpred.budgets b"
+"    " SQL_ROLE("b") " AS role_name, b.renyi_order, b.delta_limit::float8,"
+"    (CASE WHEN b.refresh IS NULL THEN b.epsilon_limit ELSE b.lifetime_epsilon_limit END)::float8 AS lim"
+"  FROM privpred.budgets b"
+"), finite AS ("
+"  SELECT DISTINCT b.place FROM budget b WHERE b.renyi_order < 'Infinity'"
 "), entry AS MATERIALIZED ("
 "  SELECT array_position($1, " SQL_RELATION("l") ") AS place, l.account_id, l.at, l.epsilon,"
 "    l.role::text AS role_name"
@@ -53,7 +59,10 @@ static const char points_query[] =
 "  FROM piece p GROUP BY GROUPING SETS ((p.place, p.line, p.piece), (p.place, p.piece))"
 ") "
 "SELECT s.place::bigint, s.line::bigint, extract(epoch FROM s.at)::float8,"
-"  (sum(s.epsilon) OVER (PARTITION BY s.place, s.line ORDER BY s.at))::float8,"
+"  CASE WHEN b.renyi_order < 'Infinity' THEN privpred.account_epsilon("
+"    (1000000000000 * sum(s.epsilon) OVER (PARTITION BY s.place, s.line ORDER BY s.at))::bigint,"
+"    b.delta_limit, (1048576 * b.renyi_order)::bigint)::float8"
+"  ELSE (sum(s.epsilon) OVER (PARTITION BY s.place, s.line ORDER BY s.at))::float8 END,"
 "  extract(epoch FROM n.first)::float8, COALESCE(b.role_name, a.role_name),"
 "  CASE WHEN s.line = 0 THEN (SELECT c.lim FROM budget c WHERE c.is_cap AND c.place = s.place)"
 "    ELSE b.lim END,"
@@ -61,6 +70,7 @@ static const char points_query[] =
 "FROM step s JOIN span n ON n.place = s.place"
 "  LEFT JOIN account a ON a.place = s.place AND a.rank = s.line AND s.line <= $3"
 "  LEFT JOIN budget b ON b.account_id = a.account_id "
+"WHERE s.line BETWEEN 1 AND $3 OR s.place NOT IN (SELECT f.place FROM finite f WHERE f.place IS NOT NULL) "
 "ORDER BY 1, 2, 3";
 
 enum
