@@ -16,6 +16,7 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
+#include "storage/s_lock.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -26,6 +27,7 @@
 #include "ledger/internal.h"
 
 #define DRAIN_US		INT64CONST(300000)	/* at shutdown, for leases that come back */
+#define LINGER_US		INT64CONST(200)	/* after a batch, before going to sleep */
 #define LOCK_TIMEOUT	"100ms" /* then requests go back into the queue */
 #define MAX_ATTEMPTS	50		/* at returning unused answers */
 #define RETRY_US		INT64CONST(200000)
@@ -531,6 +533,23 @@ may_leave(void)
 	return idle;
 }
 
+/*
+ * A session that asks answer by answer comes back within a fraction of a
+ * millisecond.  Being woken takes about as long as a flush, so we stay up for
+ * it; true if it came.
+ */
+static bool
+linger(void)
+{
+	while (GetCurrentTimestamp() - last_work < LINGER_US)
+	{
+		if (MyLatch->is_set)
+			return true;
+		SPIN_DELAY();
+	}
+	return false;
+}
+
 /* One turn; false when it is time to go. */
 static bool
 work(TimestampTz stop_at)
@@ -565,8 +584,9 @@ work(TimestampTz stop_at)
 		if (may_leave())
 			return false;
 	}
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 (long) (wait_us / 1000) + 1, PG_WAIT_EXTENSION);
+	if (!linger())
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 (long) (wait_us / 1000) + 1, PG_WAIT_EXTENSION);
 	CHECK_FOR_INTERRUPTS();
 	return true;
 }
