@@ -14,7 +14,7 @@
 /* Chosen on the Adult data with a few hundred rows per teacher. */
 #define DEFAULT_LOGISTIC_COST	10.0
 #define DEFAULT_SVM_COST		1.0
-#define DEFAULT_TOLERANCE		0.01
+#define DEFAULT_TOLERANCE		0.1
 #define DEFAULT_RIDGE			1.0
 #define DEFAULT_SMOOTHING		0.01
 
