@@ -6,17 +6,12 @@
 
 #include <math.h>
 
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "commands/trigger.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
-#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "catalog/store.h"

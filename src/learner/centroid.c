@@ -14,19 +14,6 @@ no_sums(int width)
 	return 0;
 }
 
-static int64
-class_sums(int width)
-{
-	return width;
-}
-
-static void
-add_to_class(int128 *of_class, const int64 *x, int width)
-{
-	for (int i = 0; i < width; i++)
-		of_class[i] += x[i];
-}
-
 /* The distance |x - c|^2 without |x|^2 is linear: x.c - |c|^2 / 2. */
 static void
 mean_scores(const TrainingData *data, int class_index, double *weights)
@@ -68,8 +55,8 @@ const Learner centroid_learner = {
 	.additive = true,
 	.option_keys = "",
 	.shared_sums = no_sums,
-	.class_sums = class_sums,
-	.add_to_class = add_to_class,
+	.class_sums = feature_sums,
+	.add_to_class = add_features,
 	.member_size = linear_member_size,
 	.fit = fit,
 };

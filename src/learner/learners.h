@@ -25,6 +25,10 @@ extern const Learner sql_learner;
 extern const Learner stump_learner;
 extern const Learner svm_learner;
 
+/* Additive learners that keep the sum of each feature (training.c). */
+extern int64 feature_sums(int width);
+extern void add_features(int128 *of_class, const int64 *x, int width);
+
 /* ---------- sql_learner.c, sql_predict.c ---------- */
 
 /* A function of the user, looked up once. */

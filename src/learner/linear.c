@@ -21,19 +21,6 @@ shared_sums(int width)
 	return PACKED_SIZE(width);
 }
 
-static int64
-class_sums(int width)
-{
-	return width;
-}
-
-static void
-add_to_class(int128 *of_class, const int64 *x, int width)
-{
-	for (int i = 0; i < width; i++)
-		of_class[i] += x[i];
-}
-
 static void
 add_to_shared(int128 *shared, const int64 *x, int width)
 {
@@ -125,8 +112,8 @@ const Learner linear_learner = {
 	.additive = true,
 	.option_keys = "ridge",
 	.shared_sums = shared_sums,
-	.class_sums = class_sums,
-	.add_to_class = add_to_class,
+	.class_sums = feature_sums,
+	.add_to_class = add_features,
 	.add_to_shared = add_to_shared,
 	.add_small_to_shared = add_small_to_shared,
 	.member_size = linear_member_size,

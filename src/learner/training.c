@@ -13,6 +13,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "learner/learners.h"
 #include "learner/training.h"
 
 #ifndef HAVE_INT128
@@ -20,6 +21,19 @@
 #endif
 
 #define FIRST_ROWS 16
+
+int64
+feature_sums(int width)
+{
+	return width;
+}
+
+void
+add_features(int128 *of_class, const int64 *x, int width)
+{
+	for (int i = 0; i < width; i++)
+		of_class[i] += x[i];
+}
 
 /* Fails before the memory is taken, not after. */
 static void

@@ -201,6 +201,14 @@ extern void ledger_post(const LedgerRequest *request);
 extern bool ledger_start_worker(void);
 extern PGDLLEXPORT void privpred_ledger_main(Datum arg);
 
+/* ---------- head_log.c ---------- */
+
+extern void head_log_changed(void);
+extern TimestampTz head_log_last_look(void);
+
+/* Logs the head if it changed and is due, or if there is no later; never fails. */
+extern void head_log(bool now_or_never);
+
 /* ---------- debit.c ---------- */
 
 /* Within a transaction; replies are written but not yet published. */

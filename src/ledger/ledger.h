@@ -15,6 +15,7 @@
  * window.c		budgets that refresh
  * renyi.c		arithmetic of accounts of a fixed Rényi order
  * chain.c		the hash chain
+ * head_log.c	its head in the server log
  * verify.c		recomputing it
  * accountant.c	pure arithmetic that rounds against the spender
  */

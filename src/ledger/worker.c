@@ -36,8 +36,6 @@ static volatile sig_atomic_t stop_requested = false;
 static volatile sig_atomic_t committing = false;
 static bool draining = false;	/* about to go: only what comes back is served */
 static TimestampTz last_work = 0;
-static bool head_changed = false;	/* since it was last logged */
-static TimestampTz head_checked = 0;
 
 /* A batch is short and is finished; only a hanging commit must be left. */
 static void
@@ -404,7 +402,7 @@ run_batch(LedgerSlot **slots, int nslots, bool careful)
 	if (sqlstate == 0 && served == SERVED_COMMITTED)
 	{
 		publish(slots, nslots);
-		head_changed = true;
+		head_log_changed();
 	}
 	else if (sqlstate == 0 && served == SERVED_STOPPED)
 		leave_behind(slots, nslots);
@@ -417,71 +415,6 @@ run_batch(LedgerSlot **slots, int nslots, bool careful)
 	else
 		for (int i = 0; i < nslots; i++)
 			run_batch(&slots[i], 1, true);
-}
-
-/* ---------- the head, for whoever keeps logs elsewhere ---------- */
-
-static void
-log_head(bool now_or_never)
-{
-	LedgerShared *shared = ledger_shared();
-	TimestampTz now = GetCurrentTimestamp();
-	int			interval = ledger_head_log_interval_s();
-	LedgerDatabase *entry;
-	CatalogSession session;
-	ChainEnd	end;
-	char		hex[2 * HEAD_SIZE + 1];
-	bool		due;
-
-	head_checked = now;
-	if (!head_changed || interval < 0)
-		return;
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	entry = database_entry(shared, false);
-	due = entry != NULL &&
-		(now_or_never || now - entry->head_logged >= interval * USECS_PER_SEC);
-	if (due)
-		entry->head_logged = now;
-	LWLockRelease(&shared->lock);
-	if (!due)
-		return;
-
-	StartTransactionCommand();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	catalog_begin(&session);
-	chain_read_end(&end, InvalidOid);
-	catalog_end(&session);
-	PopActiveSnapshot();
-	CommitTransactionCommand();
-	hex[hex_encode((char *) end.head, HEAD_SIZE, hex)] = '\0';
-	ereport(LOG,
-			(errmsg("privacy ledger of database %u: entry " INT64_FORMAT ", head %s",
-					MyDatabaseId, end.id, hex)));
-	head_changed = false;
-}
-
-/* The log is no reason to fail. */
-static void
-log_head_safely(bool now_or_never)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	PG_TRY();
-	{
-		log_head(now_or_never);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		HOLD_INTERRUPTS();
-		FlushErrorState();
-		AbortCurrentTransaction();
-		debit_forget();
-		RESUME_INTERRUPTS();
-		head_changed = false;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
 }
 
 /* ---------- main ---------- */
@@ -572,15 +505,15 @@ work(TimestampTz stop_at)
 		/* Else autovacuum would never hear of the dead rows. */
 		pgstat_report_stat(false);
 		last_work = GetCurrentTimestamp();
-		if (last_work - head_checked >= USECS_PER_SEC)
-			log_head_safely(false);
+		if (last_work - head_log_last_look() >= USECS_PER_SEC)
+			head_log(false);
 		return true;
 	}
 	if (stop_at != 0)
 		wait_us = Min(wait_us, 10000);
 	else if (GetCurrentTimestamp() - last_work >= wait_us)
 	{
-		log_head_safely(false);
+		head_log(false);
 		if (may_leave())
 			return false;
 	}
@@ -621,5 +554,5 @@ privpred_ledger_main(Datum arg)
 			override("synchronous_commit", "local");
 		}
 	}
-	log_head_safely(stop_requested);
+	head_log(stop_requested);
 }

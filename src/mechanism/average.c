@@ -9,7 +9,6 @@
 
 #include "mechanism/average_draw.h"
 #include "mechanism/mechanism.h"
-#include "mechanism/vote_draw.h"
 
 static void
 average_validate(int teachers, int nclasses, EpsilonUnits epsilon)
@@ -62,15 +61,6 @@ average_distribution(bool order_is_infinite, const MechanismModel *model,
 	probability[0] = 1 - probability[1];
 }
 
-static int
-average_majority(const MechanismModel *model, const double *x)
-{
-	int32		votes[2] = {0, 0};
-
-	ensemble_vote(model->ensemble, x, votes);
-	return vote_majority(2, votes);
-}
-
 const Mechanism average_mechanism = {
 	.name = "average",
 	.charge_kind = "per_answer",
@@ -78,5 +68,5 @@ const Mechanism average_mechanism = {
 	.shape = average_shape,
 	.answer = average_answer,
 	.distribution = average_distribution,
-	.majority = average_majority,
+	.majority = teachers_majority,
 };

@@ -57,6 +57,9 @@ typedef struct Mechanism
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
 extern char *mechanism_names(void);
 
+/* The majority of mechanisms that ask teachers (vote.c). */
+extern int	teachers_majority(const MechanismModel *model, const double *x);
+
 extern const Mechanism average_mechanism;
 extern const Mechanism vote_mechanism;
 

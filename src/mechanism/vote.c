@@ -48,8 +48,8 @@ vote_answer_distribution(bool order_is_infinite, const MechanismModel *model,
 					  votes, model->teachers, probability);
 }
 
-static int
-vote_answer_majority(const MechanismModel *model, const double *x)
+int
+teachers_majority(const MechanismModel *model, const double *x)
 {
 	int32		votes[PRIVPRED_MAX_CLASSES];
 
@@ -63,5 +63,5 @@ const Mechanism vote_mechanism = {
 	.shape = vote_shape,
 	.answer = vote_answer,
 	.distribution = vote_answer_distribution,
-	.majority = vote_answer_majority,
+	.majority = teachers_majority,
 };
