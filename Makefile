@@ -15,6 +15,15 @@ PG_CPPFLAGS = -I$(srcdir)/src -DPRIVPRED_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
 SHLIB_LINK = -llinear -lm
 
+# XGBoost is C++ and optional: it has a module of its own, which privpred loads
+# when it first trains with it.  XGBOOST=no leaves it out.
+BOOST_MODULE = boost/privpred_boost$(DLSUFFIX)
+BOOST_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard boost/*.c)))
+# (A variable, because make 4.3 no longer wants a backslash within a function.)
+HASH := \#
+XGBOOST ?= $(or $(shell echo '$(HASH)include <xgboost/c_api.h>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo yes),no)
+EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS)
+
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
 ISOLATION_OPTS = --inputdir=test
@@ -33,6 +42,20 @@ endif
 
 $(OBJS): $(OUR_HEADERS)
 
+ifeq ($(XGBOOST),yes)
+$(BOOST_OBJS): $(OUR_HEADERS) $(wildcard boost/*.h)
+$(BOOST_MODULE): $(BOOST_OBJS)
+	$(CC) $(CFLAGS) -shared -o $@ $^ $(LDFLAGS) $(LDFLAGS_SL) -lxgboost -lgomp -lm
+all: $(BOOST_MODULE)
+install: install-boost
+install-boost: $(BOOST_MODULE) installdirs
+	$(INSTALL_SHLIB) $(BOOST_MODULE) '$(DESTDIR)$(pkglibdir)/'
+uninstall: uninstall-boost
+uninstall-boost:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(notdir $(BOOST_MODULE))'
+.PHONY: install-boost uninstall-boost
+endif
+
 # Nothing that draws or sums may be "optimised" by real-number algebra.
 EXACT = src/sampler src/mechanism src/ledger src/learner src/linalg
 $(EXACT:%=%/%.o): override CFLAGS += -fno-fast-math -ffp-contract=off
@@ -40,7 +63,9 @@ $(EXACT:%=%/%.o): override CFLAGS += -fno-fast-math -ffp-contract=off
 $(EXACT:%=%/%.bc): override BITCODE_CFLAGS += -fno-fast-math -ffp-contract=off
 
 # Loops over members and features, written to be vectorised as they stand.
-src/learner/predictor_eval.o src/learner/linear.o src/learner/training.o src/linalg/cholesky.o: override CFLAGS += -O3
+src/learner/predictor_eval.o src/learner/forest.o src/learner/linear.o src/learner/training.o src/linalg/cholesky.o src/mechanism/erm.o: override CFLAGS += -O3
+# The same; that no exception flags are kept changes no result.
+src/mechanism/gradient_sums.o: override CFLAGS += -O3 -fno-trapping-math -fno-math-errno
 
 # make test TESTS="one two" runs some; KEEP=1 keeps what test and demo leave.
 .PHONY: $(SELF_CONTAINED)

@@ -260,6 +260,41 @@ CREATE AGGREGATE privpred.stump(anyelement, double precision[], jsonb) (
 COMMENT ON AGGREGATE privpred.stump(anyelement, double precision[], jsonb) IS
 	'one teacher over (label, features, options): best split of one feature; not private by itself';
 
+-- x is a number, a date or a timestamp.
+CREATE FUNCTION privpred.threshold_transition(internal, anyelement, "any") RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.threshold_transition(internal, anyelement, "any") IS 'adds a row';
+
+CREATE AGGREGATE privpred.threshold(anyelement, "any") (
+	SFUNC = privpred.threshold_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.threshold(anyelement, "any") IS
+	'one predictor over (label, x): thresholds and intervals of one number, date or timestamp; not private by itself';
+
+CREATE FUNCTION privpred.threshold_transition(internal, anyelement, "any", jsonb) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.threshold_transition(internal, anyelement, "any", jsonb) IS 'adds a row';
+
+CREATE AGGREGATE privpred.threshold(anyelement, "any", jsonb) (
+	SFUNC = privpred.threshold_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.threshold(anyelement, "any", jsonb) IS
+	'one predictor over (label, x, options): thresholds and intervals of one number, date or timestamp; not private by itself';
+
 -- Runs the user's own aggregate, in a subtransaction: hence never in parallel.
 CREATE FUNCTION privpred.sql_transition(internal, anyelement, double precision[], jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -317,6 +352,11 @@ CREATE FUNCTION privpred.teacher_of(unit anyelement, salt bytea, k integer) RETU
 COMMENT ON FUNCTION privpred.teacher_of(anyelement, bytea, integer) IS
 	'which of k teachers sees a unit: a keyed hash that never changes';
 
+CREATE FUNCTION privpred.unit_hash(unit anyelement, salt bytea) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'privpred_unit_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_hash(anyelement, bytea) IS
+	'the keyed hash of a unit itself, for mechanisms that split units by other rules than teacher_of';
+
 -- A predictor of learner "sql" runs the user's function.
 CREATE FUNCTION privpred.predict(predictor privpred.predictor, features double precision[]) RETURNS text
 	AS 'MODULE_PATHNAME', 'predictor_predict' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -327,6 +367,117 @@ CREATE FUNCTION privpred.votes(predictor privpred.predictor, features double pre
 	AS 'MODULE_PATHNAME', 'predictor_votes' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.votes(privpred.predictor, double precision[]) IS
 	'how many members of a predictor vote for each class; NOT private';
+
+----------------------------------------------------------------------
+-- Trees: three more learners, and their rules in words
+----------------------------------------------------------------------
+
+CREATE FUNCTION privpred.boost_transition(internal, anyelement, double precision[]) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.boost_transition(internal, anyelement, double precision[]) IS 'adds a row';
+
+CREATE AGGREGATE privpred.boost(anyelement, double precision[]) (
+	SFUNC = privpred.boost_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.boost(anyelement, double precision[]) IS
+	'one teacher over (label, features): gradient-boosted trees (XGBoost, if installed); not private by itself';
+
+CREATE FUNCTION privpred.boost_transition(internal, anyelement, double precision[], jsonb) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.boost_transition(internal, anyelement, double precision[], jsonb) IS 'adds a row';
+
+CREATE AGGREGATE privpred.boost(anyelement, double precision[], jsonb) (
+	SFUNC = privpred.boost_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.boost(anyelement, double precision[], jsonb) IS
+	'one teacher over (label, features, options): gradient-boosted trees (XGBoost, if installed); not private by itself';
+
+CREATE FUNCTION privpred.forest_transition(internal, anyelement, double precision[]) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.forest_transition(internal, anyelement, double precision[]) IS 'adds a row';
+
+CREATE AGGREGATE privpred.forest(anyelement, double precision[]) (
+	SFUNC = privpred.forest_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.forest(anyelement, double precision[]) IS
+	'one teacher over (label, features): a random forest (XGBoost, if installed); not private by itself';
+
+CREATE FUNCTION privpred.forest_transition(internal, anyelement, double precision[], jsonb) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.forest_transition(internal, anyelement, double precision[], jsonb) IS 'adds a row';
+
+CREATE AGGREGATE privpred.forest(anyelement, double precision[], jsonb) (
+	SFUNC = privpred.forest_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.forest(anyelement, double precision[], jsonb) IS
+	'one teacher over (label, features, options): a random forest (XGBoost, if installed); not private by itself';
+
+CREATE FUNCTION privpred.tree_transition(internal, anyelement, double precision[]) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.tree_transition(internal, anyelement, double precision[]) IS 'adds a row';
+
+CREATE AGGREGATE privpred.tree(anyelement, double precision[]) (
+	SFUNC = privpred.tree_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.tree(anyelement, double precision[]) IS
+	'one teacher over (label, features): one small classification tree; not private by itself';
+
+CREATE FUNCTION privpred.tree_transition(internal, anyelement, double precision[], jsonb) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.tree_transition(internal, anyelement, double precision[], jsonb) IS 'adds a row';
+
+CREATE AGGREGATE privpred.tree(anyelement, double precision[], jsonb) (
+	SFUNC = privpred.tree_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.tree(anyelement, double precision[], jsonb) IS
+	'one teacher over (label, features, options): one small classification tree; not private by itself';
+
+CREATE FUNCTION privpred.explain(predictor privpred.predictor, features text[] DEFAULT NULL) RETURNS text
+	AS 'MODULE_PATHNAME', 'predictor_explain_rules' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.explain(privpred.predictor, text[]) IS
+	'the rules of a predictor''s trees in words, with names for the features; NOT private';
 
 ----------------------------------------------------------------------
 -- Catalog: protected relations and models
@@ -353,29 +504,41 @@ CREATE TABLE privpred.model (
 	name			text NOT NULL UNIQUE,
 	relation_id		bigint NOT NULL,	-- of protected_relation
 	label			name NOT NULL,
-	classes			text[] NOT NULL,
+	classes			text[] NOT NULL,	-- empty: the label is a number
+	label_min		float8,				-- of a number
+	label_max		float8,
+	bin_edges		float8[],			-- of a number whose bins are the classes
 	features		jsonb NOT NULL,		-- an array in declared order, kinds and levels spelled out
 	mechanism		text NOT NULL,
-	learner			text NOT NULL,
-	teachers		int NOT NULL,
+	learner			text,				-- NULL: the mechanism learns by itself
+	teachers		int NOT NULL,		-- 0: none
 	epsilon_units	bigint NOT NULL CHECK (epsilon_units > 0),	-- 10^-12 each
+	charge_kind		text NOT NULL CHECK (charge_kind IN ('per_answer', 'per_stream', 'once')),
+	charge			text,				-- of a purchase, to an account of finite order; NULL: none can pay
+	pure_charge		text,				-- to an account of infinite order; NULL: it cannot pay
 	options			jsonb NOT NULL,
 	salt			bytea NOT NULL CHECK (pg_catalog.length(salt) = 16),
 	version			int NOT NULL,
+	training_id		bigint GENERATED BY DEFAULT AS IDENTITY,	-- of this version: never used again, even if it is rolled back
 	status			text NOT NULL CHECK (status IN ('ready')),
 	created_at		timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by		name NOT NULL,
 	trained_at		timestamptz NOT NULL DEFAULT pg_catalog.now(),
-	predictor		privpred.predictor NOT NULL
+	declared_units	bigint,				-- as declared when it was trained
+	max_rows_per_unit int,
+	predictor		privpred.predictor,	-- teachers
+	state			bytea,				-- what other mechanisms have learnt
+	CHECK (predictor IS NULL OR state IS NULL)
 );
 -- Anybody may see how large a table is, so what is stored must not shrink with what was learnt.
-ALTER TABLE privpred.model ALTER predictor SET STORAGE EXTERNAL;
+ALTER TABLE privpred.model ALTER predictor SET STORAGE EXTERNAL, ALTER state SET STORAGE EXTERNAL;
 COMMENT ON TABLE privpred.model IS 'models and their trained predictors; readable by the extension''s owner alone';
 
 SELECT pg_catalog.pg_extension_config_dump('privpred.protected_relation', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.protected_relation_relation_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model_model_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('privpred.model_training_id_seq', '');
 
 ----------------------------------------------------------------------
 -- Ledger: accounts, entries, budgets
@@ -436,6 +599,7 @@ CREATE TABLE privpred.ledger_entry (
 	renyi_order		bigint,				-- of the account, as there
 	window_units	bigint NOT NULL,	-- change of what its window has spent
 	window_limit_units bigint,
+	delta			float8 NOT NULL,	-- added to delta_spent, of the cap as well
 	detail			text,				-- terms of a grant
 	head			bytea NOT NULL
 );
@@ -457,6 +621,9 @@ CREATE TABLE privpred.ledger_outbox (
 	role_name		text,
 	relation_id		bigint,
 	relation_name	text,
+	model_id		bigint,
+	model			text,
+	version			int,
 	lease			bigint,
 	answers			bigint NOT NULL DEFAULT 0,
 	units			bigint NOT NULL DEFAULT 0,
@@ -467,6 +634,7 @@ CREATE TABLE privpred.ledger_outbox (
 	renyi_order		bigint,
 	window_units	bigint NOT NULL DEFAULT 0,
 	window_limit_units bigint,
+	delta			float8 NOT NULL DEFAULT 0,
 	detail			text
 );
 COMMENT ON TABLE privpred.ledger_outbox IS 'committed changes to budgets that are not chained yet';
@@ -488,6 +656,47 @@ CREATE TABLE privpred.open_lease (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE privpred.open_lease IS 'answers that running statements have reserved, or that a crash has lost';
 
+-- Answers of models with the option memoize, by the digest of the question.
+-- They are not dumped: what is lost is asked and paid again.
+CREATE TABLE privpred.memo (
+	model_id		bigint NOT NULL,
+	training_id		bigint NOT NULL,	-- of the version
+	role			regrole NOT NULL,
+	question		bytea NOT NULL,
+	class_index		int,				-- both NULL: an unstable answer
+	score			float8,
+	account_id		bigint NOT NULL,	-- that paid
+	PRIMARY KEY (model_id, training_id, role, question)
+);
+COMMENT ON TABLE privpred.memo IS 'answers that are kept, so that their repeats are free';
+
+CREATE TABLE privpred.memo_size (
+	model_id		bigint NOT NULL,
+	training_id		bigint NOT NULL,	-- of the version
+	role			regrole NOT NULL,
+	entries			int NOT NULL,
+	PRIMARY KEY (model_id, training_id, role)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE privpred.memo_size IS 'how many answers are kept for a role';
+
+-- Who has paid for what was drawn in training and is charged once.  The cap of
+-- a relation pays once for all roles: what it has seen is one draw.  Account 0
+-- stands for everybody: the version was exported in the clear, and budgets that
+-- are granted later start with its charge.
+CREATE TABLE privpred.release (
+	account_id		bigint NOT NULL,
+	training_id		bigint NOT NULL,	-- of privpred.model
+	relation_id		bigint NOT NULL,
+	model_id		bigint NOT NULL,
+	model			text,				-- as it was called
+	version			int NOT NULL,
+	at				timestamptz NOT NULL,
+	charge			text,				-- as in privpred.model, then
+	pure_charge		text,
+	PRIMARY KEY (account_id, training_id)
+);
+COMMENT ON TABLE privpred.release IS 'accounts that have paid for a version of a model that is charged once';
+
 -- Left out of dumps on purpose: a restored ledger is recognised by its absence.
 CREATE TABLE privpred.ledger_identity (
 	only_row		bool PRIMARY KEY DEFAULT true CHECK (only_row),
@@ -501,6 +710,7 @@ SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_entry', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_outbox', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_outbox_seq_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.open_lease', '');
+SELECT pg_catalog.pg_extension_config_dump('privpred.release', '');
 
 -- Roles with a budget hold SELECT on this, so that DROP ROLE is refused until
 -- it is revoked and a later role with the same oid inherits nothing.
@@ -530,7 +740,7 @@ CREATE FUNCTION privpred.cost(model text, answers bigint DEFAULT 1,
 		OUT fits boolean, OUT answers_left bigint)
 	AS 'MODULE_PATHNAME', 'privpred_cost' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privpred.cost(text, bigint)
-	IS 'what answers of a model would cost you and whether they fit, without spending';
+	IS 'what answers of a model would cost you and whether they fit, without spending; of a model that is charged once, its price or, once it is paid, 0, and answers_left 9223372036854775807; Infinity if your budget cannot pay for such answers at all';
 
 CREATE FUNCTION privpred.verify_ledger(expected_head bytea DEFAULT NULL,
 		OUT ok boolean, OUT problem text, OUT entry bigint, OUT head bytea,
@@ -572,11 +782,17 @@ CREATE FUNCTION privpred.account_epsilon(spent_units bigint, delta float8, renyi
 COMMENT ON FUNCTION privpred.account_epsilon(bigint, float8, bigint)
 	IS 'the epsilon that units of 1e-12 spent at a Rényi order (in 2^-20; NULL is infinite) amount to beside delta, rounded up';
 
-CREATE FUNCTION privpred.account_charge(per_answer_units bigint, mechanism text,
+CREATE FUNCTION privpred.account_charge(charge text, pure_charge text,
 		payer_order bigint, renyi_order bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'privpred_account_charge' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION privpred.account_charge(bigint, text, bigint, bigint)
-	IS 'what one answer costs an account of a Rényi order if an account of the payer''s order pays, which decides the draw; rounded up';
+COMMENT ON FUNCTION privpred.account_charge(text, text, bigint, bigint)
+	IS 'what a purchase costs an account of a Rényi order if an account of the payer''s order pays, which decides the draw; rounded up; 9223372036854775807: it cannot be paid';
+
+CREATE FUNCTION privpred.account_purchases(charge text, pure_charge text, payer_order bigint,
+		renyi_order bigint, left_units bigint, delta_left float8) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'privpred_account_purchases' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.account_purchases(text, text, bigint, bigint, bigint, float8)
+	IS 'how many purchases fit into what is left of an account of a Rényi order if an account of the payer''s order pays; left_units NULL: no limit';
 
 CREATE FUNCTION privpred.account_window(anchor timestamptz, refresh interval, at timestamptz,
 		OUT starts timestamptz, OUT ends timestamptz)
@@ -605,7 +821,9 @@ WITH now AS (
 			ELSE a.window_spent_units END AS in_window,
 		p.oid IS NULL AS role_dropped,
 		cap.renyi_order AS cap_order,
+		cap.account_id AS cap_id,
 		cap.limit_units OPERATOR(pg_catalog.-) cap.spent_units AS cap_left,
+		cap.delta_limit OPERATOR(pg_catalog./) 2 OPERATOR(pg_catalog.-) cap.delta_spent AS cap_delta_left,
 		cap.epsilon_units OPERATOR(pg_catalog.*) 0.000000000001 OPERATOR(pg_catalog.-)
 			privpred.account_epsilon(cap.spent_units, cap.delta_limit, cap.renyi_order) AS cap_epsilon_left
 	FROM now n
@@ -639,20 +857,33 @@ WITH now AS (
 			WHEN v.spent_units OPERATOR(pg_catalog.>) v.limit_units
 				OR v.in_window OPERATOR(pg_catalog.>) v.window_limit_units THEN 'frozen'
 			ELSE 'active' END AS status,
-		COALESCE(v.per_answer_units,
-			(SELECT pg_catalog.max(m.epsilon_units) FROM privpred.model m
-			 WHERE m.relation_id OPERATOR(pg_catalog.=) v.relation_id), 100000000000) AS typical
+		v.delta_limit OPERATOR(pg_catalog./) 2 OPERATOR(pg_catalog.-) v.delta_spent AS delta_left
 	FROM visible v
 ), bound AS (
-	-- how many typical answers each cap has room for, fractions included
+	-- how many typical purchases each cap has room for, fractions included
 	SELECT a.*,
 		a.lifetime_left::pg_catalog.numeric OPERATOR(pg_catalog./)
-			privpred.account_charge(a.typical, 'vote', a.renyi_order, a.renyi_order) AS lifetime_room,
+			privpred.account_charge(t.charge, t.pure_charge, a.renyi_order, a.renyi_order) AS lifetime_room,
 		a.window_left::pg_catalog.numeric OPERATOR(pg_catalog./)
-			privpred.account_charge(a.typical, 'vote', a.renyi_order, a.renyi_order) AS window_room,
+			privpred.account_charge(t.charge, t.pure_charge, a.renyi_order, a.renyi_order) AS window_room,
 		a.cap_left::pg_catalog.numeric OPERATOR(pg_catalog./)
-			privpred.account_charge(a.typical, 'vote', a.renyi_order, a.cap_order) AS cap_room
-	FROM account a
+			privpred.account_charge(t.charge, t.pure_charge, a.renyi_order, a.cap_order) AS cap_room
+	FROM account a CROSS JOIN LATERAL (
+		SELECT 'bounded range ' OPERATOR(pg_catalog.||) e.epsilon AS charge,
+			'pure ' OPERATOR(pg_catalog.||) e.epsilon AS pure_charge
+		FROM (SELECT pg_catalog.trim_scale(a.per_answer_units OPERATOR(pg_catalog.*) 0.000000000001)::pg_catalog.text
+			AS epsilon) e
+		WHERE a.per_answer_units IS NOT NULL
+		UNION ALL
+		(SELECT m.charge, m.pure_charge FROM privpred.model m
+		WHERE a.per_answer_units IS NULL AND m.relation_id OPERATOR(pg_catalog.=) a.relation_id
+			AND privpred.account_charge(m.charge, m.pure_charge, a.renyi_order, a.renyi_order)
+				OPERATOR(pg_catalog.<) 9223372036854775807
+		ORDER BY privpred.account_charge(m.charge, m.pure_charge, a.renyi_order, a.renyi_order) DESC
+		LIMIT 1)
+		UNION ALL
+		SELECT 'bounded range 0.1', 'pure 0.1'
+		LIMIT 1) t
 )
 SELECT CASE WHEN NOT a.is_cap THEN a.role END AS role,
 	a.relation,
@@ -669,16 +900,27 @@ SELECT CASE WHEN NOT a.is_cap THEN a.role END AS role,
 	COALESCE(a.renyi_order OPERATOR(pg_catalog./) 1048576::pg_catalog.float8,
 		'Infinity'::pg_catalog.float8) AS renyi_order,
 	COALESCE((SELECT pg_catalog.jsonb_object_agg(m.name,
-			CASE WHEN a.status OPERATOR(pg_catalog.=) 'active' THEN GREATEST(0, LEAST(
-				LEAST(a.lifetime_left, a.window_left) OPERATOR(pg_catalog./)
-					-- of a cap: whatever account pays
-					privpred.account_charge(m.epsilon_units, m.mechanism,
-						CASE WHEN NOT a.is_cap THEN a.renyi_order END, a.renyi_order),
-				a.cap_left OPERATOR(pg_catalog./)
-					privpred.account_charge(m.epsilon_units, m.mechanism,
-						CASE WHEN NOT a.is_cap THEN a.renyi_order END, a.cap_order)))
-			ELSE 0 END)
-		FROM privpred.model m
+			CASE WHEN a.status OPERATOR(pg_catalog.<>) 'active' THEN 0
+				WHEN m.charge_kind OPERATOR(pg_catalog.<>) 'once' THEN LEAST(f.own, f.cap)
+				WHEN f.own_paid OR f.own OPERATOR(pg_catalog.>) 0
+					AND (a.is_cap OR f.cap_paid OR COALESCE(f.cap, 1) OPERATOR(pg_catalog.>) 0)
+				THEN 9223372036854775807
+				ELSE 0 END)
+		FROM privpred.model m CROSS JOIN LATERAL (
+			-- of a cap: whatever account pays
+			SELECT privpred.account_purchases(m.charge, c.pure_charge, c.payer_order, a.renyi_order,
+					LEAST(a.lifetime_left, a.window_left), a.delta_left) AS own,
+				CASE WHEN a.cap_id IS NOT NULL THEN privpred.account_purchases(m.charge, c.pure_charge,
+					c.payer_order, a.cap_order, a.cap_left, a.cap_delta_left) END AS cap,
+				EXISTS (SELECT FROM privpred.release p
+					WHERE p.account_id OPERATOR(pg_catalog.=) a.account_id
+						AND p.training_id OPERATOR(pg_catalog.=) m.training_id) AS own_paid,
+				EXISTS (SELECT FROM privpred.release p
+					WHERE p.account_id OPERATOR(pg_catalog.=) a.cap_id
+						AND p.training_id OPERATOR(pg_catalog.=) m.training_id) AS cap_paid
+			FROM (SELECT
+				CASE WHEN a.is_cap THEN COALESCE(m.pure_charge, m.charge) ELSE m.pure_charge END AS pure_charge,
+				CASE WHEN NOT a.is_cap THEN a.renyi_order END AS payer_order) c) f
 		WHERE m.relation_id OPERATOR(pg_catalog.=) a.relation_id), '{}'::pg_catalog.jsonb) AS answers_left,
 	CASE WHEN a.epsilon_units IS NULL THEN NULL
 		WHEN a.is_cap OR a.cap_room OPERATOR(pg_catalog.<) LEAST(a.lifetime_room, a.window_room) THEN 'relation'
@@ -706,7 +948,8 @@ COMMENT ON COLUMN privpred.budgets.epsilon_spent IS
 COMMENT ON COLUMN privpred.budgets.epsilon_left IS
 	'the least, over all caps, of the grant minus what is spent, converted; answers_left says what it buys';
 COMMENT ON COLUMN privpred.budgets.renyi_order IS 'the order at which charges add up; Infinity: epsilons add up';
-COMMENT ON COLUMN privpred.budgets.answers_left IS 'answers of each model that fit under all caps, if nobody else asks';
+COMMENT ON COLUMN privpred.budgets.answers_left IS
+	'answers of each model (streams, of one that sells them) that fit under all caps, if nobody else asks; 9223372036854775807 of a model that is charged once, if it is paid for or can be, else 0';
 COMMENT ON COLUMN privpred.budgets.binding_cap IS
 	'the cap with least room for a typical answer: role, window, lifetime, or relation for the cap over all roles';
 COMMENT ON COLUMN privpred.budgets.epsilon_reserved IS 'by running statements, in the account''s own units, and counted as spent';
@@ -720,7 +963,7 @@ SELECT e.id, e.at,
 	CASE WHEN a.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN a.role END AS role,
 	r.relation, e.model, e.version, e.kind, e.answers,
 	pg_catalog.trim_scale(e.units::pg_catalog.numeric OPERATOR(pg_catalog.*) 0.000000000001) AS epsilon,
-	0::pg_catalog.numeric AS delta, e.head,
+	e.delta::pg_catalog.numeric AS delta, e.head,
 	e.role_name AS asked_by, e.relation_name, e.lease,
 	pg_catalog.trim_scale(e.limit_units::pg_catalog.numeric OPERATOR(pg_catalog.*) 0.000000000001) AS epsilon_limit,
 	e.actor, e.pid, e.account_id, e.detail,
@@ -729,11 +972,11 @@ SELECT e.id, e.at,
 			'Infinity'::pg_catalog.float8) END AS renyi_order
 FROM (
 	SELECT id, at, kind, account_id, role_name, relation_id, relation_name, model, version,
-		lease, answers, units, limit_units, actor, pid, detail, renyi_order, head
+		lease, answers, units, limit_units, actor, pid, delta, detail, renyi_order, head
 	FROM privpred.ledger_entry
 	UNION ALL
-	SELECT NULL, at, kind, account_id, role_name, relation_id, relation_name, NULL, NULL,
-		lease, answers, units, limit_units, actor, pid, detail, renyi_order, NULL
+	SELECT NULL, at, kind, account_id, role_name, relation_id, relation_name, model, version,
+		lease, answers, units, limit_units, actor, pid, delta, detail, renyi_order, NULL
 	FROM privpred.ledger_outbox
 ) e
 LEFT JOIN privpred.account a ON a.account_id OPERATOR(pg_catalog.=) e.account_id
@@ -743,6 +986,76 @@ WHERE pg_catalog.pg_has_role(COALESCE(a.role, 0::pg_catalog.oid::pg_catalog.regr
 	OR pg_catalog.pg_has_role(c.relowner, 'USAGE');
 COMMENT ON VIEW privpred.ledger IS 'what happened to budgets; head is null until an entry is chained';
 COMMENT ON COLUMN privpred.ledger.epsilon IS 'the charge in the account''s own units: plain epsilon, or divergence at its renyi_order';
+
+----------------------------------------------------------------------
+-- Streams
+----------------------------------------------------------------------
+
+-- Written by the ledger's process alone.  Left out of dumps on purpose: a
+-- threshold that comes back after it has seen a failure would be a rewind.
+CREATE TABLE privpred.stream (
+	stream_id		bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+	account_id		bigint NOT NULL,	-- that paid
+	relation_id		bigint NOT NULL,
+	model_id		bigint NOT NULL,
+	model			text NOT NULL,		-- its name when the stream was opened
+	version			int NOT NULL,		-- of the model
+	opened_by		oid NOT NULL,		-- a role
+	unstable_limit	int NOT NULL CHECK (unstable_limit > 0),
+	unstable_used	int NOT NULL DEFAULT 0 CHECK (unstable_used >= 0 AND unstable_used <= unstable_limit),
+	epsilon_units	bigint NOT NULL CHECK (epsilon_units > 0),	-- of each run
+	delta			float8 NOT NULL,	-- of each run
+	width			bigint NOT NULL,	-- the threshold without its noise
+	threshold		bigint,				-- with it; NULL once the stream is closed
+	answers_limit	bigint CHECK (answers_limit > 0),
+	answers_used	bigint NOT NULL DEFAULT 0 CHECK (answers_used >= 0),
+	holders			int NOT NULL DEFAULT 0 CHECK (holders >= 0),	-- call sites that use it
+	incarnation		bigint,				-- start of the server in which they do
+	status			text NOT NULL DEFAULT 'open',	-- or why it was closed
+	opened_at		timestamptz NOT NULL,
+	closed_at		timestamptz,
+	CHECK ((threshold IS NULL) = (status <> 'open'))
+) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX stream_open ON privpred.stream (account_id, model_id) WHERE status = 'open';
+CREATE INDEX stream_model ON privpred.stream (model_id);
+-- Not even for members of pg_read_all_data.
+ALTER TABLE privpred.stream ENABLE ROW LEVEL SECURITY;
+COMMENT ON TABLE privpred.stream IS 'streams and their noisy thresholds; readable by the extension''s owner alone';
+
+CREATE FUNCTION privpred.open_stream(model text, unstable int, epsilon float8, delta float8,
+	answers bigint DEFAULT NULL)
+RETURNS bigint AS 'MODULE_PATHNAME', 'privpred_open_stream' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint) IS
+'analyst: buys a stream of a model''s answers, at once and for good: epsilon and delta are charged for each of that many unstable answers, stable ones are free; returns its number';
+
+CREATE FUNCTION privpred.close_stream(model text)
+RETURNS void AS 'MODULE_PATHNAME', 'privpred_close_stream' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.close_stream(text) IS
+'analyst: ends your open stream of a model''s answers; nothing is returned';
+
+CREATE VIEW privpred.streams WITH (security_barrier) AS
+SELECT s.stream_id AS stream, a.role, r.relation, COALESCE(m.name, s.model) AS model, s.version,
+	s.unstable_limit, s.unstable_used, s.answers_limit,
+	s.answers_limit OPERATOR(pg_catalog.-) s.answers_used AS answers_left,
+	pg_catalog.trim_scale(s.epsilon_units OPERATOR(pg_catalog.*) 0.000000000001) AS epsilon,
+	s.delta, s.opened_at, s.closed_at,
+	CASE WHEN s.status OPERATOR(pg_catalog.=) 'open' AND (m.version IS NULL
+			OR m.version OPERATOR(pg_catalog.<>) s.version) THEN 'model changed'
+		ELSE s.status END AS status,
+	p.rolname AS opened_by
+FROM privpred.stream s
+JOIN privpred.account a ON a.account_id OPERATOR(pg_catalog.=) s.account_id
+JOIN privpred.protected_relation r ON r.relation_id OPERATOR(pg_catalog.=) s.relation_id
+LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
+LEFT JOIN privpred.model m ON m.model_id OPERATOR(pg_catalog.=) s.model_id
+LEFT JOIN pg_catalog.pg_roles p ON p.oid OPERATOR(pg_catalog.=) s.opened_by
+WHERE pg_catalog.pg_has_role(a.role, 'USAGE') OR pg_catalog.pg_has_role(c.relowner, 'USAGE');
+COMMENT ON VIEW privpred.streams IS 'streams: yours and your groups'', and all of the relations that you own';
+COMMENT ON COLUMN privpred.streams.epsilon IS 'of each unstable answer, as all of them were charged when the stream was opened';
+COMMENT ON COLUMN privpred.streams.delta IS 'of each unstable answer, as all of them were charged when the stream was opened';
+COMMENT ON COLUMN privpred.streams.unstable_used IS 'unstable answers so far; a crash of the server while the stream is in use counts as one';
+COMMENT ON COLUMN privpred.streams.answers_left IS 'NULL: no limit; what running statements have reserved is not left';
+COMMENT ON COLUMN privpred.streams.status IS 'open, or why it is not: used up, all answers given, closed, model changed, ledger adopted';
 
 ----------------------------------------------------------------------
 -- Accounting: what a budget buys
@@ -761,6 +1074,40 @@ CREATE FUNCTION privpred.epsilon_for(epsilon float8, delta float8, answers bigin
 AS 'MODULE_PATHNAME', 'privpred_epsilon_for' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.epsilon_for(float8, float8, bigint, text) IS
 'anyone: the largest epsilon per answer, in multiples of 1e-9, at which a budget (epsilon, delta) buys that many answers; costs nothing';
+
+----------------------------------------------------------------------
+-- Solvers: parameters of stable_flip and relabel, and what is proved of them
+----------------------------------------------------------------------
+
+CREATE FUNCTION privpred.solve_stable_flip(epsilon float8, alpha float8 DEFAULT 0.1,
+	OUT q float8, OUT e numeric, OUT proved_epsilon numeric, OUT gamma float8)
+AS 'MODULE_PATHNAME', 'privpred_solve_stable_flip' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.solve_stable_flip(float8, float8) IS
+'anyone: the parameters of mechanism stable_flip for an epsilon and a share alpha of flipped answers, and the epsilon proved of them; costs nothing';
+
+CREATE FUNCTION privpred.solve_relabel(epsilon float8, alpha float8, n_max bigint,
+	max_rows_per_unit int DEFAULT 1, features int DEFAULT 1,
+	OUT j bigint, OUT kappa numeric, OUT q float8, OUT eps1 float8, OUT delta1 float8,
+	OUT proved_epsilon numeric, OUT units_needed bigint)
+AS 'MODULE_PATHNAME', 'privpred_solve_relabel' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.solve_relabel(float8, float8, bigint, int, int) IS
+'anyone: the parameters of mechanism relabel for an epsilon, a share alpha of flipped answers and at most n_max units, the epsilon proved of them, and the least n_max that would do; costs nothing';
+
+----------------------------------------------------------------------
+-- Planning: which mechanism, from declared numbers alone
+----------------------------------------------------------------------
+
+CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, classes int DEFAULT NULL,
+	epsilon float8 DEFAULT 1, delta float8 DEFAULT 0, answers bigint DEFAULT 1,
+	accuracy float8 DEFAULT NULL, relation regclass DEFAULT NULL, label name DEFAULT NULL,
+	learner text DEFAULT NULL, OUT rank int, OUT mechanism text, OUT recommended boolean,
+	OUT feasible boolean, OUT why text, OUT rows_needed bigint, OUT expected_accuracy float8,
+	OUT expected_error float8, OUT per_answer_epsilon numeric, OUT total_epsilon numeric,
+	OUT total_delta float8, OUT answers_bought bigint, OUT charged text, OUT parameters text,
+	OUT statements text, OUT grounds text, OUT lower_bound text, OUT advice text)
+RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_plan' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 14;
+COMMENT ON FUNCTION privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text) IS
+'anyone: which mechanism suits n units, so many features and classes, a budget and a number of answers; best first, with expected accuracy, rows needed and statements to paste; looks at declarations, never at rows; costs nothing';
 
 ----------------------------------------------------------------------
 -- Owner's and analyst's functions
@@ -795,12 +1142,29 @@ RETURNS void AS 'MODULE_PATHNAME', 'privpred_drop_model' LANGUAGE C VOLATILE STR
 COMMENT ON FUNCTION privpred.drop_model(text) IS
 'owner: removes a model; what was spent on it stays spent';
 
+CREATE FUNCTION privpred.distill(student text, teacher text, public_relation regclass,
+	learner text DEFAULT 'logistic', labels bigint DEFAULT NULL, options jsonb DEFAULT '{}')
+RETURNS jsonb AS 'MODULE_PATHNAME', 'privpred_distill' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.distill(text, text, regclass, text, bigint, jsonb) IS
+'anyone with a budget, or the owner: labels public rows (all, or so many) with a model, pays for the labels, and trains a student on them whose answers are free to whoever has paid for the labels once';
+
+CREATE FUNCTION privpred.export_model(name text)
+RETURNS json AS 'MODULE_PATHNAME', 'privpred_export_model' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.export_model(text) IS
+'owner: a released model (a student, or any model that is charged once) as JSON, after every budget on its relation has been charged for it';
+
 CREATE FUNCTION privpred.evaluate(model text, test regclass, OUT rows bigint,
 	OUT private_accuracy float8, OUT majority_accuracy float8, OUT baseline_accuracy float8,
-	OUT approximate_accuracy float8)
+	OUT approximate_accuracy float8, OUT exponential_accuracy float8, OUT gaussian_accuracy float8,
+	OUT private_rmse float8, OUT approximate_rmse float8, OUT plain_rmse float8, OUT baseline_rmse float8)
 AS 'MODULE_PATHNAME', 'privpred_evaluate' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.evaluate(text, regclass) IS
-'owner: accuracy on labelled rows: the expectation of the private answers (to accounts without delta and, last, with delta), the teachers'' plain majority, and always the most common class; exact, not private, costs nothing';
+'owner: accuracy on labelled rows: the expectation of the private answers (to accounts without delta and, as approximate_accuracy, with delta), the teachers'' plain majority, always the most common class, and what accounts with delta would get by either noise of mechanism vote; for labels that are numbers the root mean squared errors of private answers (likewise), of answers without noise, and of always their mean; not private, costs nothing';
+
+CREATE FUNCTION privpred.littlestone_dimension(class regclass)
+RETURNS int AS 'MODULE_PATHNAME', 'privpred_littlestone_dimension' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.littlestone_dimension(regclass) IS
+'anyone: the Littlestone dimension of a finite class, a table (hypothesis, point, label) that the caller may read; exact, or refused if it takes too long';
 
 CREATE FUNCTION privpred.encode(features jsonb, row_of_features record)
 RETURNS float8[] AS 'MODULE_PATHNAME', 'privpred_encode_row' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10;
@@ -830,10 +1194,29 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_predict(text, record) IS
 'one private answer, paid from the caller''s budget; a row whose columns are matched by name';
 
+CREATE FUNCTION @extschema@.private_score(model text, features float8[], "precision" float8 DEFAULT NULL)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, float8[], float8) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; features as an array, as for private_predict';
+
+CREATE FUNCTION @extschema@.private_score(model text, features jsonb, "precision" float8 DEFAULT NULL)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, jsonb, float8) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; features by name';
+
+CREATE FUNCTION @extschema@.private_score(model text, features record, "precision" float8 DEFAULT NULL)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, record, float8) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; a row whose columns are matched by name';
+
 CREATE VIEW privpred.models WITH (security_barrier) AS
 SELECT m.name, r.relation, m.mechanism, m.learner, m.version, m.status, m.classes, m.features,
 	m.teachers, pg_catalog.trim_scale(m.epsilon_units / 1000000000000.0) AS epsilon,
-	'per_answer'::text AS charge_kind, m.created_at, m.created_by, m.label, m.options, m.trained_at
+	m.charge_kind, m.created_at, m.created_by, m.label, m.options, m.trained_at,
+	m.charge, m.pure_charge
 FROM privpred.model m
 	JOIN privpred.protected_relation r USING (relation_id)
 	JOIN pg_catalog.pg_class c ON c.oid = r.relation
@@ -848,6 +1231,23 @@ COMMENT ON FUNCTION privpred.on_sql_drop() IS
 'forgets protected tables that are dropped, so that a re-used identity inherits nothing';
 
 CREATE EVENT TRIGGER privpred_on_sql_drop ON sql_drop EXECUTE FUNCTION privpred.on_sql_drop();
+
+----------------------------------------------------------------------
+-- Progress
+----------------------------------------------------------------------
+
+CREATE FUNCTION privpred.progress_entries(OUT pid integer, OUT model text, OUT phase text, OUT done bigint,
+	OUT total bigint, OUT started_at timestamptz, OUT relation regclass)
+RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_progress_entries'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privpred.progress_entries() IS
+'what the view privpred.progress shows: sessions that work on tables you own';
+
+CREATE VIEW privpred.progress WITH (security_barrier) AS
+SELECT p.pid, p.model, p.phase, p.done, p.total, p.started_at, p.relation
+FROM privpred.progress_entries() p;
+COMMENT ON VIEW privpred.progress IS
+'training, distilling and auditing that is under way on tables you own: rows or steps done, and how many there will be by the planner''s estimate';
 
 ----------------------------------------------------------------------
 -- Report
@@ -878,17 +1278,30 @@ GRANT EXECUTE ON FUNCTION
 	privpred.centroid(anyelement, double precision[], jsonb),
 	privpred.stump(anyelement, double precision[]),
 	privpred.stump(anyelement, double precision[], jsonb),
+	privpred.boost(anyelement, double precision[]),
+	privpred.boost(anyelement, double precision[], jsonb),
+	privpred.forest(anyelement, double precision[]),
+	privpred.forest(anyelement, double precision[], jsonb),
+	privpred.tree(anyelement, double precision[]),
+	privpred.tree(anyelement, double precision[], jsonb),
+	privpred.explain(privpred.predictor, text[]),
+	privpred.threshold(anyelement, "any"),
+	privpred.threshold(anyelement, "any", jsonb),
 	privpred.sql_learner(anyelement, double precision[], jsonb),
 	privpred.ensemble(privpred.predictor),
 	privpred.teacher_of(anyelement, bytea, integer),
+	privpred.unit_hash(anyelement, bytea),
 	privpred.predict(privpred.predictor, double precision[]),
 	privpred.votes(privpred.predictor, double precision[])
 	TO PUBLIC;
 -- pure arithmetic
-GRANT EXECUTE ON FUNCTION privpred.answers_for, privpred.epsilon_for TO PUBLIC;
+GRANT EXECUTE ON FUNCTION privpred.answers_for, privpred.epsilon_for, privpred.plan TO PUBLIC;
+-- reads what the caller may read already
+GRANT EXECUTE ON FUNCTION privpred.littlestone_dimension(regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION privpred.solve_stable_flip, privpred.solve_relabel TO PUBLIC;
 -- requests: each checks who owns the relation
 GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_model,
-	privpred.retrain, privpred.drop_model, privpred.evaluate, privpred.encode(jsonb, record),
+	privpred.retrain, privpred.drop_model, privpred.distill, privpred.export_model, privpred.evaluate, privpred.encode(jsonb, record),
 	privpred.encode(jsonb, "any") TO PUBLIC;
 GRANT SELECT ON privpred.models TO PUBLIC;
 -- ledger
@@ -896,7 +1309,8 @@ GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	privpred.ledger_incarnation(),
 	privpred.account_epsilon(bigint, float8, bigint),
-	privpred.account_charge(bigint, text, bigint, bigint),
+	privpred.account_charge(text, text, bigint, bigint),
+	privpred.account_purchases(text, text, bigint, bigint, bigint, float8),
 	privpred.account_window(timestamptz, interval, timestamptz),
 	privpred.grant_budget(regrole, regclass, float8, float8, timestamptz, interval, float8, float8),
 	privpred.revoke_budget(regrole, regclass),
@@ -904,5 +1318,12 @@ GRANT EXECUTE ON FUNCTION
 	privpred.verify_ledger(bytea),
 	privpred.forgive_lease(bigint)
 	TO PUBLIC;
+-- streams: of the caller's own budgets
+GRANT SELECT ON privpred.streams TO PUBLIC;
+GRANT EXECUTE ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint),
+	privpred.close_stream(text) TO PUBLIC;
 -- report: shows what the caller finds in the views
 GRANT EXECUTE ON FUNCTION privpred.report() TO PUBLIC;
+-- progress: shows what goes on in tables that the caller owns
+GRANT EXECUTE ON FUNCTION privpred.progress_entries() TO PUBLIC;
+GRANT SELECT ON privpred.progress TO PUBLIC;

@@ -220,10 +220,10 @@ SELECT spend('other', 1);
 RESET ROLE;
 SELECT e.role_name, e.units = e.cap_units AS same, e.units = 10000000000 AS plain, c.cap AS bounded_range, e.cap_units = c.pure AS pure
 FROM privpred.ledger_entry e JOIN privpred.account cap ON cap.account_id = e.cap_id,
-  LATERAL (SELECT privpred.account_charge(10000000000, 'vote', cap.renyi_order, cap.renyi_order) = e.cap_units AS cap,
-    privpred.account_charge(10000000000, 'vote', NULL, cap.renyi_order) AS pure) c
+  LATERAL (SELECT privpred.account_charge('bounded range 0.01', 'pure 0.01', cap.renyi_order, cap.renyi_order) = e.cap_units AS cap,
+    privpred.account_charge('bounded range 0.01', 'pure 0.01', NULL, cap.renyi_order) AS pure) c
 WHERE e.relation_name LIKE '%others' AND e.kind = 'lease' ORDER BY e.id;
-SELECT privpred.account_charge(10000000000, 'vote', NULL, 10 << 20) AS pure, privpred.account_charge(10000000000, 'vote', 10 << 20, 10 << 20) AS bounded_range;
+SELECT privpred.account_charge('bounded range 0.01', 'pure 0.01', NULL, 10 << 20) AS pure, privpred.account_charge('bounded range 0.01', 'pure 0.01', 10 << 20, 10 << 20) AS bounded_range;
 -- of both limits the least
 SET ROLE accounts_bob;
 SELECT answers_left, binding_cap FROM privpred.budgets WHERE relation = 'others'::regclass;

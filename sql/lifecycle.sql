@@ -106,6 +106,21 @@ INSERT INTO parted SELECT i, (i % 100) / 100.0, CASE WHEN i % 100 > 50 THEN 'b' 
 SELECT privpred.protect('parted', unit => 'id');
 SELECT privpred.create_model('parted', 'parted', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 10, epsilon => 10, learner => 'linear') ->> 'version';
 SELECT rows, majority_accuracy > 0.9 AS learnt FROM privpred.evaluate('parted', 'parted');
+-- relations that are not there, or not any more
+SELECT call, refused('SELECT privpred.' || call) FROM unnest(ARRAY[$$evaluate('parted', 0)$$, $$distill('s', 'parted', 1)$$, $$littlestone_dimension(1)$$,
+  $$protect(1)$$, $$unprotect(0)$$, $$grant_budget(current_user::regrole, 1, 1)$$, $$create_model('s', 1, label => 'y', features => '["x"]')$$]) call;
+-- a damaged catalog is noticed
+CREATE FUNCTION damaged(change text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE 'UPDATE privpred.model SET ' || change || $c$ WHERE name = 'parted'$c$;
+  RAISE EXCEPTION '%', refused($c$SELECT privpred.retrain('parted')$c$);
+EXCEPTION WHEN raise_exception THEN
+  RETURN SQLERRM;
+END $$;
+SELECT damaged('learner = NULL');
+SELECT damaged($$bin_edges = '{}'$$);
+SELECT damaged($$bin_edges = '{1,2}'$$);
+DROP FUNCTION damaged;
 DROP TABLE parted;
 DROP ROLE life_newcomer, life_heir, life_owner;
 DROP FUNCTION refused;

@@ -10,6 +10,8 @@
 #include "catalog/store.h"
 #include "ledger/ledger.h"
 #include "privpred.h"
+#include "progress/progress.h"
+#include "request/repeat.h"
 
 PG_MODULE_MAGIC;
 
@@ -20,5 +22,7 @@ _PG_init(void)
 {
 	model_cache_init();
 	ledger_init();
+	progress_init();
+	repeat_init();
 	MarkGUCPrefixReserved("privpred");
 }

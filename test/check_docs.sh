@@ -41,7 +41,7 @@ invented() { comm -13 <(everything | sort -u) <(documented | sort -u) | sed 's/$
 # Callers write the names of arguments.
 undocumented_arguments() {
 	perl -0ne '
-		while (/^CREATE FUNCTION (?:privpred|\@extschema\@)\.(protect|create_model|retrain|drop_model|evaluate|grant_budget|revoke_budget|cost|verify_ledger|forgive_lease|answers_for|epsilon_for)\((.*?)\)\s*(?:RETURNS|AS)/msg)
+		while (/^CREATE FUNCTION (?:privpred|\@extschema\@)\.(protect|create_model|retrain|drop_model|evaluate|grant_budget|revoke_budget|cost|verify_ledger|forgive_lease|answers_for|epsilon_for|plan)\((.*?)\)\s*(?:RETURNS|AS)/msg)
 		{
 			my ($function, $arguments) = ($1, $2);
 			for (split /,/, $arguments) {

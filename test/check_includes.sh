@@ -5,16 +5,17 @@
 
 # Folder: the folders it may include.  "." is src/ itself (privpred.h, compat.h).
 declare -A may_include=(
-	[.]=". entry request ledger catalog mechanism learner sampler linalg"
+	[.]=". entry request ledger catalog mechanism learner sampler linalg progress"
 	[shared header]="."
-	[entry]=". entry request ledger catalog mechanism learner sampler linalg"
-	[request]=". request ledger catalog mechanism learner sampler linalg"
-	[ledger]=". ledger mechanism learner sampler linalg"
-	[catalog]=". catalog mechanism learner sampler linalg"
-	[mechanism]=". mechanism learner sampler linalg"
+	[entry]=". entry request ledger catalog mechanism learner sampler linalg progress"
+	[request]=". request ledger catalog mechanism learner sampler linalg progress"
+	[ledger]=". ledger mechanism learner sampler linalg progress"
+	[catalog]=". catalog mechanism learner sampler linalg progress"
+	[mechanism]=". mechanism learner sampler linalg progress"
 	[learner]=". learner sampler linalg"
 	[sampler]=". sampler"
 	[linalg]=". linalg"
+	[progress]=". progress"
 )
 
 # The ledger may switch to the extension's owner, and knows nothing else of the catalog.

@@ -149,6 +149,7 @@ run_taps() {
 	local name
 	declare -gA tap_of_job=()
 	export PG_REGRESS=$pgxs/src/test/regress/pg_regress PG_TEST_PORT_DIR=$sandbox/ports
+	export TEMP_CONFIG=$sandbox/src/test/tap.conf
 	mkdir -p "$sandbox/ports"
 	for name in "${taps[@]}"; do
 		[ ${#tap_of_job[@]} -lt "${JOBS:-$cores}" ] || finish_one_tap

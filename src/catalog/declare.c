@@ -106,23 +106,6 @@ read_declarations(Datum json, int *count)
  * ---------- one feature ----------
  */
 
-static bool
-is_number_type(Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
 bool
 category_type_ok(Oid type)
 {
@@ -142,17 +125,24 @@ category_type_ok(Oid type)
 	}
 }
 
-/* A finite JSON number, or an error that names feature and key. */
+/* A finite JSON number, or time in a string, or an error that names feature and key. */
 static double
-number_parameter(const char *feature, const char *key, const JsonbValue *value)
+number_parameter(const Feature *feature, const char *key, const JsonbValue *value)
 {
-	double		result = 0;
+	double		result = NAN;
 
-	if (value->type == jbvNumeric)
+	if (OidIsValid(feature->time_type) && value->type == jbvString)
+		result = time_of_text(feature->name, value->val.string.val, value->val.string.len,
+							  feature->time_type);
+	else if (!OidIsValid(feature->time_type) && value->type == jbvNumeric)
 		result = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
 													NumericGetDatum(value->val.numeric)));
-	if (value->type != jbvNumeric || isnan(result) || isinf(result))
-		bad_feature(feature, psprintf("\"%s\" must be a finite number.", key),
+	if (!isfinite(result) && OidIsValid(feature->time_type))
+		bad_feature(feature->name, psprintf("\"%s\" must be a finite %s in a string.", key,
+											format_type_be(feature->time_type)),
+					"Declare bounds as in {\"born\": {\"min\": \"1900-01-01\", \"max\": \"2030-01-01\"}}.");
+	if (!isfinite(result))
+		bad_feature(feature->name, psprintf("\"%s\" must be a finite number.", key),
 					"Declare bounds as in {\"age\": {\"min\": 0, \"max\": 110}}.");
 	return result;
 }
@@ -201,16 +191,21 @@ declare_levels(Feature *feature, const JsonbValue *value)
 static void
 declare_fill(Feature *feature, const JsonbValue *value)
 {
-	const char *hint = "Use {\"null\": \"error\"} or {\"null\": {\"fill\": value}}, the value in the column's own units.";
+	const char *hint = "Use {\"null\": \"error\"}, {\"null\": \"missing\"} or {\"null\": {\"fill\": value}}, the value in the column's own units.";
 	JsonbIterator *iterator;
 	JsonbIteratorToken token;
 	JsonbValue	key;
 	JsonbValue	fill;
 	char	   *level;
 
-	if (value->type == jbvString && value->val.string.len == 5 &&
-		memcmp(value->val.string.val, "error", 5) == 0)
-		return;
+	if (value->type == jbvString)
+	{
+		char	   *policy = json_scalar_text(value);
+
+		feature->missing = strcmp(policy, "missing") == 0;
+		if (feature->missing || strcmp(policy, "error") == 0)
+			return;
+	}
 	if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data) ||
 		JsonContainerSize(value->val.binary.data) != 1)
 		bad_feature(feature->name, "\"null\" is not understood.", hint);
@@ -225,7 +220,7 @@ declare_fill(Feature *feature, const JsonbValue *value)
 	switch (feature->kind)
 	{
 		case FEATURE_NUMERIC:
-			feature->fill = number_parameter(feature->name, "fill", &fill);
+			feature->fill = number_parameter(feature, "fill", &fill);
 			if (feature->fill < feature->min || feature->fill > feature->max)
 				bad_feature(feature->name, "\"fill\" lies outside the declared bounds.", hint);
 			break;
@@ -254,9 +249,9 @@ declare_from_type(Feature *feature, Oid type, bool is_array_form)
 		feature->kind = FEATURE_CATEGORY;
 		feature->levels = enum_levels(type, &feature->nlevels);
 	}
-	else if (is_number_type(type))
+	else if (number_type_ok(type) || time_type_ok(type))
 	{
-		if (!is_array_form)
+		if (!is_array_form || time_type_ok(type))
 			bad_feature(feature->name, "A numeric feature needs \"min\" and \"max\".",
 						"Bounds are declared, never read from the data; choose them from what you know of the quantity.");
 		feature->kind = FEATURE_NUMERIC;
@@ -341,7 +336,7 @@ check_column_type(const Feature *feature, Oid type)
 	switch (feature->kind)
 	{
 		case FEATURE_NUMERIC:
-			fits = is_number_type(type);
+			fits = number_type_ok(type) || time_type_ok(type);
 			break;
 		case FEATURE_CATEGORY:
 			fits = category_type_ok(type);
@@ -355,7 +350,7 @@ check_column_type(const Feature *feature, Oid type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of type %s cannot be a feature of this kind",
 						feature->name, format_type_be(type)),
-				 errhint("Numbers need a numeric column, levels a text, integer, boolean or enum column.")));
+				 errhint("Numbers need a column of numbers, dates or timestamps, levels a text, integer, boolean or enum column.")));
 }
 
 static void
@@ -376,8 +371,9 @@ declare_feature(Feature *feature, const Declaration *declaration, Oid type)
 	else if (parameters.min && parameters.max)
 	{
 		feature->kind = FEATURE_NUMERIC;
-		feature->min = number_parameter(feature->name, "min", parameters.min);
-		feature->max = number_parameter(feature->name, "max", parameters.max);
+		feature->time_type = time_type_ok(type) ? type : InvalidOid;
+		feature->min = number_parameter(feature, "min", parameters.min);
+		feature->max = number_parameter(feature, "max", parameters.max);
 		if (!(feature->min < feature->max) || isinf(feature->max - feature->min))
 			bad_feature(feature->name, "\"min\" must be less than \"max\".",
 						"Bounds are clamped to and scaled to [0, 1].");

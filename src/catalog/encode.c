@@ -13,6 +13,7 @@
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/syscache.h"
@@ -60,6 +61,12 @@ scaled(const Feature *feature, double value)
 static void
 encode_null(const Feature *feature, EncodeMode mode, double *x)
 {
+	if (feature->missing)
+	{
+		for (int i = 0; i < feature->width; i++)
+			x[feature->offset + i] = get_float8_nan();
+		return;
+	}
 	if (mode == ENCODE_PREDICTION && !feature->fill_declared)
 		bad_value(feature, "It is NULL.",
 				  "Give a value, or ask the owner to declare a fill: {\"null\": {\"fill\": ...}}.");
@@ -121,7 +128,24 @@ encode_boolean(const Feature *feature, bool value, double *x)
  * ---------- rows ----------
  */
 
-static inline double
+bool
+number_type_ok(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+double
 number_of_datum(Datum value, Oid type)
 {
 	switch (type)
@@ -136,9 +160,11 @@ number_of_datum(Datum value, Oid type)
 			return DatumGetFloat4(value);
 		case FLOAT8OID:
 			return DatumGetFloat8(value);
-		default:
-			/* numeric; row_encoder_create() admits nothing else */
+		case NUMERICOID:
 			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+		default:
+			/* callers admit nothing else */
+			return time_of_datum(value, type);
 	}
 }
 
@@ -197,6 +223,9 @@ encode_level_datum(const Feature *feature, Datum value, Oid type, EncodeMode mod
 static bool
 reader_fits(const Feature *feature, Oid type)
 {
+	/* times are told apart: their units differ */
+	if (feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type))
+		return type == feature->time_type;
 	switch (type)
 	{
 		case INT2OID:
@@ -322,6 +351,11 @@ encode_json_value(const Feature *feature, const JsonbValue *value, double *x)
 	else if (feature->kind == FEATURE_NUMERIC && value->type == jbvNumeric)
 		encode_number(feature, number_of_datum(NumericGetDatum(value->val.numeric), NUMERICOID),
 					  ENCODE_PREDICTION, x);
+	else if (feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type) &&
+			 value->type == jbvString)
+		encode_number(feature, time_of_text(feature->name, value->val.string.val,
+											value->val.string.len, feature->time_type),
+					  ENCODE_PREDICTION, x);
 	else if (feature->kind == FEATURE_BOOLEAN && value->type == jbvBool)
 		encode_boolean(feature, value->val.boolean, x);
 	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvString)
@@ -338,7 +372,9 @@ encode_json_value(const Feature *feature, const JsonbValue *value, double *x)
 		pfree(digits);
 	}
 	else
-		bad_value(feature, feature->kind == FEATURE_NUMERIC ? "It is not a JSON number." :
+		bad_value(feature, feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type) ?
+				  "It is not a JSON string or number." :
+				  feature->kind == FEATURE_NUMERIC ? "It is not a JSON number." :
 				  feature->kind == FEATURE_BOOLEAN ? "It is not true or false." :
 				  "It is not a JSON string, number or boolean.",
 				  "The kinds of the features are shown in privpred.models.");
@@ -371,7 +407,8 @@ encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x)
  * ---------- arrays ----------
  *
  * Numbers in their own units, levels one-hot, booleans 0 or 1, in declared
- * order.  No array of nulls is passed when there are none.
+ * order; dates and timestamps in days and seconds since 1970.  No array of
+ * nulls is passed when there are none.
  */
 
 static void

@@ -5,6 +5,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
@@ -18,6 +19,16 @@ static const char *const kind_names[] = {
 	[FEATURE_NUMERIC] = "numeric",
 	[FEATURE_CATEGORY] = "category",
 	[FEATURE_BOOLEAN] = "boolean",
+};
+
+static const struct
+{
+	const char *name;
+	Oid			type;
+}			time_types[] = {
+	{"date", DATEOID},
+	{"timestamp", TIMESTAMPOID},
+	{"timestamptz", TIMESTAMPTZOID},
 };
 
 /* Our own writer made it, so anything odd here is a damaged catalog. */
@@ -45,6 +56,18 @@ json_double(const JsonbValue *value)
 		damaged("a number");
 	return DatumGetFloat8(DirectFunctionCall1(numeric_float8,
 											  NumericGetDatum(value->val.numeric)));
+}
+
+/* Of a numeric feature: a number, or a time in a string. */
+static double
+json_number(const Feature *feature, const JsonbValue *value)
+{
+	if (!OidIsValid(feature->time_type))
+		return json_double(value);
+	if (value == NULL || value->type != jbvString)
+		damaged("a time");
+	return time_of_text(feature->name, value->val.string.val, value->val.string.len,
+						feature->time_type);
 }
 
 static JsonbValue *
@@ -140,6 +163,20 @@ read_fill_level(const Feature *feature, const char *fill)
 	return -1;
 }
 
+static Oid
+read_time_type(const JsonbValue *value)
+{
+	char	   *name = value == NULL ? NULL : json_string(value);
+
+	if (name == NULL)
+		return InvalidOid;
+	for (int i = 0; i < lengthof(time_types); i++)
+		if (strcmp(name, time_types[i].name) == 0)
+			return time_types[i].type;
+	damaged("type of a time");
+	return InvalidOid;
+}
+
 static void
 read_feature(Feature *feature, JsonbContainer *object)
 {
@@ -148,16 +185,18 @@ read_feature(Feature *feature, JsonbContainer *object)
 
 	feature->name = json_string(json_field(object, "name"));
 	feature->fill_declared = fill != NULL;
+	feature->missing = json_field(object, "missing") != NULL;
 	feature->fill_level = -1;
 	if (strcmp(kind, kind_names[FEATURE_NUMERIC]) == 0)
 	{
 		feature->kind = FEATURE_NUMERIC;
-		feature->min = json_double(json_field(object, "min"));
-		feature->max = json_double(json_field(object, "max"));
+		feature->time_type = read_time_type(json_field(object, "type"));
+		feature->min = json_number(feature, json_field(object, "min"));
+		feature->max = json_number(feature, json_field(object, "max"));
 		if (!(feature->min < feature->max))
 			damaged("bounds");
 		if (fill)
-			feature->fill = json_double(fill);
+			feature->fill = json_number(feature, fill);
 	}
 	else if (strcmp(kind, kind_names[FEATURE_CATEGORY]) == 0)
 	{
@@ -201,10 +240,15 @@ feature_spec_read(Jsonb *stored)
 }
 
 static void
-append_double(StringInfo out, const char *key, double value)
+append_number(StringInfo out, const Feature *feature, const char *key, double value)
 {
 	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
 
+	if (OidIsValid(feature->time_type))
+	{
+		appendStringInfo(out, ", \"%s\": \"%s\"", key, time_to_text(value, feature->time_type));
+		return;
+	}
 	/* not float8out, which follows extra_float_digits */
 	double_to_shortest_decimal_buf(value, text);
 	appendStringInfo(out, ", \"%s\": %s", key, text);
@@ -216,7 +260,7 @@ append_fill(StringInfo out, const Feature *feature)
 	switch (feature->kind)
 	{
 		case FEATURE_NUMERIC:
-			append_double(out, "fill", feature->fill);
+			append_number(out, feature, "fill", feature->fill);
 			break;
 		case FEATURE_BOOLEAN:
 			appendStringInfo(out, ", \"fill\": %s", feature->fill == 1 ? "true" : "false");
@@ -244,8 +288,11 @@ feature_spec_write(const FeatureSpec *spec)
 		appendStringInfo(&out, ", \"kind\": \"%s\"", kind_names[feature->kind]);
 		if (feature->kind == FEATURE_NUMERIC)
 		{
-			append_double(&out, "min", feature->min);
-			append_double(&out, "max", feature->max);
+			for (int j = 0; j < lengthof(time_types); j++)
+				if (feature->time_type == time_types[j].type)
+					appendStringInfo(&out, ", \"type\": \"%s\"", time_types[j].name);
+			append_number(&out, feature, "min", feature->min);
+			append_number(&out, feature, "max", feature->max);
 		}
 		if (feature->kind == FEATURE_CATEGORY)
 		{
@@ -260,6 +307,8 @@ feature_spec_write(const FeatureSpec *spec)
 		}
 		if (feature->fill_declared)
 			append_fill(&out, feature);
+		if (feature->missing)
+			appendStringInfoString(&out, ", \"missing\": true");
 		appendStringInfoChar(&out, '}');
 	}
 	appendStringInfoChar(&out, ']');

@@ -5,6 +5,7 @@
  * features.c		the stored specification
  * declare.c		what an owner may write, checked against the table's columns
  * classes.c		the classes of a label
+ * times.c			dates and timestamps as numbers
  * encode.c			rows, jsonb and arrays to numbers
  */
 #ifndef PRIVPRED_FEATURES_H
@@ -26,7 +27,8 @@ typedef struct Feature
 {
 	char	   *name;
 	FeatureKind kind;
-	double		min;			/* numeric */
+	Oid			time_type;		/* numeric: of a date or timestamp, else invalid */
+	double		min;			/* numeric; of times, see times.c */
 	double		max;
 	double		scale;			/* 1 / (max - min) */
 	int			nlevels;		/* category */
@@ -38,6 +40,7 @@ typedef struct Feature
 	 * an error at prediction; at training, where nothing may fail, the middle
 	 * of the range, or no level at all.
 	 */
+	bool		missing;		/* declared: NaN, at training and at prediction */
 	bool		fill_declared;
 	double		fill;			/* numeric, boolean: in the column's own units */
 	int			fill_level;		/* category; -1: none */
@@ -90,7 +93,26 @@ extern char **classes_declare(ArrayType *declared, const char *label, Oid label_
 /* Levels of an enum type, in its order. */
 extern char **enum_levels(Oid enum_type, int *nlevels);
 
+/*
+ * times.c
+ *
+ * A date is its number of days since 1970-01-01, a timestamp its number of
+ * seconds, as EXTRACT(EPOCH ...) gives it; infinity is infinite.
+ */
+extern bool time_type_ok(Oid type);
+extern double time_of_datum(Datum value, Oid type);
+
+/* Reads text as the type does; raises 22023 with the feature's name. */
+extern double time_of_text(const char *feature, const char *text, int length, Oid type);
+
+/* ISO 8601, to be read by the above whatever the settings; value is finite. */
+extern char *time_to_text(double value, Oid type);
+
 /* encode.c */
+
+/* Base types whose values are numbers, and those values; dates and timestamps, too. */
+extern bool number_type_ok(Oid type);
+extern double number_of_datum(Datum value, Oid type);
 
 typedef enum EncodeMode
 {

@@ -71,6 +71,29 @@ release(void *arg)
 	((CacheEntry *) arg)->users--;
 }
 
+static void
+decode(const ModelRecord *record, MechanismModel *model)
+{
+	model->spec = &record->spec;
+	if (!record->mechanism->asks_teachers && record->state != NULL)
+		model->state = record->mechanism->load(&record->spec, record->state);
+	if (record->mechanism->asks_teachers && record->predictor != NULL)
+	{
+		model->ensemble = ensemble_load(record->predictor);
+		model->gaussian_noise = vote_noise_is_gaussian(&record->spec);
+	}
+	if ((model->state == NULL && model->ensemble == NULL) ||
+		(model->ensemble != NULL &&
+		 (ensemble_classes(model->ensemble) != record->spec.nclasses ||
+		  ensemble_width(model->ensemble) != record->features->width ||
+		  ensemble_members(model->ensemble) != record->spec.teachers)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored predictor of model \"%s\" does not fit its declaration",
+						record->name),
+				 errhint("Retrain the model.")));
+}
+
 static CacheEntry *
 load(const char *name)
 {
@@ -79,22 +102,11 @@ load(const char *name)
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	CacheEntry *entry = palloc0_object(CacheEntry);
 	ModelRecord *record;
-	MechanismModel *model = &entry->model.mechanism_model;
 
 	model_table = get_relname_relid("model", get_namespace_oid(PRIVPRED_SCHEMA, false));
 	entry->context = context;
 	entry->model.record = record = model_get(name);
-	model->epsilon = record->epsilon;
-	model->teachers = record->teachers;
-	model->nclasses = record->nclasses;
-	model->ensemble = ensemble_load(record->predictor);
-	if (ensemble_classes(model->ensemble) != record->nclasses ||
-		ensemble_width(model->ensemble) != record->features->width ||
-		ensemble_members(model->ensemble) != record->teachers)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored predictor of model \"%s\" does not fit its declaration", name),
-				 errhint("Retrain the model.")));
+	decode(record, &entry->model.mechanism_model);
 	MemoryContextSwitchTo(caller);
 	entry->model.valid = true;
 	return entry;

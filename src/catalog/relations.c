@@ -29,9 +29,23 @@
 #include "catalog/store.h"
 #include "learner/learner.h"
 
+char *
+relation_sql_name(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid),
+				 errhint("It may have been dropped meanwhile.")));
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
+}
+
 void
 check_relation_owner(Oid relid)
 {
+	(void) relation_sql_name(relid);
 	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -152,13 +166,6 @@ check_relation_kind(Relation relation)
  * ---------- rows of privpred.protected_relation ----------
  */
 
-static char *
-qualified_name(Oid relid)
-{
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-									  get_rel_name(relid));
-}
-
 /* Changes nothing that earlier charges relied on: unit and what is protected. */
 static void
 check_same_declaration(HeapTuple row, TupleDesc columns, Datum units, bool protects_labels,
@@ -195,14 +202,15 @@ protected_relation_declare(Oid relid, const ProtectOptions *options)
 	values[2] = CStringGetTextDatum(options->protects_labels ? "labels" : "rows");
 	values[3] = Int64GetDatum(options->declared_units);
 	values[4] = Int32GetDatum(options->max_rows_per_unit);
-	values[5] = CStringGetTextDatum(qualified_name(relid));
+	values[5] = CStringGetTextDatum(relation_sql_name(relid));
 	if (options->declared_units == 0)
 		nulls[3] = 'n';
 	if (options->max_rows_per_unit == 0)
 		nulls[4] = 'n';
 
 	catalog_begin(&session);
-	SPI_execute_with_args("SELECT relation_id, unit_columns, protects"
+	SPI_execute_with_args("SELECT relation_id, unit_columns, protects,"
+						  " COALESCE(declared_units, 0), COALESCE(max_rows_per_unit, 0)"
 						  " FROM privpred.protected_relation WHERE relation = $1 FOR UPDATE",
 						  1, types, values, NULL, false, 0);
 	if (SPI_processed > 0)
@@ -246,15 +254,19 @@ protected_relation_get(Oid relid)
 	bool		isnull;
 
 	catalog_begin(&session);
-	SPI_execute_with_args("SELECT relation_id, unit_columns, protects"
+	SPI_execute_with_args("SELECT relation_id, unit_columns, protects,"
+						  " COALESCE(declared_units, 0), COALESCE(max_rows_per_unit, 0)"
 						  " FROM privpred.protected_relation WHERE relation = $1 AND active",
 						  1, &type, &value, NULL, true, 0);
 	if (SPI_processed == 0)
+	{
+		(void) relation_sql_name(relid);
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" is not protected", get_rel_name(relid)),
 				 errhint("Its owner runs SELECT privpred.protect('%s') first.",
 						 get_rel_name(relid))));
+	}
 	spi = MemoryContextSwitchTo(caller);
 	row = SPI_tuptable->vals[0];
 	columns = SPI_tuptable->tupdesc;
@@ -263,6 +275,8 @@ protected_relation_get(Oid relid)
 	result->relation_id = DatumGetInt64(SPI_getbinval(row, columns, 1, &isnull));
 	units = DatumGetArrayTypePCopy(SPI_getbinval(row, columns, 2, &isnull));
 	result->protects_labels = strcmp(SPI_getvalue(row, columns, 3), "labels") == 0;
+	result->declared_units = DatumGetInt64(SPI_getbinval(row, columns, 4, &isnull));
+	result->max_rows_per_unit = DatumGetInt32(SPI_getbinval(row, columns, 5, &isnull));
 	deconstruct_array(units, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
 					  &names, NULL, &result->nunits);
 	result->unit_columns = palloc_array(char *, result->nunits);
@@ -271,6 +285,22 @@ protected_relation_get(Oid relid)
 	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
 	return result;
+}
+
+bool
+relation_is_protected(Oid relid)
+{
+	CatalogSession session;
+	Oid			type = REGCLASSOID;
+	Datum		value = ObjectIdGetDatum(relid);
+	bool		found;
+
+	catalog_begin(&session);
+	SPI_execute_with_args("SELECT FROM privpred.protected_relation WHERE relation = $1 AND active",
+						  1, &type, &value, NULL, true, 0);
+	found = SPI_processed > 0;
+	catalog_end(&session);
+	return found;
 }
 
 void

@@ -57,31 +57,63 @@ connect_spi(CatalogSession *session)
 	session->connected = true;
 }
 
+/* What is read is read as it is now.  Parallel mode forbids that. */
+static void
+look_at_now(CatalogSession *session)
+{
+	session->pushed_snapshot = !IsInParallelMode();
+	if (session->pushed_snapshot)
+		PushActiveSnapshot(GetLatestSnapshot());
+}
+
 /*
  * Like the server's catalogs, ours are read as they are now, not as they were
- * when the statement began.  Parallel mode forbids that.
+ * when the statement began.
  */
 void
 catalog_begin(CatalogSession *session)
 {
 	rights_begin(session, catalog_owner());
 	connect_spi(session);
-	session->pushed_snapshot = !IsInParallelMode();
-	if (session->pushed_snapshot)
-		PushActiveSnapshot(GetLatestSnapshot());
+	look_at_now(session);
 }
 
+/*
+ * Rows of a user's table, too: columns and keys are looked up in the server's
+ * catalogs as of now, and rows that are older may not obey them.
+ */
 void
 relation_owner_begin(CatalogSession *session, Oid relid)
 {
 	rights_begin(session, relation_owner(relid));
 	connect_spi(session);
+	look_at_now(session);
 }
 
 void
 owner_rights_begin(CatalogSession *session, Oid relid)
 {
 	rights_begin(session, relation_owner(relid));
+}
+
+/*
+ * Maintenance, such as ANALYZE, runs code of a table's owner as that owner in
+ * somebody else's session, even autovacuum's.  That is not the session's user
+ * asking.
+ */
+Oid
+asking_role(void)
+{
+	Oid			role = GetOuterUserId();
+
+	if (InSecurityRestrictedOperation() && GetUserId() != role)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("private answers cannot be had within a security-restricted operation of another role"),
+				 errdetail("Role \"%s\" would pay for what code of role \"%s\" asks.",
+						   GetUserNameFromId(role, false), GetUserNameFromId(GetUserId(), false)),
+				 errhint("To refresh a materialized view, use SET ROLE to become its owner first.")));
+	return role;
 }
 
 /* What the caller's own rights allow, and nothing of the caller's search_path. */

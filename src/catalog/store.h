@@ -53,6 +53,12 @@ extern void owner_rights_begin(CatalogSession *session, Oid relid);
 /* The same as the current user. */
 extern void caller_begin(CatalogSession *session);
 
+/*
+ * Outside of all these: who asks, and pays.  The login role or that of SET ROLE,
+ * whatever function or view asks for it; 42501 if it is not that role's doing.
+ */
+extern Oid	asking_role(void);
+
 /* Changes a setting until the end of the session. */
 extern void session_set(const char *setting, const char *value);
 
@@ -66,6 +72,8 @@ typedef struct ProtectedRelation
 	int			nunits;			/* columns that identify the unit */
 	char	  **unit_columns;
 	bool		protects_labels;
+	int64		declared_units; /* 0: not declared */
+	int32		max_rows_per_unit;	/* 0: not declared */
 } ProtectedRelation;
 
 /* What protect() declares, besides the relation itself. */
@@ -77,11 +85,16 @@ typedef struct ProtectOptions
 	int32		max_rows_per_unit;	/* 0: not declared */
 } ProtectOptions;
 
+/* A relation's name in SQL; raises 42P01 if there is none of that OID. */
+extern char *relation_sql_name(Oid relid);
+
 /* Raises 42501 unless the current user owns the relation. */
 extern void check_relation_owner(Oid relid);
 
 /* Raises 55000 unless the relation is protected. */
 extern ProtectedRelation *protected_relation_get(Oid relid);
+
+extern bool relation_is_protected(Oid relid);
 
 /* Declares or re-declares a relation; returns its id. */
 extern int64 protected_relation_declare(Oid relid, const ProtectOptions *options);
@@ -103,18 +116,27 @@ typedef struct ModelRecord
 	int64		relation_id;
 	Oid			relid;			/* of the protected relation; invalid once dropped */
 	char	   *label;
-	int			nclasses;
-	char	  **classes;
 	FeatureSpec *features;
 	const Mechanism *mechanism;
-	const Learner *learner;
-	int32		teachers;
-	EpsilonUnits epsilon;
-	Jsonb	   *options;
+	const Learner *learner;		/* NULL unless the mechanism asks teachers */
+	MechanismSpec spec;			/* as declared when this version was trained */
+	int			nbins;			/* of a number that is predicted by its bin; 0: none */
+	double	   *bin_edges;		/* nbins + 1 */
 	char		salt[MODEL_SALT_LENGTH];
 	int32		version;
-	Predictor  *predictor;
+	int64		training_id;	/* never used again, unlike a version that is rolled back */
+	char	   *charge;			/* of a purchase, as text; NULL: no account can pay */
+	char	   *pure_charge;	/* by an account of infinite order; NULL: it cannot */
+	Predictor  *predictor;		/* teachers, or NULL */
+	bytea	   *state;			/* of other mechanisms, or NULL */
 } ModelRecord;
+
+/* The number that stands for a bin. */
+static inline double
+bin_middle(const ModelRecord *model, int bin)
+{
+	return model->bin_edges[bin] / 2 + model->bin_edges[bin + 1] / 2;
+}
 
 /* Raises 42704 if there is no such model; allocates in the current context. */
 extern ModelRecord *model_get(const char *name);
@@ -122,7 +144,7 @@ extern bool model_exists(const char *name);
 extern bool relation_has_models(int64 relation_id);
 
 extern void model_insert(ModelRecord *model);
-/* Stores a new version of the predictor. */
+/* Stores a new version: what was learnt, the sizes declared by now, and what it costs. */
 extern void model_update(ModelRecord *model);
 extern void model_delete(const ModelRecord *model);
 
@@ -131,8 +153,21 @@ extern void models_of_dropped_relations_delete(void);
 
 extern ArrayType *array_of_classes(char **classes, int nclasses);
 
+/* How many answers are kept for good for each role; 0: none. */
+extern int	model_memo_limit(const ModelRecord *model);
+
 /* What everybody may know of a model. */
 extern Jsonb *model_card(const char *name);
+
+/*
+ * A label that is a number, as if it were a feature: what there is to raise
+ * about the column is raised here.
+ */
+extern FeatureSpec *label_spec(const ModelRecord *model, TupleDesc columns,
+							   const char *relation_name);
+
+/* What the encoded numbers stand for, as mechanisms see it. */
+extern SpecColumn *feature_columns(const FeatureSpec *features);
 
 /* Index of the class that fixed votes go to: options.default, else the first. */
 extern int	model_default_class(const ModelRecord *model);

@@ -5,24 +5,23 @@
 #include "postgres.h"
 
 #include <float.h>
+#include <math.h>
 
-#include "access/htup_details.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
 #include "entry/entry.h"
-#include "ledger/accountant.h"
+#include "ledger/charge.h"
 #include "ledger/ledger.h"
-#include "ledger/renyi.h"
 #include "mechanism/mechanism.h"
 
 PG_FUNCTION_INFO_V1(privpred_answers_for);
 PG_FUNCTION_INFO_V1(privpred_epsilon_for);
 PG_FUNCTION_INFO_V1(privpred_account_epsilon);
 PG_FUNCTION_INFO_V1(privpred_account_charge);
+PG_FUNCTION_INFO_V1(privpred_account_purchases);
 PG_FUNCTION_INFO_V1(privpred_account_window);
 
 /* epsilon_for() answers in multiples of this, which people can read. */
@@ -44,20 +43,17 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("mechanism \"%s\" does not exist", name),
 				 errhint("The mechanisms are: %s.", mechanism_names())));
+	/* Of streams: the unstable answers. */
+	if (mechanism->charge_kind == CHARGE_ONCE || mechanism->owner_only || mechanism->shape == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("answers of mechanism \"%s\" are not sold one by one", name),
+				 errhint("privpred.models says what a model costs, privpred.cost() what it would cost you.")));
 	grant.delta = delta;
-	grant.finite = mechanism->shape(false);
-	grant.infinite = mechanism->shape(true);
+	grant.finite.part[0].shape = mechanism->shape(false);
+	grant.infinite.part[0].shape = mechanism->shape(true);
+	grant.finite.part[0].times = grant.infinite.part[0].times = 1;
 	return grant;
-}
-
-static Datum
-make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	TupleDesc	columns;
-
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
 }
 
 /* answers_for(epsilon, delta, per_answer, mechanism) */
@@ -65,24 +61,26 @@ Datum
 privpred_answers_for(PG_FUNCTION_ARGS)
 {
 	RenyiGrant	grant = read_grant(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_TEXT_PP(3));
+	EpsilonUnits per_answer;
 	RenyiPlan	plan;
 	Datum		values[5];
 	bool		nulls[5] = {false};
 
-	if (!epsilon_to_units(PG_GETARG_FLOAT8(2), EPSILON_PER_ANSWER_MAX, &grant.per_answer))
+	if (!epsilon_to_units(PG_GETARG_FLOAT8(2), EPSILON_PER_ANSWER_MAX, &per_answer))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("per_answer must be a number from %g to %g", EPSILON_MIN,
 						EPSILON_PER_ANSWER_MAX),
 				 errdetail("It is the privacy loss of one answer."),
 				 errhint("Useful values lie between 0.01 and 2.")));
+	grant.finite.part[0].epsilon = grant.infinite.part[0].epsilon = per_answer;
 	if (!renyi_choose(&grant, 0, RENYI_ORDER_INFINITE, &plan))
 		elog(ERROR, "no Rényi order for a valid grant");
 	values[0] = Int64GetDatum(plan.answers);
 	values[1] = Float8GetDatum(renyi_order_to_double(plan.order));
 	values[2] = units_to_numeric(plan.limit);
 	values[3] = units_to_numeric(plan.charge);
-	values[4] = Int64GetDatum(renyi_answers(grant.epsilon, 0, grant.per_answer));
+	values[4] = Int64GetDatum(renyi_answers(grant.epsilon, 0, per_answer));
 	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
 }
 
@@ -108,7 +106,7 @@ privpred_epsilon_for(PG_FUNCTION_ARGS)
 				 errdetail("At the smallest epsilon per answer, %g, it buys " INT64_FORMAT ".",
 						   EPSILON_MIN, plan.answers),
 				 errhint("Ask for fewer answers, or raise epsilon or delta.")));
-	values[0] = units_to_numeric(grant.per_answer);
+	values[0] = units_to_numeric(grant.finite.part[0].epsilon);
 	values[1] = Float8GetDatum(renyi_order_to_double(plan.order));
 	values[2] = Int64GetDatum(plan.answers);
 	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
@@ -133,19 +131,50 @@ privpred_account_epsilon(PG_FUNCTION_ARGS)
 													  order_argument(fcinfo, 2))));
 }
 
-/* account_charge(per_answer_units, mechanism, payer_order, renyi_order) */
+/* Arguments (charge, pure_charge, payer_order); false: such a payer cannot pay. */
+static bool
+charge_arguments(FunctionCallInfo fcinfo, Charge *charge)
+{
+	int			n = order_argument(fcinfo, 2) == RENYI_ORDER_INFINITE ? 1 : 0;
+	char	   *written;
+
+	if (PG_ARGISNULL(n))
+		return false;
+	written = text_to_cstring(PG_GETARG_TEXT_PP(n));
+	if (!charge_from_text(written, charge))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid charge: \"%s\"", written),
+				 errhint("Charges look like '20 x pure 0.05 + bounded range 0.1, delta 1e-07'.")));
+	return true;
+}
+
+/* account_charge(charge, pure_charge, payer_order, renyi_order) */
 Datum
 privpred_account_charge(PG_FUNCTION_ARGS)
 {
-	const Mechanism *mechanism;
-	ChargeShape shape = CHARGE_PURE;
+	Charge		charge;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	mechanism = mechanism_lookup(text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	if (mechanism != NULL && mechanism->shape != NULL)
-		shape = mechanism->shape(order_argument(fcinfo, 2) == RENYI_ORDER_INFINITE);
-	PG_RETURN_INT64(renyi_charge(PG_GETARG_INT64(0), shape, order_argument(fcinfo, 3)));
+	if (!charge_arguments(fcinfo, &charge))
+		PG_RETURN_INT64(PG_INT64_MAX);
+	PG_RETURN_INT64(charge_units(&charge, order_argument(fcinfo, 3)));
+}
+
+/* account_purchases(charge, pure_charge, payer_order, renyi_order, left_units, delta_left) */
+Datum
+privpred_account_purchases(PG_FUNCTION_ARGS)
+{
+	EpsilonUnits left = PG_ARGISNULL(4) ? PG_INT64_MAX : PG_GETARG_INT64(4);
+	double		delta_left = PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5);
+	Charge		charge;
+	int64		fit;
+
+	if (!charge_arguments(fcinfo, &charge))
+		PG_RETURN_INT64(0);
+	fit = renyi_answers(left, 0, charge_units(&charge, order_argument(fcinfo, 3)));
+	if (charge.delta > 0 && fit > 0)
+		fit = (int64) Max(Min((double) fit, floor(delta_left / charge.delta)), 0);
+	PG_RETURN_INT64(fit);
 }
 
 /* account_window(anchor, refresh, at) */

@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
@@ -15,12 +17,14 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
+#include "catalog/features.h"
 #include "learner/learner.h"
 
 PG_FUNCTION_INFO_V1(predictor_in);
 PG_FUNCTION_INFO_V1(predictor_out);
 PG_FUNCTION_INFO_V1(predictor_recv);
 PG_FUNCTION_INFO_V1(predictor_send);
+PG_FUNCTION_INFO_V1(threshold_transition);
 PG_FUNCTION_INFO_V1(learner_combine);
 PG_FUNCTION_INFO_V1(learner_serialize);
 PG_FUNCTION_INFO_V1(learner_deserialize);
@@ -31,6 +35,7 @@ PG_FUNCTION_INFO_V1(ensemble_serialize);
 PG_FUNCTION_INFO_V1(ensemble_deserialize);
 PG_FUNCTION_INFO_V1(ensemble_finish);
 PG_FUNCTION_INFO_V1(teacher_of);
+PG_FUNCTION_INFO_V1(privpred_unit_hash);
 PG_FUNCTION_INFO_V1(predictor_predict);
 PG_FUNCTION_INFO_V1(predictor_votes);
 
@@ -130,9 +135,8 @@ aggregate_context(FunctionCallInfo fcinfo)
 }
 
 static TrainingState *
-create_state(FunctionCallInfo fcinfo, const char *learner_name, int width)
+create_state(FunctionCallInfo fcinfo, const Learner *learner, int width)
 {
-	const Learner *learner = learner_lookup(learner_name);
 	Jsonb	   *json = PG_NARGS() > 3 && !PG_ARGISNULL(3) ? PG_GETARG_JSONB_P(3) : NULL;
 	LearnerOptions options;
 	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
@@ -140,6 +144,8 @@ create_state(FunctionCallInfo fcinfo, const char *learner_name, int width)
 	learner_parse_options(learner, json, &options);
 	if (options.train != NULL)
 		learner_check_sql_functions(&options, label_type);
+	if (learner->prepare)
+		learner->prepare();
 	return training_create(learner, &options,
 						   OidIsValid(label_type) ? getBaseType(label_type) : InvalidOid,
 						   width, (Size) maintenance_work_mem * 1024);
@@ -148,9 +154,10 @@ create_state(FunctionCallInfo fcinfo, const char *learner_name, int width)
 static Datum
 learner_transition(FunctionCallInfo fcinfo, const char *learner_name)
 {
-	MemoryContext caller = MemoryContextSwitchTo(aggregate_context(fcinfo));
+	MemoryContext context = aggregate_context(fcinfo);
 	TrainingState *state = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
-	ArrayType  *array;
+	const Learner *learner = state ? training_learner(state) : learner_lookup(learner_name);
+	MemoryContext caller;
 	const double *features;
 	int			width;
 
@@ -158,10 +165,11 @@ learner_transition(FunctionCallInfo fcinfo, const char *learner_name)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("features must not be null")));
-	array = PG_GETARG_ARRAYTYPE_P(2);
-	features = features_from_array(array, &width);
+	/* copies go with the row: the caller's context is reset */
+	features = features_from_array(PG_GETARG_ARRAYTYPE_P(2), learner->accepts_missing, &width);
+	caller = MemoryContextSwitchTo(context);
 	if (state == NULL)
-		state = create_state(fcinfo, learner_name, width);
+		state = create_state(fcinfo, learner, width);
 	if (width != training_width(state))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -169,8 +177,6 @@ learner_transition(FunctionCallInfo fcinfo, const char *learner_name)
 				 errdetail("There are rows with %d and with %d features.",
 						   training_width(state), width)));
 	training_add(state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), features);
-	if ((Pointer) array != PG_GETARG_POINTER(2))
-		pfree(array);
 	MemoryContextSwitchTo(caller);
 	PG_RETURN_POINTER(state);
 }
@@ -189,7 +195,49 @@ LEARNER_TRANSITION(linear)
 LEARNER_TRANSITION(naive_bayes)
 LEARNER_TRANSITION(centroid)
 LEARNER_TRANSITION(stump)
+LEARNER_TRANSITION(boost)
+LEARNER_TRANSITION(forest)
+LEARNER_TRANSITION(tree)
 LEARNER_TRANSITION(sql)
+
+/* The second argument of threshold(label, x), of whatever type has an order like numbers. */
+static double
+ordered_argument(FunctionCallInfo fcinfo)
+{
+	Oid			type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 2));
+	double		x;
+
+	if (!number_type_ok(type) && !time_type_ok(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a threshold cannot be found on a column of type %s", format_type_be(type)),
+				 errhint("Use a number, a date or a timestamp; cast the column if need be.")));
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("features must not be null")));
+	x = number_of_datum(PG_GETARG_DATUM(2), type);
+	if (!isfinite(x))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("features must be finite numbers"),
+				 errdetail("One of them is NaN or infinite.")));
+	return x;
+}
+
+Datum
+threshold_transition(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = MemoryContextSwitchTo(aggregate_context(fcinfo));
+	TrainingState *state = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
+	double		x = ordered_argument(fcinfo);
+
+	if (state == NULL)
+		state = create_state(fcinfo, learner_lookup("threshold"), 1);
+	training_add(state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), &x);
+	MemoryContextSwitchTo(caller);
+	PG_RETURN_POINTER(state);
+}
 
 Datum
 learner_combine(PG_FUNCTION_ARGS)
@@ -381,34 +429,56 @@ ensemble_finish(PG_FUNCTION_ARGS)
 }
 
 /*
- * ---------- teacher_of ----------
+ * ---------- teacher_of, unit_hash ----------
  */
 
-Datum
-teacher_of(PG_FUNCTION_ARGS)
+/* Argument 1. */
+static const unsigned char *
+salt_argument(FunctionCallInfo fcinfo)
 {
 	bytea	   *salt = PG_GETARG_BYTEA_PP(1);
-	int			teachers = PG_GETARG_INT32(2);
-	UnitHasher *hasher = fcinfo->flinfo->fn_extra;
 
 	if (VARSIZE_ANY_EXHDR(salt) != TEACHER_SALT_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("salt must have %d bytes", TEACHER_SALT_BYTES)));
+	return (const unsigned char *) VARDATA_ANY(salt);
+}
+
+/* Of the type of argument 0. */
+static UnitHasher *
+site_hasher(FunctionCallInfo fcinfo)
+{
+	if (fcinfo->flinfo->fn_extra == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+		fcinfo->flinfo->fn_extra = unit_hasher_create(get_fn_expr_argtype(fcinfo->flinfo, 0),
+													  PG_GET_COLLATION());
+		MemoryContextSwitchTo(caller);
+	}
+	return fcinfo->flinfo->fn_extra;
+}
+
+Datum
+teacher_of(PG_FUNCTION_ARGS)
+{
+	const unsigned char *salt = salt_argument(fcinfo);
+	int			teachers = PG_GETARG_INT32(2);
+
 	if (teachers < 1 || teachers > PRIVPRED_MAX_TEACHERS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of teachers must be between 1 and %d", PRIVPRED_MAX_TEACHERS)));
-	if (hasher == NULL)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	PG_RETURN_INT32(unit_teacher(site_hasher(fcinfo), PG_GETARG_DATUM(0), salt, teachers));
+}
 
-		hasher = unit_hasher_create(get_fn_expr_argtype(fcinfo->flinfo, 0), PG_GET_COLLATION());
-		fcinfo->flinfo->fn_extra = hasher;
-		MemoryContextSwitchTo(caller);
-	}
-	PG_RETURN_INT32(unit_teacher(hasher, PG_GETARG_DATUM(0),
-								 (const unsigned char *) VARDATA_ANY(salt), teachers));
+Datum
+privpred_unit_hash(PG_FUNCTION_ARGS)
+{
+	const unsigned char *salt = salt_argument(fcinfo);
+
+	PG_RETURN_INT64((int64) unit_hash(site_hasher(fcinfo), PG_GETARG_DATUM(0), salt));
 }
 
 /*
@@ -458,7 +528,8 @@ count_votes(FunctionCallInfo fcinfo)
 	LoadedPredictor *loaded = load_predictor(fcinfo);
 	Ensemble   *ensemble = loaded->ensemble;
 	int			width;
-	const double *x = features_from_array(PG_GETARG_ARRAYTYPE_P(1), &width);
+	const double *x = features_from_array(PG_GETARG_ARRAYTYPE_P(1),
+										  ensemble_accepts_missing(ensemble), &width);
 
 	if (width != ensemble_width(ensemble))
 		ereport(ERROR,

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "fmgr.h"
 #include "utils/builtins.h"
 
@@ -12,24 +14,75 @@
 PG_FUNCTION_INFO_V1(private_predict_array);
 PG_FUNCTION_INFO_V1(private_predict_jsonb);
 PG_FUNCTION_INFO_V1(private_predict_row);
+PG_FUNCTION_INFO_V1(private_score_array);
+PG_FUNCTION_INFO_V1(private_score_jsonb);
+PG_FUNCTION_INFO_V1(private_score_row);
+
+/* private_predict(model, features) */
+static Datum
+predict(FunctionCallInfo fcinfo, InputForm form)
+{
+	const char *answer = request_predict(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form,
+										 PG_GETARG_DATUM(1));
+
+	if (answer == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(answer));
+}
 
 Datum
 private_predict_array(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_TEXT_P(cstring_to_text(request_predict(fcinfo->flinfo, PG_GETARG_TEXT_PP(0),
-													 INPUT_ARRAY, PG_GETARG_DATUM(1))));
+	return predict(fcinfo, INPUT_ARRAY);
 }
 
 Datum
 private_predict_jsonb(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_TEXT_P(cstring_to_text(request_predict(fcinfo->flinfo, PG_GETARG_TEXT_PP(0),
-													 INPUT_JSONB, PG_GETARG_DATUM(1))));
+	return predict(fcinfo, INPUT_JSONB);
 }
 
 Datum
 private_predict_row(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_TEXT_P(cstring_to_text(request_predict(fcinfo->flinfo, PG_GETARG_TEXT_PP(0),
-													 INPUT_ROW, PG_GETARG_DATUM(1))));
+	return predict(fcinfo, INPUT_ROW);
+}
+
+/* private_score(model, features, precision) */
+static Datum
+score(FunctionCallInfo fcinfo, InputForm form)
+{
+	double		precision = PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2);
+	double		answer;
+
+	/* A NULL argument gives NULL and costs nothing; no precision is the default. */
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(2) && !(precision > 0 && isfinite(precision)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("precision must be a positive number"),
+				 errhint("Leave it out for the model's own precision.")));
+	if (!request_score(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form, PG_GETARG_DATUM(1), precision,
+					   &answer))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(answer);
+}
+
+Datum
+private_score_array(PG_FUNCTION_ARGS)
+{
+	return score(fcinfo, INPUT_ARRAY);
+}
+
+Datum
+private_score_jsonb(PG_FUNCTION_ARGS)
+{
+	return score(fcinfo, INPUT_JSONB);
+}
+
+Datum
+private_score_row(PG_FUNCTION_ARGS)
+{
+	return score(fcinfo, INPUT_ROW);
 }

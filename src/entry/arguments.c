@@ -1,11 +1,13 @@
 /*
  * arguments.c
- *		Guards on arguments that several entry points share.
+ *		Guards on arguments, and results, that several entry points share.
  */
 #include "postgres.h"
 
 #include <float.h>
 
+#include "access/htup_details.h"
+#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
@@ -55,4 +57,14 @@ units_to_numeric(EpsilonUnits units)
 
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(epsilon_to_text(units, buffer)),
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+Datum
+make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	TupleDesc	columns;
+
+	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
 }

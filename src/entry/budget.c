@@ -111,6 +111,13 @@ privpred_revoke_budget(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+static Datum
+infinite_numeric(const char *text)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
 /* cost(model, answers) */
 Datum
 privpred_cost(PG_FUNCTION_ARGS)
@@ -132,14 +139,14 @@ privpred_cost(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-						GetUserNameFromId(GetOuterUserId(), false), model),
+						GetUserNameFromId(asking_role(), false), model),
 				 errhint("See privpred.models and privpred.budgets.")));
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	values[0] = units_to_numeric(quote.cost);
+	values[0] = quote.can_pay ? units_to_numeric(quote.cost) : infinite_numeric("Infinity");
 	values[1] = DirectFunctionCall1(float8_numeric, Float8GetDatum(quote.delta));
-	values[2] = units_to_numeric(quote.left_after);
+	values[2] = quote.can_pay ? units_to_numeric(quote.left_after) : infinite_numeric("-Infinity");
 	values[3] = BoolGetDatum(answers <= quote.answers_left);
 	values[4] = Int64GetDatum(quote.answers_left);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));

@@ -3,10 +3,12 @@
  *		One training row as learners see it: encode(features, row) and
  *		encode(features, VARIADIC columns).
  *
- * Total: whatever the row holds, it encodes.  The second form saves making and
+ * Total: whatever the row holds, it encodes; what is missing becomes NULL.  The second form saves making and
  * taking apart a row, but functions have at most FUNC_MAX_ARGS arguments.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
@@ -16,6 +18,7 @@
 #include "utils/typcache.h"
 
 #include "catalog/store.h"
+#include "progress/progress.h"
 
 PG_FUNCTION_INFO_V1(privpred_encode_row);
 PG_FUNCTION_INFO_V1(privpred_encode_columns);
@@ -25,11 +28,24 @@ typedef struct EncodeSite
 	Jsonb	   *stored;
 	RowEncoder *encoder;
 	ArrayType  *header;			/* an array of zeros, to copy the header from */
+	bool		may_be_missing;
 	Oid			type;			/* of the row, in the first form */
 	int32		typmod;
 	Datum	   *values;			/* of the columns, in the second form */
 	bool	   *nulls;
+	int			rows;			/* since progress was told */
 } EncodeSite;
+
+#define ROWS_PER_REPORT 1024
+
+static inline void
+count_row(EncodeSite *site)
+{
+	if (++site->rows < ROWS_PER_REPORT)
+		return;
+	progress_rows(site->rows);
+	site->rows = 0;
+}
 
 static EncodeSite *
 encode_site_create(FmgrInfo *flinfo, Jsonb *stored, TupleDesc columns)
@@ -45,6 +61,8 @@ encode_site_create(FmgrInfo *flinfo, Jsonb *stored, TupleDesc columns)
 								   sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 	site->values = palloc_array(Datum, columns->natts);
 	site->nulls = palloc_array(bool, columns->natts);
+	for (int i = 0; i < spec->nfeatures; i++)
+		site->may_be_missing |= spec->features[i].missing;
 	flinfo->fn_extra = site;
 	MemoryContextSwitchTo(caller);
 	return site;
@@ -64,6 +82,32 @@ encoded_array(const EncodeSite *site)
 
 	memcpy(result, site->header, ARR_DATA_OFFSET(site->header));
 	return result;
+}
+
+/* The same array, with NULL for NaN. */
+static ArrayType *
+missing_as_null(const EncodeSite *site, ArrayType *encoded)
+{
+	const double *x = (const double *) ARR_DATA_PTR(encoded);
+	int			width = ARR_DIMS(encoded)[0];
+	int			lower = 1;
+	Datum	   *values;
+	bool	   *nulls;
+	bool		any = false;
+
+	if (!site->may_be_missing)
+		return encoded;
+	values = palloc_array(Datum, width);
+	nulls = palloc_array(bool, width);
+	for (int i = 0; i < width; i++)
+	{
+		nulls[i] = isnan(x[i]);
+		values[i] = Float8GetDatum(x[i]);
+		any |= nulls[i];
+	}
+	return !any ? encoded :
+		construct_md_array(values, nulls, 1, &width, &lower, FLOAT8OID, sizeof(float8),
+						   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }
 
 Datum
@@ -86,7 +130,8 @@ privpred_encode_row(PG_FUNCTION_ARGS)
 	}
 	result = encoded_array(site);
 	encode_row(site->encoder, row, ENCODE_TRAINING, (double *) ARR_DATA_PTR(result));
-	PG_RETURN_ARRAYTYPE_P(result);
+	count_row(site);
+	PG_RETURN_ARRAYTYPE_P(missing_as_null(site, result));
 }
 
 /* The types of the arguments after the first, as if they were a row's columns. */
@@ -129,5 +174,6 @@ privpred_encode_columns(PG_FUNCTION_ARGS)
 	result = encoded_array(site);
 	encode_values(site->encoder, site->values, site->nulls, ENCODE_TRAINING,
 				  (double *) ARR_DATA_PTR(result));
-	PG_RETURN_ARRAYTYPE_P(result);
+	count_row(site);
+	PG_RETURN_ARRAYTYPE_P(missing_as_null(site, result));
 }

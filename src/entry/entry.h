@@ -21,4 +21,7 @@ extern void check_delta(double delta, const char *name);
 /* Units as an exact numeric. */
 extern Datum units_to_numeric(EpsilonUnits units);
 
+/* The function's result, a row. */
+extern Datum make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
+
 #endif							/* PRIVPRED_ENTRY_H */

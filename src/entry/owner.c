@@ -20,7 +20,10 @@ PG_FUNCTION_INFO_V1(privpred_unprotect);
 PG_FUNCTION_INFO_V1(privpred_create_model);
 PG_FUNCTION_INFO_V1(privpred_retrain);
 PG_FUNCTION_INFO_V1(privpred_drop_model);
+PG_FUNCTION_INFO_V1(privpred_distill);
+PG_FUNCTION_INFO_V1(privpred_export_model);
 PG_FUNCTION_INFO_V1(privpred_evaluate);
+PG_FUNCTION_INFO_V1(privpred_littlestone_dimension);
 PG_FUNCTION_INFO_V1(privpred_on_sql_drop);
 
 static bool
@@ -125,14 +128,40 @@ privpred_drop_model(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* distill(student, teacher, public_relation, learner, labels, options) */
+Datum
+privpred_distill(PG_FUNCTION_ARGS)
+{
+	static const char *const names[] = {"student", "teacher", "public_relation", "learner", NULL,
+	"options"};
+	DistillRequest request;
+
+	for (int i = 0; i < lengthof(names); i++)
+		if (names[i] != NULL)
+			require_argument(fcinfo, i, names[i]);
+	request.student = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	request.teacher = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	request.public_relation = PG_GETARG_OID(2);
+	request.learner = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	request.labels = positive_or_none(fcinfo, 4, "labels", PG_GETARG_INT64(4));
+	request.options = PG_GETARG_JSONB_P(5);
+	PG_RETURN_JSONB_P(request_distill(&request));
+}
+
+Datum
+privpred_export_model(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(request_export(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+}
+
 Datum
 privpred_evaluate(PG_FUNCTION_ARGS)
 {
 	Evaluation	result = request_evaluate(text_to_cstring(PG_GETARG_TEXT_PP(0)),
 										  PG_GETARG_OID(1));
 	TupleDesc	columns;
-	Datum		values[5];
-	bool		nulls[5] = {false};
+	Datum		values[11];
+	bool		nulls[11] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -141,8 +170,22 @@ privpred_evaluate(PG_FUNCTION_ARGS)
 	values[2] = Float8GetDatum(result.majority_accuracy);
 	values[3] = Float8GetDatum(result.baseline_accuracy);
 	values[4] = Float8GetDatum(result.approximate_accuracy);
-	nulls[1] = nulls[2] = nulls[3] = nulls[4] = result.rows == 0;
+	values[5] = Float8GetDatum(result.exponential_accuracy);
+	values[6] = Float8GetDatum(result.gaussian_accuracy);
+	nulls[1] = nulls[2] = nulls[3] = nulls[4] = result.rows == 0 || !result.has_classes;
+	nulls[5] = nulls[6] = result.rows == 0 || !result.has_noises;
+	values[7] = Float8GetDatum(result.private_rmse);
+	values[8] = Float8GetDatum(result.approximate_rmse);
+	values[9] = Float8GetDatum(result.plain_rmse);
+	values[10] = Float8GetDatum(result.baseline_rmse);
+	nulls[7] = nulls[8] = nulls[9] = nulls[10] = result.rows == 0 || !result.has_numbers;
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
+}
+
+Datum
+privpred_littlestone_dimension(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(request_littlestone_dimension(PG_GETARG_OID(0)));
 }
 
 /* Fires after any DROP in the database. */

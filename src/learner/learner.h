@@ -11,9 +11,15 @@
  * training_fit.c		canonical order, fit, result
  * predictor_format.c	the stored form, byte by byte (no server needed)
  * predictor.c			the stored form inside the server: building, packing, in, out
+ * predictor_json.c		the same in words
  * predictor_eval.c		evaluation
+ * forest.c				trees: stored form and evaluation (no server needed)
+ * explain.c			trees in words
  * liblinear.c			logistic, svm
- * linear.c, naive_bayes.c, centroid.c, stump.c		one learner each
+ * linear.c, naive_bayes.c, centroid.c, stump.c, tree.c		one learner each
+ * boost.c				boost, forest: by XGBoost, in a module of its own (boost_module.h)
+ * threshold.c			the aggregate threshold; sorting and loading of walks
+ * threshold_walk.c		the walk over sorted rows (no server needed)
  * sql_learner.c		the user's own aggregate as a learner
  * sql_predict.c		the user's own function as a predictor
  * teacher.c			units to teachers
@@ -21,6 +27,8 @@
 #ifndef PRIVPRED_LEARNER_H
 #define PRIVPRED_LEARNER_H
 
+#include "learner/threshold_walk.h"
+#include "lib/stringinfo.h"
 #include "privpred.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
@@ -58,12 +66,16 @@ extern const char *ensemble_class_name(const Ensemble *ensemble, int class_index
 /* Index of a class by its name, or -1. */
 extern int	ensemble_class_index(const Ensemble *ensemble, const char *name, int length);
 
+/* Whether a feature may be missing (NaN): all members are trees or constants. */
+extern bool ensemble_accepts_missing(const Ensemble *ensemble);
+
 /* Does voting run a user's function (learner "sql")? */
 extern bool ensemble_runs_sql(const Ensemble *ensemble);
 
 /*
- * Adds each member's vote for x (width finite doubles) to votes[nclasses].  A
- * member's vote is its highest score, ties to the lowest class.  Total: any x
+ * Adds each member's vote for x (width doubles, finite or, where the ensemble
+ * accepts it, NaN for missing) to votes[nclasses].  A member's vote is its
+ * highest score, ties to the lowest class.  Total: any x
  * gives every member exactly one vote, whatever the weights (non-finite
  * scores never win; if none is left the default class is voted).  No
  * allocation for native members.
@@ -75,6 +87,15 @@ extern bool ensemble_runs_sql(const Ensemble *ensemble);
 extern void ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes);
 extern void ensemble_check_callable(const Ensemble *ensemble);
 
+/*
+ * Two classes: fills scores[members] with how much each member is for the
+ * second one, in no particular order.  Members with a margin (linear, naive
+ * Bayes) give 1 / (1 + exp(-margin)), a function of the user's that returns a
+ * number gives that number, NULL or NaN being its default class, and others
+ * give 0 or 1 as they vote.  As total as voting.
+ */
+extern void ensemble_scores(const Ensemble *ensemble, const double *x, double *scores);
+
 /* Text and binary input: checked completely; raises the given SQLSTATE. */
 extern Predictor *predictor_from_bytes(const char *bytes, Size size, int sqlstate);
 
@@ -85,7 +106,16 @@ extern Predictor *predictor_from_bytes(const char *bytes, Size size, int sqlstat
  */
 extern Predictor *predictor_pack(int n, Predictor *const *predictors);
 
+/* The members as a JSON array; 0A000 for learner "sql". */
+extern void predictor_append_json(StringInfo json, const Predictor *stored);
+
 extern bool predictor_same_shape(const Predictor *a, const Predictor *b);
+
+/*
+ * The rules of trees in words, other members in one line each.  names: of the
+ * width features, or NULL.  Not private.
+ */
+extern char *predictor_explain(const Predictor *predictor, char **names, int nnames);
 
 /*
  * ---------- learners ----------
@@ -116,6 +146,14 @@ typedef struct LearnerOptions
 	double		tolerance;		/* logistic, svm: stopping criterion */
 	double		ridge;			/* linear: added to the diagonal */
 	double		smoothing;		/* naive_bayes: added to each variance */
+	int			rounds;			/* boost: rounds; forest: trees */
+	int			depth;			/* boost, forest, tree: splits above a leaf */
+	double		rate;			/* boost: how much of each round counts */
+	double		subsample;		/* boost, forest: share of rows each tree sees */
+	double		columns;		/* share of features each split chooses from */
+	int			min_rows;		/* tree: rows in a leaf */
+	double		epsilon;		/* threshold: of an answer */
+	double		alpha;			/* threshold: see threshold_walk.h */
 	char	   *train;			/* sql: the user's aggregate */
 	char	   *predict;		/* sql: the user's function */
 	char	   *default_class;	/* vote of a teacher that could not be fitted; NULL: first */
@@ -145,7 +183,7 @@ typedef struct TrainingData
 	/* buffered */
 	const double *values;		/* width per row, in order of arrival */
 	const int32 *row_class;		/* in order of arrival */
-	const int64 *order;			/* canonical position to arrival */
+	const int64 *order;			/* canonical position to arrival; NULL if sorts_rows */
 
 	/* additive */
 	const int128 *shared;
@@ -175,6 +213,10 @@ typedef struct Learner
 	const char *aggregate;		/* in schema privpred; NULL: its name */
 	bool		additive;
 	bool		runs_user_code; /* as the owner of the relation */
+	bool		accepts_missing;	/* features may be NaN */
+	bool		aggregate_only; /* not for teachers: its size depends on the rows */
+	bool		learns_one_class;	/* fit() is called with rows of one class, too */
+	bool		sorts_rows;		/* fit() puts rows into an order of its own */
 	const char *option_keys;	/* its own options, "cost, tolerance" */
 
 	/* additive: how many int128 sums, as a function of the width */
@@ -190,11 +232,17 @@ typedef struct Learner
 	 */
 	void		(*add_small_to_shared) (int64 *shared, const int32 *x, int width);
 
+	/* optional: raises an error, before any row is read, if fit() could not work */
+	void		(*prepare) (void);
+
 	/* bytes of a fitted teacher; NULL: they depend on the rows */
-	Size		(*member_size) (int nclasses, int width);
+	Size		(*member_size) (int nclasses, int width, const LearnerOptions *options);
 
 	/* buffered: working memory of fit(), per row */
-	Size		(*fit_row_bytes) (int width);
+	Size		(*fit_row_bytes) (int nclasses, int width);
+
+	/* optional: further working memory of fit(), for these rows */
+	Size		(*fit_bytes) (const TrainingData *data, const LearnerOptions *options);
 
 	/* both: fit and describe the result through the builder; false = default */
 	bool		(*fit) (const TrainingData *data, const LearnerOptions *options,
@@ -205,10 +253,10 @@ typedef struct Learner
  * Exactly this many members: packed ones (NULL: none) and, for teachers that
  * saw no row, constants.  The size of the result is fixed by its arguments
  * other than packed, because anybody may see how large our tables are; only
- * learner "sql" cannot promise that.
+ * learner "sql" cannot promise that.  The options declare the classes.
  */
-extern Predictor *predictor_complete(const Learner *learner, const Predictor *packed,
-									 int teachers, char **classes, int nclasses, int width,
+extern Predictor *predictor_complete(const Learner *learner, const LearnerOptions *options,
+									 const Predictor *packed, int teachers, int width,
 									 int default_class);
 
 extern const Learner *learner_lookup(const char *name); /* NULL if unknown */
@@ -220,6 +268,9 @@ extern char *learner_names(void);	/* "centroid, linear, ...", for hints */
  * "classes" and "default" are accepted for every learner.  NULL: defaults.
  */
 extern void learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *options);
+
+/* Is the key one of "cost, tolerance"?  keys may be NULL. */
+extern bool option_key_listed(const char *keys, const char *key);
 
 /*
  * Learner "sql": raises 42883 unless both functions exist for this type of
@@ -237,9 +288,9 @@ extern void learner_check_sql_functions(const LearnerOptions *options, Oid label
  */
 #define LINEAR_VECTORS(nclasses) ((nclasses) == 2 ? 1 : (nclasses))
 
-extern Size linear_member_size(int nclasses, int width);
-extern Size gaussian_member_size(int nclasses, int width);
-extern Size stump_member_size(int nclasses, int width);
+extern Size linear_member_size(int nclasses, int width, const LearnerOptions *options);
+extern Size gaussian_member_size(int nclasses, int width, const LearnerOptions *options);
+extern Size stump_member_size(int nclasses, int width, const LearnerOptions *options);
 
 extern void builder_linear(PredictorBuilder *builder, const double *weights);
 
@@ -250,6 +301,8 @@ extern void builder_stump(PredictorBuilder *builder, int feature, double thresho
 						  int class_below, int class_above);
 extern void builder_sql(PredictorBuilder *builder, const char *predict,
 						const char *type, const char *value);
+extern void builder_threshold(PredictorBuilder *builder, const WalkRow *rows, int64 nrows,
+							  const int32 *limit);
 extern void builder_constant(PredictorBuilder *builder, int class_index);
 
 extern PredictorBuilder *builder_create(int nclasses, char **classes, int width, int default_class);
@@ -268,6 +321,7 @@ extern TrainingState *training_create(const Learner *learner, const LearnerOptio
 extern void training_add(TrainingState *state, Datum label, bool label_isnull,
 						 const double *features);
 extern int	training_width(const TrainingState *state);
+extern const Learner *training_learner(const TrainingState *state);
 
 /* Adds source to target; raises 22023 if they do not belong together. */
 extern void training_merge(TrainingState *target, const TrainingState *source);
@@ -279,8 +333,19 @@ extern Predictor *training_finish(const TrainingState *state);
 extern bytea *training_serialize(const TrainingState *state);
 extern TrainingState *training_deserialize(bytea *wire);
 
-/* A one-dimensional array of finite numbers: its elements.  22004 or 22023. */
-extern const double *features_from_array(ArrayType *array, int *width);
+/*
+ * A one-dimensional array of finite numbers: its elements.  22004 or 22023.
+ * Where missing features are accepted, NULL is one, and becomes NaN.
+ */
+extern const double *features_from_array(ArrayType *array, bool accept_missing, int *width);
+
+/* ---------- threshold.c ---------- */
+
+/* In the order of walk_row_compare(); can be cancelled. */
+extern void walk_sort(WalkRow *rows, int64 nrows);
+
+/* Lays out what threshold_body_ok() accepted, in the current memory context. */
+extern WalkPoints *walk_load(const unsigned char *body, Size size);
 
 /* ---------- teacher.c ---------- */
 
@@ -293,6 +358,7 @@ extern bool teacher_unit_type_ok(Oid type, Oid collation);
 typedef struct UnitHasher UnitHasher;
 
 extern UnitHasher *unit_hasher_create(Oid type, Oid collation);
+extern uint64 unit_hash(UnitHasher *hasher, Datum unit, const unsigned char *salt);
 extern int	unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
 
 #endif							/* PRIVPRED_LEARNER_H */

@@ -5,6 +5,7 @@
 #ifndef PRIVPRED_LEARNERS_H
 #define PRIVPRED_LEARNERS_H
 
+#include "learner/forest.h"
 #include "learner/learner.h"
 
 /*
@@ -17,13 +18,25 @@
 #define VECTOR_CLONES
 #endif
 
+extern const Learner boost_learner;
 extern const Learner centroid_learner;
+extern const Learner forest_learner;
 extern const Learner linear_learner;
 extern const Learner logistic_learner;
 extern const Learner naive_bayes_learner;
 extern const Learner sql_learner;
 extern const Learner stump_learner;
 extern const Learner svm_learner;
+extern const Learner threshold_learner;
+extern const Learner tree_learner;
+
+extern void builder_forest(PredictorBuilder *builder, const Forest *forest);
+
+/* A stored forest that predictor_parse() accepted, in the current context. */
+extern Forest *forest_read(const unsigned char *body, Size size, int nclasses, int width);
+
+/* A forest whose arrays are zero, in the current context. */
+extern Forest *forest_create(int depth, int trees, int nclasses, bool leaf_per_score);
 
 /* Additive learners that keep the sum of each feature (training.c). */
 extern int64 feature_sums(int width);
@@ -54,6 +67,8 @@ extern void sql_members_add(SqlMembers *members, const char *predict, const char
 							const char *value);
 extern void sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x,
 							 int32 *votes);
+extern void sql_members_score(SqlMembers *members, const Ensemble *ensemble, const double *x,
+							  double *scores);
 
 /* A label as the name of its class: booleans as true and false. */
 extern char *sql_label_name(Datum value, Oid type);

@@ -35,7 +35,7 @@ static StopStage stop_stage = STOP_NONE;
 static int	stop_attempts = 0;
 
 static Size
-fit_row_bytes(int width)
+fit_row_bytes(int nclasses, int width)
 {
 	return (width + 2) * sizeof(struct feature_node) + SOLVER_ROW_BYTES;
 }

@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
-#include "learner/learner.h"
+#include "learner/learners.h"
 
 /* Chosen on the Adult data with a few hundred rows per teacher. */
 #define DEFAULT_LOGISTIC_COST	10.0
@@ -17,6 +17,19 @@
 #define DEFAULT_TOLERANCE		0.1
 #define DEFAULT_RIDGE			1.0
 #define DEFAULT_SMOOTHING		0.01
+#define DEFAULT_BOOST_ROUNDS	30
+#define DEFAULT_BOOST_DEPTH		4
+#define DEFAULT_BOOST_RATE		0.3
+#define DEFAULT_FOREST_TREES	50
+#define DEFAULT_FOREST_DEPTH	6
+#define DEFAULT_FOREST_SHARE	0.6
+#define DEFAULT_FOREST_COLUMNS	0.3	/* not the square root: most are of one-hot categories */
+#define DEFAULT_TREE_DEPTH		3
+#define DEFAULT_TREE_ROWS		5
+
+#define MAX_ROUNDS				1000
+#define MAX_MIN_ROWS			1000000
+#define DEFAULT_EPSILON			0.1
 
 pg_noreturn static void
 bad_option(const char *key, const char *rule)
@@ -52,7 +65,8 @@ string_option(const char *key, const JsonbValue *value)
 }
 
 static double
-positive_option(const char *key, const JsonbValue *value)
+number_option(const char *key, const JsonbValue *value, double from, double to,
+			  const char *rule)
 {
 	double		number;
 
@@ -60,9 +74,32 @@ positive_option(const char *key, const JsonbValue *value)
 		bad_option(key, "a number");
 	number = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
 												NumericGetDatum(value->val.numeric)));
-	if (!isfinite(number) || number < 1e-12 || number > 1e12)
-		bad_option(key, "between 1e-12 and 1e12");
+	if (!isfinite(number) || number < from || number > to)
+		bad_option(key, rule);
 	return number;
+}
+
+static double
+positive_option(const char *key, const JsonbValue *value)
+{
+	return number_option(key, value, 1e-12, 1e12, "between 1e-12 and 1e12");
+}
+
+static double
+share_option(const char *key, const JsonbValue *value)
+{
+	return number_option(key, value, 0.001, 1, "between 0.001 and 1");
+}
+
+static int
+count_option(const char *key, const JsonbValue *value, int max)
+{
+	char	   *rule = psprintf("a whole number from 1 to %d", max);
+	double		number = number_option(key, value, 1, max, rule);
+
+	if (number != floor(number))
+		bad_option(key, rule);
+	return (int) number;
 }
 
 static void
@@ -100,15 +137,15 @@ classes_option(JsonbValue *value, LearnerOptions *options)
 	}
 }
 
-static bool
-key_allowed(const Learner *learner, const char *key)
+bool
+option_key_listed(const char *keys, const char *key)
 {
-	const char *found = learner->option_keys;
+	const char *found = keys;
 	size_t		length = strlen(key);
 
-	while ((found = strstr(found, key)) != NULL)
+	while (found != NULL && length > 0 && (found = strstr(found, key)) != NULL)
 	{
-		if ((found == learner->option_keys || found[-1] == ' ') &&
+		if ((found == keys || found[-1] == ' ') &&
 			(found[length] == '\0' || found[length] == ','))
 			return true;
 		found += length;
@@ -123,7 +160,7 @@ set_option(const Learner *learner, const char *key, JsonbValue *value, LearnerOp
 		classes_option(value, options);
 	else if (strcmp(key, "default") == 0)
 		options->default_class = scalar_text(key, value);
-	else if (key[0] == '\0' || !key_allowed(learner, key))
+	else if (!option_key_listed(learner->option_keys, key))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown option \"%s\" of learner \"%s\"", key, learner->name),
@@ -137,6 +174,24 @@ set_option(const Learner *learner, const char *key, JsonbValue *value, LearnerOp
 		options->ridge = positive_option(key, value);
 	else if (strcmp(key, "smoothing") == 0)
 		options->smoothing = positive_option(key, value);
+	else if (strcmp(key, "rounds") == 0 || strcmp(key, "trees") == 0)
+		options->rounds = count_option(key, value, MAX_ROUNDS);
+	else if (strcmp(key, "depth") == 0)
+		options->depth = count_option(key, value, FOREST_MAX_DEPTH);
+	else if (strcmp(key, "rate") == 0)
+		options->rate = share_option(key, value);
+	else if (strcmp(key, "subsample") == 0)
+		options->subsample = share_option(key, value);
+	else if (strcmp(key, "columns") == 0)
+		options->columns = share_option(key, value);
+	else if (strcmp(key, "min_rows") == 0)
+		options->min_rows = count_option(key, value, MAX_MIN_ROWS);
+	else if (strcmp(key, "epsilon") == 0)
+		options->epsilon = number_option(key, value, EPSILON_MIN, EPSILON_PER_ANSWER_MAX,
+										 "between 1e-9 and 100");
+	else if (strcmp(key, "alpha") == 0)
+		options->alpha = number_option(key, value, WALK_MIN_ALPHA, WALK_MAX_ALPHA,
+									   "between 1e-6 and 0.5");
 	else if (strcmp(key, "train") == 0)
 		options->train = string_option(key, value);
 	else if (strcmp(key, "predict") == 0)
@@ -155,7 +210,7 @@ check_options(const Learner *learner, const LearnerOptions *options)
 		if (i == options->nclasses)
 			bad_option("default", "one of the declared classes");
 	}
-	if (key_allowed(learner, "train") && (!options->train || !options->predict))
+	if (option_key_listed(learner->option_keys, "train") && (!options->train || !options->predict))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("learner \"%s\" needs the options \"train\" and \"predict\"", learner->name),
@@ -163,15 +218,29 @@ check_options(const Learner *learner, const LearnerOptions *options)
 						 "{\"train\": \"myschema.my_train\", \"predict\": \"myschema.my_predict\"}.")));
 }
 
-void
-learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *options)
+static void
+set_defaults(const Learner *learner, LearnerOptions *options)
 {
 	memset(options, 0, sizeof(*options));
-	options->cost = strcmp(learner->name, "svm") == 0 ? DEFAULT_SVM_COST : DEFAULT_LOGISTIC_COST;
+	options->cost = learner == &svm_learner ? DEFAULT_SVM_COST : DEFAULT_LOGISTIC_COST;
 	options->tolerance = DEFAULT_TOLERANCE;
 	options->ridge = DEFAULT_RIDGE;
 	options->smoothing = DEFAULT_SMOOTHING;
+	options->rounds = learner == &forest_learner ? DEFAULT_FOREST_TREES : DEFAULT_BOOST_ROUNDS;
+	options->depth = learner == &forest_learner ? DEFAULT_FOREST_DEPTH :
+		learner == &tree_learner ? DEFAULT_TREE_DEPTH : DEFAULT_BOOST_DEPTH;
+	options->rate = DEFAULT_BOOST_RATE;
+	options->subsample = learner == &forest_learner ? DEFAULT_FOREST_SHARE : 1;
+	options->columns = learner == &forest_learner ? DEFAULT_FOREST_COLUMNS : 1;
+	options->min_rows = DEFAULT_TREE_ROWS;
+	options->epsilon = DEFAULT_EPSILON;
+	options->alpha = WALK_DEFAULT_ALPHA;
+}
 
+void
+learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *options)
+{
+	set_defaults(learner, options);
 	if (json != NULL)
 	{
 		JsonbIterator *iterator;

@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "learner/learner.h"
+#include "learner/learners.h"
 #include "learner/predictor_format.h"
 
 struct PredictorBuilder
@@ -148,19 +148,19 @@ start_member(PredictorBuilder *builder, MemberKind kind, Size size)
 }
 
 Size
-linear_member_size(int nclasses, int width)
+linear_member_size(int nclasses, int width, const LearnerOptions *options)
 {
 	return sizeof(double) * LINEAR_VECTORS(nclasses) * (width + 1);
 }
 
 Size
-gaussian_member_size(int nclasses, int width)
+gaussian_member_size(int nclasses, int width, const LearnerOptions *options)
 {
 	return sizeof(double) * nclasses * (1 + 2 * (Size) width);
 }
 
 Size
-stump_member_size(int nclasses, int width)
+stump_member_size(int nclasses, int width, const LearnerOptions *options)
 {
 	return 24;
 }
@@ -182,7 +182,7 @@ builder_constant(PredictorBuilder *builder, int class_index)
 void
 builder_linear(PredictorBuilder *builder, const double *weights)
 {
-	Size		size = linear_member_size(builder->nclasses, builder->width);
+	Size		size = linear_member_size(builder->nclasses, builder->width, NULL);
 
 	write_doubles(start_member(builder, MEMBER_LINEAR, size), weights, size / 8);
 }
@@ -193,7 +193,7 @@ builder_gaussian(PredictorBuilder *builder, const double *constant,
 {
 	Size		width = builder->width;
 	unsigned char *position = start_member(builder, MEMBER_GAUSSIAN,
-										   gaussian_member_size(builder->nclasses, width));
+										   gaussian_member_size(builder->nclasses, width, NULL));
 
 	for (int c = 0; c < builder->nclasses; c++)
 	{
@@ -207,13 +207,19 @@ void
 builder_stump(PredictorBuilder *builder, int feature, double threshold,
 			  int class_below, int class_above)
 {
-	unsigned char *body = start_member(builder, MEMBER_STUMP, stump_member_size(0, 0));
+	unsigned char *body = start_member(builder, MEMBER_STUMP, stump_member_size(0, 0, NULL));
 
 	write_u32(body, feature);
 	write_u32(body + 4, class_below);
 	write_u32(body + 8, class_above);
 	write_u32(body + 12, 0);
 	write_double(body + 16, threshold);
+}
+
+void
+builder_forest(PredictorBuilder *builder, const Forest *forest)
+{
+	forest_store(forest, start_member(builder, MEMBER_FOREST, forest_stored_size(forest)));
 }
 
 void
@@ -226,6 +232,16 @@ builder_sql(PredictorBuilder *builder, const char *predict, const char *type, co
 	append_string(&builder->bytes, predict, strlen(predict));
 	append_string(&builder->bytes, type, strlen(type));
 	append_string(&builder->bytes, value, strlen(value));
+}
+
+void
+builder_threshold(PredictorBuilder *builder, const WalkRow *rows, int64 nrows,
+				  const int32 *limit)
+{
+	int64		points = walk_points(rows, nrows, limit);
+
+	walk_write(start_member(builder, MEMBER_THRESHOLD, walk_body_size(points)), points,
+			   rows, nrows, limit);
 }
 
 /* Checks what a learner wrote by the same rules as what a user wrote. */
@@ -350,12 +366,13 @@ append_constant(StringInfo bytes, uint32 class_index, Size size)
 }
 
 Predictor *
-predictor_complete(const Learner *learner, const Predictor *packed, int teachers,
-				   char **classes, int nclasses, int width, int default_class)
+predictor_complete(const Learner *learner, const LearnerOptions *options, const Predictor *packed,
+				   int teachers, int width, int default_class)
 {
-	PredictorBuilder *builder = builder_create(nclasses, classes, width, default_class);
+	int			nclasses = options->nclasses;
+	PredictorBuilder *builder = builder_create(nclasses, options->classes, width, default_class);
 	StringInfo	bytes = &builder->bytes;
-	Size		size = learner->member_size ? learner->member_size(nclasses, width) : 4;
+	Size		size = learner->member_size ? learner->member_size(nclasses, width, options) : 4;
 	PredictorShape shape = {0};
 	const unsigned char *position;
 

@@ -58,6 +58,12 @@ struct Ensemble
 	ScoreGroup	gaussian;
 	int			nstumps;
 	Stump	   *stumps;
+	int			nforests;
+	Forest	  **forests;
+	float	   *features;		/* of one question, as trees compare them */
+	float	   *scores;
+	int			nthresholds;
+	WalkPoints **thresholds;
 	int			nsql;
 	SqlMembers *sql;
 };
@@ -127,6 +133,21 @@ load_sql_member(Ensemble *ensemble, const PredictorMember *member)
 	sql_members_add(ensemble->sql, strings[0], strings[1], strings[2]);
 }
 
+Forest *
+forest_read(const unsigned char *body, Size size, int nclasses, int width)
+{
+	Forest	   *forest = palloc_object(Forest);
+
+	if (!forest_parse(body, size, nclasses, width, forest))
+		elog(ERROR, "predictor_parse() accepted a malformed forest");
+	forest->splits = MemoryContextAllocHuge(CurrentMemoryContext,
+											forest_splits(forest) * sizeof(ForestSplit));
+	forest->leaves = MemoryContextAllocHuge(CurrentMemoryContext,
+											forest_leaves(forest) * sizeof(float));
+	forest_load(body, forest);
+	return forest;
+}
+
 static void
 load_member(Ensemble *ensemble, const PredictorMember *member)
 {
@@ -151,6 +172,14 @@ load_member(Ensemble *ensemble, const PredictorMember *member)
 		case MEMBER_SQL:
 			load_sql_member(ensemble, member);
 			break;
+		case MEMBER_FOREST:
+			ensemble->forests[ensemble->nforests++] = forest_read(member->body, member->size,
+																  ensemble->nclasses,
+																  ensemble->width);
+			break;
+		case MEMBER_THRESHOLD:
+			ensemble->thresholds[ensemble->nthresholds++] = walk_load(member->body, member->size);
+			break;
 	}
 }
 
@@ -163,7 +192,7 @@ ensemble_load(const Predictor *stored)
 										  VARSIZE_ANY_EXHDR(stored), &shape);
 	Ensemble   *ensemble;
 	const unsigned char *position;
-	int			count[MEMBER_SQL + 1] = {0};
+	int			count[MEMBER_THRESHOLD + 1] = {0};
 
 	if (problem != NULL)
 		ereport(ERROR,
@@ -190,6 +219,13 @@ ensemble_load(const Predictor *stored)
 	group_init(&ensemble->gaussian, count[MEMBER_GAUSSIAN],
 			   (Size) shape.nclasses * (1 + 2 * shape.width));
 	ensemble->stumps = palloc(count[MEMBER_STUMP] * sizeof(Stump) + 1);
+	if (count[MEMBER_FOREST] > 0)
+	{
+		ensemble->forests = palloc_array(Forest *, count[MEMBER_FOREST]);
+		ensemble->features = palloc_array(float, shape.width);
+		ensemble->scores = palloc_array(float, shape.nclasses);
+	}
+	ensemble->thresholds = palloc(count[MEMBER_THRESHOLD] * sizeof(WalkPoints *) + 1);
 	ensemble->nsql = count[MEMBER_SQL];
 	if (ensemble->nsql > 0)
 		ensemble->sql = sql_members_create(ensemble->nsql);
@@ -358,6 +394,31 @@ vote_scores(const Ensemble *ensemble, const double *x, int32 *votes)
 		vote_group(ensemble, &ensemble->gaussian, true, 1, x, votes);
 }
 
+static void
+vote_forests(const Ensemble *ensemble, const double *x, int32 *votes)
+{
+	float	   *scores = ensemble->scores;
+	bool		missing = forest_features(x, ensemble->width, ensemble->features);
+
+	for (int i = 0; i < ensemble->nforests; i++)
+	{
+		const Forest *forest = ensemble->forests[i];
+		double		best = -INFINITY;
+		int			best_class = ensemble->default_class;
+
+		memset(scores, 0, forest->scores * sizeof(float));
+		forest_add_scores(forest, ensemble->features, missing, scores);
+		if (ensemble->nclasses == 2)
+			votes[isfinite(scores[0]) ? scores[0] > 0 : ensemble->default_class]++;
+		else
+		{
+			for (int c = 0; c < ensemble->nclasses; c++)
+				keep_best(scores[c], c, &best, &best_class);
+			votes[best_class]++;
+		}
+	}
+}
+
 void
 ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 {
@@ -370,8 +431,86 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 
 		votes[x[stump->feature] <= stump->threshold ? stump->class_below : stump->class_above]++;
 	}
+	if (ensemble->nforests > 0)
+		vote_forests(ensemble, x, votes);
+	for (int i = 0; i < ensemble->nthresholds; i++)
+	{
+		int32		steps = walk_at(ensemble->thresholds[i], WALK_LAPLACE, x[0]);
+
+		votes[steps > 0 ? 1 : steps < 0 ? 0 : ensemble->default_class]++;
+	}
 	if (ensemble->nsql > 0)
 		sql_members_vote(ensemble->sql, ensemble, x, votes);
+}
+
+/*
+ * ---------- scores ----------
+ */
+
+/*
+ * How much a block of members is for the second of two classes: by the odds
+ * that the margin is the logarithm of.
+ */
+static pg_attribute_always_inline void
+score_block(const Ensemble *ensemble, const double *numbers, bool gaussian, int stride, int n,
+			const double *x, double *scores)
+{
+	double		first[BLOCK] = {0};
+	double		second[BLOCK];
+
+	if (gaussian)
+	{
+		compute_scores(numbers, true, stride, x, ensemble->width, first);
+		numbers += (Size) (1 + 2 * ensemble->width) * stride;
+	}
+	compute_scores(numbers, gaussian, stride, x, ensemble->width, second);
+	for (int m = 0; m < n; m++)
+	{
+		double		margin = second[m] - first[m];
+
+		scores[m] = isfinite(margin) ? 1 / (1 + exp(-margin)) : ensemble->default_class;
+	}
+}
+
+static pg_attribute_always_inline double *
+score_group(const Ensemble *ensemble, const ScoreGroup *group, bool gaussian, int stride,
+			const double *x, double *scores)
+{
+	for (int first = 0; first < group->n; first += stride)
+		score_block(ensemble, group->numbers + first * group->rows, gaussian, stride,
+					Min(stride, group->n - first), x, scores + first);
+	return scores + group->n;
+}
+
+VECTOR_CLONES static double *
+score_margins(const Ensemble *ensemble, const double *x, double *scores)
+{
+	if (ensemble->linear.stride == BLOCK)
+		scores = score_group(ensemble, &ensemble->linear, false, BLOCK, x, scores);
+	else
+		scores = score_group(ensemble, &ensemble->linear, false, 1, x, scores);
+	if (ensemble->gaussian.stride == BLOCK)
+		return score_group(ensemble, &ensemble->gaussian, true, BLOCK, x, scores);
+	return score_group(ensemble, &ensemble->gaussian, true, 1, x, scores);
+}
+
+void
+ensemble_scores(const Ensemble *ensemble, const double *x, double *scores)
+{
+	Assert(ensemble->nclasses == 2);
+	scores = score_margins(ensemble, x, scores);
+	for (int c = 0; c < 2; c++)
+		for (int i = 0; i < ensemble->constant_votes[c]; i++)
+			*scores++ = c;
+	for (int i = 0; i < ensemble->nstumps; i++)
+	{
+		const Stump *stump = &ensemble->stumps[i];
+
+		*scores++ = x[stump->feature] <= stump->threshold ? stump->class_below :
+			stump->class_above;
+	}
+	if (ensemble->nsql > 0)
+		sql_members_score(ensemble->sql, ensemble, x, scores);
 }
 
 void
@@ -435,6 +574,13 @@ ensemble_class_index(const Ensemble *ensemble, const char *name, int length)
 		if (strncmp(ensemble->names[i], name, length) == 0 && ensemble->names[i][length] == '\0')
 			return i;
 	return -1;
+}
+
+bool
+ensemble_accepts_missing(const Ensemble *ensemble)
+{
+	return ensemble->linear.n == 0 && ensemble->gaussian.n == 0 && ensemble->nstumps == 0 &&
+		ensemble->nthresholds == 0 && ensemble->nsql == 0;
 }
 
 bool

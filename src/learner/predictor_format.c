@@ -5,8 +5,8 @@
  * Includes nothing of the server, so that a fuzzer can drive it alone.
  */
 #include <math.h>
-#include <stdbool.h>
 
+#include "learner/forest.h"
 #include "learner/predictor_format.h"
 
 /* Kept equal to privpred.h by assertions in predictor.c. */
@@ -152,6 +152,62 @@ sql_ok(const PredictorMember *member)
 }
 
 static bool
+forest_ok(const PredictorShape *shape, const PredictorMember *member)
+{
+	Forest		forest;
+
+	return forest_parse(member->body, member->size, shape->nclasses, shape->width, &forest);
+}
+
+static bool
+threshold_point_ok(const unsigned char *body, size_t capacity, size_t point)
+{
+	double		x = read_double(body + threshold_x(point));
+	bool		moved = false;
+
+	for (size_t link = 0; link < 2; link++)
+	{
+		int64_t		limit = read_u32(body + 4 * link);
+		int32_t		steps = (int32_t) read_u32(body + threshold_steps(capacity, link, point));
+		int32_t		before = point == 0 ? 0 :
+			(int32_t) read_u32(body + threshold_steps(capacity, link, point - 1));
+
+		if (steps < -limit || steps > limit)
+			return false;
+		moved = moved || steps != before;
+	}
+	return moved && isfinite(x) &&
+		(point == 0 || read_double(body + threshold_x(point - 1)) < x);
+}
+
+bool
+threshold_body_ok(const unsigned char *body, size_t size)
+{
+	size_t		capacity;
+	size_t		points;
+
+	if (size < THRESHOLD_HEADER || (size - THRESHOLD_HEADER) % THRESHOLD_POINT != 0)
+		return false;
+	capacity = (size - THRESHOLD_HEADER) / THRESHOLD_POINT;
+	points = read_u32(body + 8);
+	if (points > capacity || read_u32(body + 12) != 0)
+		return false;
+	for (size_t link = 0; link < 2; link++)
+		if (read_u32(body + 4 * link) < 1 || read_u32(body + 4 * link) > INT32_MAX)
+			return false;
+	for (size_t i = 0; i < points; i++)
+		if (!threshold_point_ok(body, capacity, i))
+			return false;
+	/* unused room is zero */
+	for (size_t i = points; i < capacity; i++)
+		if (read_u32(body + threshold_x(i)) != 0 || read_u32(body + threshold_x(i) + 4) != 0 ||
+			read_u32(body + threshold_steps(capacity, 0, i)) != 0 ||
+			read_u32(body + threshold_steps(capacity, 1, i)) != 0)
+			return false;
+	return true;
+}
+
+static bool
 constant_ok(const PredictorShape *shape, const PredictorMember *member)
 {
 	if (member->size < 4 || read_u32(member->body) >= shape->nclasses)
@@ -177,6 +233,11 @@ member_ok(const PredictorShape *shape, const PredictorMember *member)
 			return stump_ok(shape, member);
 		case MEMBER_SQL:
 			return sql_ok(member);
+		case MEMBER_FOREST:
+			return forest_ok(shape, member);
+		case MEMBER_THRESHOLD:
+			return shape->nclasses == 2 && shape->width == 1 &&
+				threshold_body_ok(member->body, member->size);
 	}
 	return false;
 }

@@ -16,10 +16,18 @@
  *	gaussian	nclasses * (1 + 2 * width) doubles: constant, means, precisions
  *	stump		feature (4), class below (4), class above (4), zero (4), threshold (8)
  *	sql			three strings as above: function, type, value
+ *	forest		depth, trees, outputs, shares (4 each), then for each tree, in level
+ *				order, 2^depth - 1 splits: feature (2, the top bit set if a missing
+ *				value goes left), threshold (4); and 2^depth * outputs floats (4
+ *				each): what its leaves add to the scores, see forest.h
+ *	threshold	two limits (4 each), points (4), zero (4); then, with room for
+ *				more points: their x (8 each), their steps for either limit (4
+ *				each); see threshold_walk.h
  */
 #ifndef PRIVPRED_PREDICTOR_FORMAT_H
 #define PRIVPRED_PREDICTOR_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,7 +43,9 @@ typedef enum MemberKind
 	MEMBER_LINEAR = 2,
 	MEMBER_GAUSSIAN = 3,
 	MEMBER_STUMP = 4,
-	MEMBER_SQL = 5
+	MEMBER_SQL = 5,
+	MEMBER_FOREST = 6,
+	MEMBER_THRESHOLD = 7
 } MemberKind;
 
 typedef struct PredictorShape
@@ -65,6 +75,24 @@ extern const unsigned char *predictor_next_member(const unsigned char *position,
 												  PredictorMember *member);
 extern const unsigned char *predictor_next_string(const unsigned char *position,
 												  const char **string, uint32_t *length);
+
+/* The body of a threshold: where its parts are, and whether it is one. */
+#define THRESHOLD_HEADER		16
+#define THRESHOLD_POINT			16
+
+static inline size_t
+threshold_x(size_t point)
+{
+	return THRESHOLD_HEADER + 8 * point;
+}
+
+static inline size_t
+threshold_steps(size_t capacity, size_t link, size_t point)
+{
+	return THRESHOLD_HEADER + (8 + 4 * link) * capacity + 4 * point;
+}
+
+extern bool threshold_body_ok(const unsigned char *body, size_t size);
 
 static inline uint32_t
 read_u32(const unsigned char *p)
@@ -99,6 +127,25 @@ write_double(unsigned char *p, double value)
 	memcpy(&bits, &value, sizeof(bits));
 	write_u32(p, (uint32_t) bits);
 	write_u32(p + 4, (uint32_t) (bits >> 32));
+}
+
+static inline float
+read_float(const unsigned char *p)
+{
+	uint32_t	bits = read_u32(p);
+	float		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static inline void
+write_float(unsigned char *p, float value)
+{
+	uint32_t	bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	write_u32(p, bits);
 }
 
 #endif							/* PRIVPRED_PREDICTOR_FORMAT_H */

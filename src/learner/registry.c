@@ -10,13 +10,17 @@
 
 /* In alphabetical order, for hints. */
 static const Learner *const learners[] = {
+	&boost_learner,
 	&centroid_learner,
+	&forest_learner,
 	&linear_learner,
 	&logistic_learner,
 	&naive_bayes_learner,
 	&sql_learner,
 	&stump_learner,
 	&svm_learner,
+	&threshold_learner,
+	&tree_learner,
 };
 
 const Learner *
@@ -35,6 +39,7 @@ learner_names(void)
 
 	initStringInfo(&names);
 	for (int i = 0; i < lengthof(learners); i++)
-		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", learners[i]->name);
+		if (!learners[i]->aggregate_only)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", learners[i]->name);
 	return names.data;
 }

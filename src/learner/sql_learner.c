@@ -254,7 +254,7 @@ try_train(const TrainingData *data, const LearnerOptions *options, SqlFunction *
 }
 
 static Size
-fit_row_bytes(int width)
+fit_row_bytes(int nclasses, int width)
 {
 	/* sort keys; the rows themselves go to a tuplestore */
 	return 16 + 2 * sizeof(int32);

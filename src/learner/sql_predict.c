@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
@@ -163,9 +165,32 @@ read_value(SqlMembers *members, SqlMember *member)
 	member->read_in = members->current;
 }
 
-/* The class a member votes for, or -1 if it names none. */
-static int
-call_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Datum features)
+/* What a member says. */
+typedef struct SqlOpinion
+{
+	int			class_index;	/* -1: none */
+	double		number;			/* NaN: none */
+} SqlOpinion;
+
+static double
+number_from(Datum value, Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case FLOAT8OID:
+			return DatumGetFloat8(value);
+		case FLOAT4OID:
+			return DatumGetFloat4(value);
+		case NUMERICOID:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+		default:
+			return NAN;
+	}
+}
+
+static void
+call_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Datum features,
+			SqlOpinion *opinion)
 {
 	LOCAL_FCINFO(fcinfo, 2);
 	Datum		result;
@@ -181,28 +206,30 @@ call_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Da
 	fcinfo->args[1].isnull = false;
 	result = FunctionCallInvoke(fcinfo);
 	if (fcinfo->isnull)
-		return -1;
+		return;
+	opinion->number = number_from(result, member->call->result_type);
 	name = sql_label_name(result, member->call->result_type);
-	return ensemble_class_index(ensemble, name, strlen(name));
+	opinion->class_index = ensemble_class_index(ensemble, name, strlen(name));
 }
 
-/* Any failure but cancellation is a vote for the default class. */
-static int
+/* Any failure but cancellation is no opinion; the caller's variable is safe from longjmp. */
+static void
 try_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Datum features,
-		   MemoryContext scratch)
+		   MemoryContext scratch, SqlOpinion *opinion)
 {
+	static const SqlOpinion none = {.class_index = -1,.number = NAN};
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	CommandDest destination = whereToSendOutput;
-	volatile int vote = -1;
 
+	*opinion = none;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(scratch);
 	/* client_min_messages would let INFO through */
 	whereToSendOutput = DestNone;
 	PG_TRY();
 	{
-		vote = call_member(members, member, ensemble, features);
+		call_member(members, member, ensemble, features, opinion);
 		ReleaseCurrentSubTransaction();
 		whereToSendOutput = destination;
 		CurrentResourceOwner = owner;
@@ -221,16 +248,17 @@ try_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Dat
 		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 			ReThrowError(error);
 		FreeErrorData(error);
-		vote = -1;
+		*opinion = none;
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	MemoryContextReset(scratch);
-	return vote;
 }
 
-void
-sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes)
+/* Asks each member, and adds to votes or fills scores, whichever is given. */
+static void
+ask_members(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes,
+			double *scores)
 {
 	int			width = ensemble_width(ensemble);
 	Datum	   *elements = palloc(width * sizeof(Datum));
@@ -252,14 +280,31 @@ sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x,
 									ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < members->n; i++)
 	{
-		int			vote;
+		SqlOpinion	opinion;
 
 		CHECK_FOR_INTERRUPTS();
-		vote = try_member(members, &members->members[i], ensemble, PointerGetDatum(features),
-						  scratch);
-		votes[vote >= 0 ? vote : ensemble_default_class(ensemble)]++;
+		try_member(members, &members->members[i], ensemble, PointerGetDatum(features), scratch,
+				   &opinion);
+		if (opinion.class_index < 0)
+			opinion.class_index = ensemble_default_class(ensemble);
+		if (votes != NULL)
+			votes[opinion.class_index]++;
+		else
+			scores[i] = isnan(opinion.number) ? opinion.class_index : opinion.number;
 	}
 	MemoryContextDelete(scratch);
 	pfree(features);
 	pfree(elements);
+}
+
+void
+sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes)
+{
+	ask_members(members, ensemble, x, votes, NULL);
+}
+
+void
+sql_members_score(SqlMembers *members, const Ensemble *ensemble, const double *x, double *scores)
+{
+	ask_members(members, ensemble, x, NULL, scores);
 }

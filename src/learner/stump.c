@@ -26,7 +26,7 @@ typedef struct Split
 } Split;
 
 static Size
-fit_row_bytes(int width)
+fit_row_bytes(int nclasses, int width)
 {
 	return 16 + sizeof(int32) + sizeof(Point) + sizeof(int64) + sizeof(int32);
 }

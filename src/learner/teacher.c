@@ -306,13 +306,19 @@ unit_hasher_create(Oid type, Oid collation)
 	return hasher;
 }
 
-int
-unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers)
+uint64
+unit_hash(UnitHasher *hasher, Datum unit, const unsigned char *salt)
 {
 	resetStringInfo(&hasher->bytes);
 	if (hasher->type == RECORDOID)
 		append_record(&hasher->bytes, unit);
 	else
 		append_scalar(&hasher->bytes, hasher->type, unit);
-	return siphash24(salt, (unsigned char *) hasher->bytes.data, hasher->bytes.len) % teachers;
+	return siphash24(salt, (unsigned char *) hasher->bytes.data, hasher->bytes.len);
+}
+
+int
+unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers)
+{
+	return unit_hash(hasher, unit, salt) % teachers;
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -36,18 +37,26 @@ add_features(int128 *of_class, const int64 *x, int width)
 }
 
 /* Fails before the memory is taken, not after. */
-static void
-price_memory(TrainingState *state, Size more)
+void
+training_check_memory(const TrainingState *state, Size more)
 {
 	if (more > state->memory_limit || state->memory_used > state->memory_limit - more)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("one teacher of learner \"%s\" needs more than maintenance_work_mem (%zu kB)",
 						state->learner->name, state->memory_limit / 1024),
+				 state->learner->aggregate_only ?
+				 errhint("Raise maintenance_work_mem.") :
 				 state->learner->additive ?
 				 errhint("Raise maintenance_work_mem, or use fewer features or classes.") :
 				 errhint("Use more teachers, raise maintenance_work_mem, or choose a learner "
 						 "that keeps no rows: linear, naive_bayes or centroid.")));
+}
+
+static void
+price_memory(TrainingState *state, Size more)
+{
+	training_check_memory(state, more);
 	state->memory_used += more;
 }
 
@@ -112,6 +121,12 @@ training_width(const TrainingState *state)
 	return state->width;
 }
 
+const Learner *
+training_learner(const TrainingState *state)
+{
+	return state->learner;
+}
+
 int
 training_ensure_class(TrainingState *state, const char *name, int length)
 {
@@ -153,15 +168,18 @@ training_ensure_class(TrainingState *state, const char *name, int length)
 void
 training_reserve_rows(TrainingState *state, int64 more)
 {
-	Size		row_bytes = state->width * sizeof(double) + sizeof(int32);
-	int64		capacity = state->capacity;
+	int64		capacity = Max(FIRST_ROWS, state->capacity * 2);
+	int64		affordable;
+	Size		row_bytes;
 
-	if (state->nrows + more <= capacity)
+	if (state->nrows + more <= state->capacity)
 		return;
-	capacity = Max(Max(FIRST_ROWS, capacity * 2), state->nrows + more);
 	/* what fit() will need is priced here too, so that it cannot fail later */
-	price_memory(state, (capacity - state->capacity) *
-				 (row_bytes + state->learner->fit_row_bytes(state->width)));
+	row_bytes = state->width * sizeof(double) + sizeof(int32) +
+		state->learner->fit_row_bytes(state->classes.n, state->width);
+	affordable = state->capacity + (int64) ((state->memory_limit - state->memory_used) / row_bytes);
+	capacity = Max(Min(capacity, affordable), state->nrows + more);
+	price_memory(state, (capacity - state->capacity) * row_bytes);
 	if (state->values == NULL)
 	{
 		state->values = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -274,7 +292,10 @@ static bool
 same_options(const LearnerOptions *a, const LearnerOptions *b)
 {
 	if (a->cost != b->cost || a->tolerance != b->tolerance || a->ridge != b->ridge ||
-		a->smoothing != b->smoothing || a->nclasses != b->nclasses ||
+		a->smoothing != b->smoothing || a->epsilon != b->epsilon || a->alpha != b->alpha ||
+		a->rounds != b->rounds || a->depth != b->depth || a->rate != b->rate ||
+		a->subsample != b->subsample || a->columns != b->columns || a->min_rows != b->min_rows ||
+		a->nclasses != b->nclasses ||
 		!same_string(a->train, b->train) || !same_string(a->predict, b->predict) ||
 		!same_string(a->default_class, b->default_class))
 		return false;
@@ -335,8 +356,39 @@ training_merge(TrainingState *target, const TrainingState *source)
 	pfree(class_map);
 }
 
+pg_noreturn static void
+refuse_not_finite(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("features must be finite numbers"),
+			 errdetail("One of them is NaN or infinite.")));
+}
+
+/* A copy of the elements in which NaN stands for NULL. */
+static double *
+elements_or_nan(ArrayType *array, int width)
+{
+	double	   *values = palloc_array(double, width);
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &elements, &nulls, &n);
+	for (int i = 0; i < width; i++)
+	{
+		values[i] = nulls[i] ? get_float8_nan() : DatumGetFloat8(elements[i]);
+		if (!nulls[i] && !isfinite(values[i]))
+			refuse_not_finite();
+	}
+	pfree(elements);
+	pfree(nulls);
+	return values;
+}
+
 const double *
-features_from_array(ArrayType *array, int *width)
+features_from_array(ArrayType *array, bool accept_missing, int *width)
 {
 	const double *values;
 	const uint64 exponent = UINT64CONST(0x7FF0000000000000);
@@ -348,16 +400,18 @@ features_from_array(ArrayType *array, int *width)
 				 ARR_NDIM(array) == 0 ?
 				 errmsg("features must not be empty") :
 				 errmsg("features must be a one-dimensional array")));
-	if (ARR_HASNULL(array) && array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("features must not contain nulls"),
-				 errhint("Replace nulls by a fixed value, for example with coalesce.")));
 	*width = ARR_DIMS(array)[0];
 	if (*width > PRIVPRED_MAX_WIDTH)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there must be at most %d features", PRIVPRED_MAX_WIDTH)));
+	if (ARR_HASNULL(array) && accept_missing)
+		return elements_or_nan(array, *width);
+	if (ARR_HASNULL(array) && array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("features must not contain nulls"),
+				 errhint("Replace nulls by a fixed value, for example with coalesce.")));
 	values = (const double *) ARR_DATA_PTR(array);
 	/* NaN and infinities have all bits of the exponent set */
 	for (int i = 0; i < *width; i++)
@@ -368,9 +422,6 @@ features_from_array(ArrayType *array, int *width)
 		finite &= (bits & exponent) != exponent;
 	}
 	if (!finite)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must be finite numbers"),
-				 errdetail("One of them is NaN or infinite.")));
+		refuse_not_finite();
 	return values;
 }

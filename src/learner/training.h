@@ -94,6 +94,9 @@ extern int	training_resolve_label(TrainingState *state, Datum label);
 /* Finds a class, or adds it with empty sums, whatever was declared. */
 extern int	training_ensure_class(TrainingState *state, const char *name, int length);
 
+/* Raises 53200 unless a state may have this much more memory. */
+extern void training_check_memory(const TrainingState *state, Size more);
+
 /* Makes room for more rows. */
 extern void training_reserve_rows(TrainingState *state, int64 more);
 

@@ -182,7 +182,8 @@ prepare_data(const TrainingState *state, TrainingData *data)
 			row_class[i] = final[state->row_class[i]];
 		data->values = state->values;
 		data->row_class = row_class;
-		data->order = order_rows(state->values, row_class, state->width, state->nrows);
+		if (!state->learner->sorts_rows)
+			data->order = order_rows(state->values, row_class, state->width, state->nrows);
 	}
 }
 
@@ -206,6 +207,17 @@ default_class(const TrainingData *data, const LearnerOptions *options)
 	return 0;
 }
 
+/* What was priced for rows that did not come is free for the rest. */
+static void
+check_fit_memory(const TrainingState *state, const TrainingData *data)
+{
+	Size		needed = state->learner->fit_bytes(data, &state->options);
+	Size		unused = (state->capacity - state->nrows) *
+		state->learner->fit_row_bytes(state->classes.n, state->width);
+
+	training_check_memory(state, needed > unused ? needed - unused : 0);
+}
+
 Predictor *
 training_finish(const TrainingState *state)
 {
@@ -222,9 +234,11 @@ training_finish(const TrainingState *state)
 	MemoryContextSwitchTo(work);
 	prepare_data(state, &data);
 	fallback = default_class(&data, &state->options);
+	if (state->learner->fit_bytes)
+		check_fit_memory(state, &data);
 	builder = builder_create(data.nclasses, data.classes, data.width, fallback);
 	/* by design a chunk of one class teaches nothing */
-	if (training_classes_present(&data) < 2 ||
+	if ((training_classes_present(&data) < 2 && !state->learner->learns_one_class) ||
 		!state->learner->fit(&data, &state->options, builder))
 		builder_constant(builder, fallback);
 	MemoryContextSwitchTo(caller);

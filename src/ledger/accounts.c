@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -156,15 +158,32 @@ account_left(const Account *account)
 	return Min(account_lifetime_left(account), account_window_left(account));
 }
 
-/* ---------- what answers would cost ---------- */
-
-ChargeShape
-ledger_price_shape(const LedgerPrice *price, bool order_is_infinite)
+bool
+account_can_pay(const Account *account, const Charge *charge)
 {
-	if (price->mechanism == NULL || price->mechanism->shape == NULL)
-		return CHARGE_PURE;		/* holds for whatever is epsilon-DP */
-	return price->mechanism->shape(order_is_infinite);
+	return charge_is_valid(charge) &&
+		(charge->delta == 0 || account->delta > 0) &&
+		(account->order != RENYI_ORDER_INFINITE || !charge_has_gaussian(charge));
 }
+
+bool
+account_delta_fits(const Account *account, const Charge *charge)
+{
+	return charge->delta == 0 ||
+		delta_add(account->delta_spent, charge->delta) <= account_delta_limit(account);
+}
+
+int64
+account_affords(const Account *account, const Charge *charge)
+{
+	int64		fit = renyi_answers(account_left(account), 0, charge_units(charge, account->order));
+
+	if (charge->delta == 0)
+		return fit;
+	return account_delta_fits(account, charge) ? Min(fit, 1) : 0;
+}
+
+/* ---------- what answers would cost ---------- */
 
 /* The epsilon that units make, converted at an account's order. */
 static EpsilonUnits
@@ -200,6 +219,8 @@ epsilon_left_after(const Account *account, EpsilonUnits more)
 typedef struct Purse
 {
 	Account		account;
+	bool		paid;			/* for this version, which is charged once */
+	const Charge *drawn;
 	EpsilonUnits charge;
 	EpsilonUnits cap_charge;
 } Purse;
@@ -220,36 +241,135 @@ compare_purses(const void *a, const void *b, void *role)
 	return left->account.account_id < right->account.account_id ? -1 : 1;
 }
 
-/* Reads the accounts that may pay and, if there is one, the cap. */
+/* Reads the accounts that may pay and, if there is one, the cap; have they paid? */
 static Purse *
-read_purses(const LedgerPrice *price, Oid role, int *count, Account *cap)
+read_purses(const LedgerPrice *price, Oid role, int *count, Purse *cap)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(price->relation_id)};
+	Oid			argtypes[] = {INT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(price->relation_id), Int64GetDatum(price->training_id)};
 	Purse	   *purses;
 
-	if (SPI_execute_with_args("SELECT " ACCOUNT_COLUMNS
+	if (SPI_execute_with_args("SELECT " ACCOUNT_COLUMNS ", EXISTS (SELECT FROM privpred.release r "
+							  "WHERE r.account_id = a.account_id AND r.training_id = $2)"
 							  " FROM privpred.account a WHERE a.relation_id = $1",
-							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
+							  2, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read accounts");
 	purses = palloc(Max(SPI_processed, 1) * sizeof(Purse));
 	*count = 0;
-	cap->order = RENYI_ORDER_INFINITE;
-	cap->limit = cap->window_limit = PG_INT64_MAX;
+	cap->account.order = RENYI_ORDER_INFINITE;
+	cap->account.limit = cap->account.window_limit = PG_INT64_MAX;
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
-		Account		account;
+		Purse		purse = {0};
+		bool		isnull;
 
-		account_from_spi(&account, row);
-		(void) account_roll_window(&account, now);
-		if (account.role == CAP_ROLE)
-			*cap = account;
-		else if (account_status(&account, now) == OUTCOME_GRANTED &&
-				 (account.role == role || role_inherits_budget_of(role, account.role)))
-			purses[(*count)++].account = account;
+		account_from_spi(&purse.account, row);
+		(void) account_roll_window(&purse.account, now);
+		purse.paid = price->kind == CHARGE_ONCE &&
+			DatumGetBool(spi_value(row, ACCOUNT_COLUMN_COUNT + 1, &isnull));
+		if (purse.account.role == CAP_ROLE)
+			*cap = purse;
+		else if (account_status(&purse.account, now) == OUTCOME_GRANTED &&
+				 (purse.account.role == role || role_inherits_budget_of(role, purse.account.role)))
+			purses[(*count)++] = purse;
 	}
 	return purses;
+}
+
+/* How many purchases fit into an account, by its units and by its delta. */
+static int64
+purchases_left(const Account *account, EpsilonUnits left, EpsilonUnits charge, double delta)
+{
+	int64		fit = renyi_answers(left, 0, charge);
+	double		by_delta;
+
+	if (delta == 0 || fit == 0)
+		return fit;
+	by_delta = floor(Max(account_delta_limit(account) - account->delta_spent, 0) / delta);
+	return by_delta < (double) fit ? (int64) by_delta : fit;
+}
+
+/* The price, as one account would pay it for all purchases. */
+static void
+quote_purchases(LedgerQuote *quote, const Purse *payer, int64 purchases)
+{
+	const Account *account = &payer->account;
+	EpsilonUnits spent = account->has_window ? account->window_spent : account->spent;
+	EpsilonUnits after;
+
+	if (pg_add_s64_overflow(spent, renyi_charge_times(payer->charge, purchases), &after))
+		after = PG_INT64_MAX;
+	quote->has_account = true;
+	quote->can_pay = payer->paid || account_can_pay(account, payer->drawn);
+	quote->cost = converted(account, after) - converted(account, spent);
+	quote->delta = payer->drawn->delta * purchases;
+	if (account->order != RENYI_ORDER_INFINITE && spent == 0 && purchases > 0)
+		quote->delta += account->delta / 2;
+}
+
+/* What all accounts together have left of their grants. */
+static EpsilonUnits
+left_together(const Purse *purses, int count)
+{
+	EpsilonUnits left = 0;
+
+	for (int i = 0; i < count; i++)
+		if (pg_add_s64_overflow(left, Max(epsilon_left_after(&purses[i].account, 0), 0), &left))
+			left = PG_INT64_MAX;
+	return left;
+}
+
+/*
+ * Charged once: free if an account has paid, else what the first pays that
+ * can.  As many answers are left as numbers can say, or none.
+ */
+static const Purse *
+quote_once(const Purse *purses, int count, const Purse *cap, LedgerQuote *quote)
+{
+	const Purse *payer = NULL;
+
+	for (int i = 0; i < count; i++)
+	{
+		bool		fits = purses[i].paid || account_affords(&purses[i].account, purses[i].drawn) > 0;
+
+		if (fits && !purses[i].paid && cap->account.account_id != 0 && !cap->paid)
+			fits = account_affords(&cap->account, purses[i].drawn) > 0;
+		if (payer == NULL || (fits && quote->answers_left == 0) || (purses[i].paid && !payer->paid))
+			payer = &purses[i];
+		if (fits)
+			quote->answers_left = PG_INT64_MAX;
+	}
+	if (payer != NULL)
+		quote_purchases(quote, payer, payer->paid ? 0 : 1);
+	return payer;
+}
+
+/* Charged for each answer: all accounts pay in turn, under the cap. */
+static const Purse *
+quote_each(const Purse *purses, int count, const Purse *cap, int64 answers, LedgerQuote *quote)
+{
+	Account		total = cap->account;
+	EpsilonUnits cap_left = account_left(&total);
+	const Purse *payer = NULL;
+
+	for (int i = 0; i < count; i++)
+	{
+		const Account *account = &purses[i].account;
+		double		delta = purses[i].drawn->delta;
+		int64		fit = purchases_left(account, account_left(account), purses[i].charge, delta);
+
+		if (payer == NULL || (fit > 0 && account_left(&payer->account) < payer->charge))
+			payer = &purses[i];
+		fit = Min(fit, purchases_left(&total, cap_left, purses[i].cap_charge,
+									  total.account_id != 0 ? delta : 0));
+		cap_left -= fit * purses[i].cap_charge;
+		total.delta_spent += fit * delta;
+		quote->answers_left += fit;
+	}
+	if (payer != NULL)
+		quote_purchases(quote, payer, answers);
+	return payer;
 }
 
 /*
@@ -260,14 +380,10 @@ read_purses(const LedgerPrice *price, Oid role, int *count, Account *cap)
 LedgerQuote
 ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 {
-	ChargeShape finite = ledger_price_shape(price, false);
-	ChargeShape infinite = ledger_price_shape(price, true);
 	LedgerQuote quote = {0};
 	CatalogSession session;
-	Account		cap = {0};
-	EpsilonUnits cap_left;
-	EpsilonUnits left = 0;
-	const Purse *payer = NULL;
+	Purse		cap = {0};
+	const Purse *payer;
 	Purse	   *purses;
 	int			count;
 
@@ -275,42 +391,25 @@ ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 	purses = read_purses(price, role, &count, &cap);
 	for (int i = 0; i < count; i++)
 	{
-		ChargeShape shape = drawn_shape(finite, infinite, &purses[i].account);
-
-		purses[i].charge = renyi_charge(price->epsilon, shape, purses[i].account.order);
-		purses[i].cap_charge = renyi_charge(price->epsilon, shape, cap.order);
+		purses[i].drawn = drawn_charge(&price->finite, &price->infinite, &purses[i].account);
+		purses[i].charge = charge_units(purses[i].drawn, purses[i].account.order);
+		/* without a cap nothing is charged there */
+		purses[i].cap_charge = cap.account.account_id != 0 ?
+			charge_units(purses[i].drawn, cap.account.order) : 1;
 	}
 	qsort_arg(purses, count, sizeof(Purse), compare_purses, &role);
 
-	cap_left = account_left(&cap);
-	for (int i = 0; i < count; i++)
+	if (price->kind == CHARGE_ONCE)
 	{
-		int64		fit = renyi_answers(account_left(&purses[i].account), 0, purses[i].charge);
-
-		if (payer == NULL || (fit > 0 && account_left(&payer->account) < payer->charge))
-			payer = &purses[i];
-		fit = Min(fit, renyi_answers(cap_left, 0, purses[i].cap_charge));
-		cap_left -= fit * purses[i].cap_charge;
-		quote.answers_left += fit;
-		if (pg_add_s64_overflow(left, Max(epsilon_left_after(&purses[i].account, 0), 0), &left))
-			left = PG_INT64_MAX;
+		payer = quote_once(purses, count, &cap, &quote);
+		answers = payer == NULL || payer->paid || cap.paid ? 0 : 1;
 	}
+	else
+		payer = quote_each(purses, count, &cap, answers, &quote);
 	if (payer != NULL)
-	{
-		const Account *account = &payer->account;
-		EpsilonUnits spent = account->has_window ? account->window_spent : account->spent;
-		EpsilonUnits more = renyi_charge_times(payer->charge, answers);
-		EpsilonUnits after;
-
-		if (pg_add_s64_overflow(spent, more, &after))
-			after = PG_INT64_MAX;
-		quote.has_account = true;
-		quote.cost = converted(account, after) - converted(account, spent);
-		if (account->order != RENYI_ORDER_INFINITE && spent == 0)
-			quote.delta = account->delta / 2;
-		quote.left_after = Min(left - quote.cost,
-							   epsilon_left_after(&cap, renyi_charge_times(payer->cap_charge, answers)));
-	}
+		quote.left_after = Min(left_together(purses, count) - quote.cost,
+							   epsilon_left_after(&cap.account,
+												  renyi_charge_times(payer->cap_charge, answers)));
 	catalog_end(&session);
 	return quote;
 }

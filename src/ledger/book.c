@@ -25,6 +25,7 @@
 /* of privpred.account */
 #define ACCOUNT_ID_COLUMN		1
 #define ACCOUNT_SPENT_COLUMN	6
+#define ACCOUNT_DELTA_SPENT_COLUMN	10
 #define ACCOUNT_WINDOW_START_COLUMN	15
 #define ACCOUNT_WINDOW_SPENT_COLUMN	17
 
@@ -352,12 +353,13 @@ book_write(Batch *batch, Account *account)
 			 account->account_id);
 	if (tuple != NULL)
 	{
-		int			columns[] = {ACCOUNT_SPENT_COLUMN, ACCOUNT_WINDOW_START_COLUMN,
-		ACCOUNT_WINDOW_SPENT_COLUMN};
+		int			columns[] = {ACCOUNT_SPENT_COLUMN, ACCOUNT_DELTA_SPENT_COLUMN,
+		ACCOUNT_WINDOW_START_COLUMN, ACCOUNT_WINDOW_SPENT_COLUMN};
 		Datum		values[] = {Int64GetDatum(account->spent),
+			Float8GetDatum(account->delta_spent),
 			TimestampTzGetDatum(account->window_start),
 		Int64GetDatum(account->has_window ? account->window_spent : 0)};
-		bool		nulls[] = {false, !account->has_window, false};
+		bool		nulls[] = {false, false, !account->has_window, false};
 		HeapTuple	changed = heap_modify_tuple_by_cols(tuple, RelationGetDescr(relation),
 														lengthof(columns), columns, values, nulls);
 

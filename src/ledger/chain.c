@@ -16,6 +16,7 @@
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
+#include "common/shortest_dec.h"
 #include "executor/spi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -57,6 +58,16 @@ put_optional(StringInfo form, bool present, int64 number)
 		put_text(form, NULL);
 }
 
+/* The shortest decimal, as float8 prints it. */
+static void
+put_double(StringInfo form, double number)
+{
+	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	double_to_shortest_decimal_buf(number, text);
+	put_text(form, text);
+}
+
 static void
 canonical_form(StringInfo form, const LedgerEntry *entry)
 {
@@ -81,6 +92,7 @@ canonical_form(StringInfo form, const LedgerEntry *entry)
 	put_optional(form, entry->order != RENYI_ORDER_INFINITE, entry->order);
 	put_number(form, entry->window_units);
 	put_optional(form, entry->has_window, entry->window_limit);
+	put_double(form, entry->delta);
 	put_text(form, entry->detail);
 }
 
@@ -162,7 +174,7 @@ chain_read_end(ChainEnd *end, Oid generation)
  * By hand rather than by SQL: this is half of what a single debit costs the
  * processor.  Columns in the order of the install script.
  */
-#define ENTRY_COLUMNS	23
+#define ENTRY_COLUMNS	24
 
 static void
 insert_entry(const LedgerEntry *entry)
@@ -203,6 +215,7 @@ insert_entry(const LedgerEntry *entry)
 	PUT(entry->order != RENYI_ORDER_INFINITE, Int64GetDatum(entry->order));
 	PUT(true, Int64GetDatum(entry->window_units));
 	PUT(entry->has_window, Int64GetDatum(entry->window_limit));
+	PUT(true, Float8GetDatum(entry->delta));
 	PUT_TEXT(entry->detail);
 	PUT(true, PointerGetDatum(head));
 	Assert(n == ENTRY_COLUMNS);
@@ -242,8 +255,8 @@ chain_drain_outbox(ChainEnd *end)
 	prepare(&drain_plan,
 			"WITH d AS (DELETE FROM privpred.ledger_outbox RETURNING *) "
 			"SELECT at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
-			"lease, answers, units, cap_units, limit_units, actor, pid, renyi_order, "
-			"window_units, window_limit_units, detail FROM d ORDER BY seq");
+			"model_id, model, version, lease, answers, units, cap_units, limit_units, actor, pid, renyi_order, "
+			"window_units, window_limit_units, delta, detail FROM d ORDER BY seq");
 	if (SPI_execute_plan(drain_plan, NULL, NULL, false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the outbox of the ledger");
 	table = SPI_tuptable;
@@ -265,21 +278,25 @@ chain_drain_outbox(ChainEnd *end)
 		entry.role_name = GET_TEXT(5);
 		entry.relation_id = GET_INT8(6);
 		entry.relation_name = GET_TEXT(7);
-		entry.lease = GET_INT8(8);
-		entry.answers = GET_INT8(9);
-		entry.units = GET_INT8(10);
-		entry.cap_units = GET_INT8(11);
-		entry.limit = GET_INT8(12);
+		entry.model_id = GET_INT8(8);
+		entry.model = GET_TEXT(9);
+		entry.version = (GET(10), isnull ? 0 : DatumGetInt32(value));
+		entry.lease = GET_INT8(11);
+		entry.answers = GET_INT8(12);
+		entry.units = GET_INT8(13);
+		entry.cap_units = GET_INT8(14);
+		entry.limit = GET_INT8(15);
 		entry.has_limit = !isnull;
-		entry.actor = GET_TEXT(13);
-		entry.pid = DatumGetInt32(GET(14));
-		entry.order = GET_INT8(15);
+		entry.actor = GET_TEXT(16);
+		entry.pid = DatumGetInt32(GET(17));
+		entry.order = GET_INT8(18);
 		if (isnull)
 			entry.order = RENYI_ORDER_INFINITE;
-		entry.window_units = GET_INT8(16);
-		entry.window_limit = GET_INT8(17);
+		entry.window_units = GET_INT8(19);
+		entry.window_limit = GET_INT8(20);
 		entry.has_window = !isnull;
-		entry.detail = GET_TEXT(18);
+		entry.delta = DatumGetFloat8(GET(21));
+		entry.detail = GET_TEXT(22);
 		chain_append(end, &entry);
 	}
 }

@@ -21,15 +21,13 @@
 
 static uint64 seen_epoch = 0;	/* 0: look at everything anew */
 
-static SPIPlanPtr groups_plan = NULL;
 static SPIPlanPtr open_plan = NULL;
 static SPIPlanPtr close_plan = NULL;
-static SPIPlanPtr reserved_plan = NULL;
 
 void
 debit_forget(void)
 {
-	SPIPlanPtr *plans[] = {&groups_plan, &open_plan, &close_plan, &reserved_plan};
+	SPIPlanPtr *plans[] = {&open_plan, &close_plan};
 
 	for (int i = 0; i < lengthof(plans); i++)
 	{
@@ -38,6 +36,10 @@ debit_forget(void)
 		*plans[i] = NULL;
 	}
 	book_forget();
+	payer_forget();
+	release_forget();
+	stream_book_forget();
+	memo_forget();
 	seen_epoch = 0;
 	chain_forget();
 }
@@ -94,183 +96,38 @@ unlist_block(int64 lease)
 									   1, &isnull));
 }
 
-static EpsilonUnits
-reserved_units(int64 account_id)
-{
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(account_id)};
-	Datum		value;
-	bool		isnull;
-
-	book_run(&reserved_plan,
-		"SELECT least(coalesce(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
-		"ELSE o.cap_charge END), 0), 9223372036854775807)::int8 "
-		"FROM privpred.open_lease o WHERE $1 IN (o.account_id, o.cap_id)",
-		1, argtypes, args, NULL);
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	return isnull ? 0 : DatumGetInt64(value);
-}
-
-/* How many answers an account can pay for. */
-static int64
-affordable(const LedgerRequest *request, const Account *account)
-{
-	ChargeShape shape = drawn_shape(request->finite, request->infinite, account);
-
-	return renyi_answers(account_left(account), 0,
-						 renyi_charge(request->epsilon, shape, account->order));
-}
-
-/*
- * The group budget that buys most, among those that the role inherits.
- */
-static Found
-richest_group(Batch *batch, const LedgerRequest *request, Account **richest)
-{
-	Oid			argtypes[] = {INT8OID, REGROLEOID};
-	Datum		args[] = {Int64GetDatum(request->relation_id), ObjectIdGetDatum(request->role)};
-	SPITupleTable *table;
-	uint64		rows;
-
-	*richest = NULL;
-	book_run(&groups_plan,
-		"SELECT a.role::oid FROM privpred.account a "
-		"WHERE a.relation_id = $1 AND a.role NOT IN (0, $2) AND a.revoked_at IS NULL",
-		2, argtypes, args, NULL);
-	table = SPI_tuptable;
-	rows = SPI_processed;
-	for (uint64 row = 0; row < rows; row++)
-	{
-		bool		isnull;
-		Oid			role = DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc,
-														  1, &isnull));
-		Account    *account;
-
-		if (!role_inherits_budget_of(request->role, role))
-			continue;
-		if (book_account(batch, request->relation_id, role, &account) == ACCOUNT_LOCKED)
-			return ACCOUNT_LOCKED;
-		if (account == NULL || account_status(account, batch->now) != OUTCOME_GRANTED)
-			continue;
-		if (*richest == NULL || affordable(request, account) > affordable(request, *richest))
-			*richest = account;
-	}
-	return ACCOUNT_FOUND;
-}
-
-/*
- * Who pays for one answer: the role's own budget, then a group's.  Sets the
- * reply's outcome; the account is the one that pays or that is exhausted.
- */
-static Found
-choose_payer(Batch *batch, const LedgerRequest *request, LedgerReply *reply,
-			 Account **payer)
-{
-	Account    *own;
-	Account    *group;
-
-	if (book_account(batch, request->relation_id, request->role, &own) == ACCOUNT_LOCKED)
-		return ACCOUNT_LOCKED;
-	reply->outcome = own != NULL ? account_status(own, batch->now) : OUTCOME_NO_BUDGET;
-	*payer = reply->outcome == OUTCOME_GRANTED ? own : NULL;
-	if (*payer != NULL && affordable(request, own) > 0)
-		return ACCOUNT_FOUND;
-
-	if (richest_group(batch, request, &group) == ACCOUNT_LOCKED)
-		return ACCOUNT_LOCKED;
-	if (group != NULL && affordable(request, group) > 0)
-	{
-		reply->outcome = OUTCOME_GRANTED;
-		*payer = group;
-		return ACCOUNT_FOUND;
-	}
-	if (*payer == NULL)
-		*payer = group;
-	if (*payer != NULL)
-		reply->outcome = OUTCOME_EXHAUSTED;
-	return ACCOUNT_FOUND;
-}
-
-static void
-refuse(LedgerReply *reply, const Account *bound, EpsilonUnits charge)
-{
-	reply->account_role = bound->role;
-	reply->order = bound->order;
-	reply->left = account_left(bound);
-	reply->window_end = bound->window_end;
-	if (bound->role == CAP_ROLE)
-		reply->bound = BOUND_RELATION;
-	else if (!bound->has_window)
-		reply->bound = BOUND_ROLE;
-	else if (account_lifetime_left(bound) < charge)
-	{
-		/* Named even if the window is exhausted too: waiting would not help. */
-		reply->bound = BOUND_LIFETIME;
-		reply->left = account_lifetime_left(bound);
-	}
-	else
-		reply->bound = BOUND_WINDOW;
-	reply->charge = charge;
-	reply->reserved = reserved_units(bound->account_id);
-	reply->outcome = OUTCOME_EXHAUSTED;
-}
-
 /* Debits a block; false if an account is locked by another transaction. */
 static bool
 grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
 	Account    *payer = NULL;
 	Account    *cap;
-	ChargeShape shape;
+	const Charge *drawn;
 	LedgerEntry entry = {0};
 	int64		answers;
 
 	if (book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
-		choose_payer(batch, request, reply, &payer) == ACCOUNT_LOCKED)
+		payer_choose(batch, request, reply, &payer) == ACCOUNT_LOCKED)
 		return false;
 	if (payer == NULL)
 		return true;
 
-	shape = drawn_shape(request->finite, request->infinite, payer);
-	reply->charge = renyi_charge(request->epsilon, shape, payer->order);
-	if (reply->outcome == OUTCOME_EXHAUSTED)
-	{
-		refuse(reply, payer, reply->charge);
+	drawn = payer_charge(request, payer);
+	if (payer_refuses(reply, payer, cap, drawn))
 		return true;
-	}
-	answers = account_left(payer) / reply->charge;
+	reply->charge = charge_units(drawn, payer->order);
+	answers = account_affords(payer, drawn);
 	if (cap != NULL)
 	{
 		reply->cap_id = cap->account_id;
-		reply->cap_charge = renyi_charge(request->epsilon, shape, cap->order);
-		if (account_left(cap) < reply->cap_charge)
-		{
-			refuse(reply, cap, reply->cap_charge);
-			return true;
-		}
-		answers = Min(answers, account_left(cap) / reply->cap_charge);
+		reply->cap_charge = charge_units(drawn, cap->order);
+		answers = Min(answers, account_affords(cap, drawn));
 	}
 	answers = Max(1, Min(request->want, answers / LEASE_SHARE));
 
-	payer->spent += answers * reply->charge;
-	if (payer->has_window)
-	{
-		payer->window_spent += answers * reply->charge;
-		entry.window_units = answers * reply->charge;
-	}
-	payer->dirty = true;
-	if (cap != NULL)
-	{
-		cap->spent += answers * reply->cap_charge;
-		cap->dirty = true;
-	}
-
-	book_describe(&entry, payer);
-	entry.cap_id = reply->cap_id;
+	payer_pay(payer, cap, drawn, answers, &entry);
 	entry.lease = request->lease != 0 ? request->lease : -1;
 	entry.answers = answers;
-	entry.units = answers * reply->charge;
-	entry.cap_units = answers * reply->cap_charge;
 	book_append(batch, "lease", request, &entry);
 
 	reply->granted = answers;
@@ -402,13 +259,28 @@ serve(Batch *batch, LedgerSlot *slot)
 	{
 		case REQUEST_LEASE:
 			return grant_block(batch, &slot->request, &slot->reply);
+		case REQUEST_RELEASE:
+			return release_grant(batch, &slot->request, &slot->reply);
+		case REQUEST_EXPORT:
+			return release_export(batch, &slot->request, &slot->reply);
 		case REQUEST_SETTLE:
 		case REQUEST_GIVE_BACK:
 			return take_back(batch, &slot->request);
+		case REQUEST_MARK_PAID:
+			return release_mark(batch, &slot->request, &slot->reply);
+		case REQUEST_MEMO:
+			memo_keep(&slot->request, &slot->reply);
+			return true;
 		case REQUEST_SYNC:
 			chain_drain_outbox(&batch->end);
 			slot->reply.outcome = OUTCOME_GRANTED;
 			return true;
+		case REQUEST_STREAM_OPEN:
+		case REQUEST_STREAM_TAKE:
+		case REQUEST_STREAM_FAILED:
+		case REQUEST_STREAM_LEAVE:
+		case REQUEST_STREAM_CLOSE:
+			return stream_book_serve(batch, &slot->request, &slot->reply);
 	}
 	return true;
 }
@@ -417,8 +289,7 @@ serve(Batch *batch, LedgerSlot *slot)
 static bool
 rests_on_memory(const Batch *batch, const LedgerSlot *slot)
 {
-	return !batch->careful && slot->request.kind == REQUEST_LEASE &&
-		slot->reply.outcome != OUTCOME_GRANTED;
+	return !batch->careful && slot->wants_reply && slot->reply.outcome != OUTCOME_GRANTED;
 }
 
 static bool

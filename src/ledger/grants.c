@@ -12,6 +12,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -34,22 +35,13 @@ execute(const char *query, int nargs, Oid *argtypes, Datum *args, const char *nu
 		elog(ERROR, "a query of the ledger failed");
 }
 
-/* What enters the chain about an account; everything else is read from it. */
-typedef struct Event
-{
-	const char *kind;
-	EpsilonUnits units;
-	EpsilonUnits window_units;
-	const char *detail;			/* NULL: none */
-} Event;
-
-static void
-put_event(int64 account_id, const Event *event, const char *actor)
+void
+ledger_put_event(int64 account_id, const LedgerEvent *event, const char *actor)
 {
 	Oid			argtypes[] = {TEXTOID, INT8OID, INT8OID, TEXTOID, INT4OID, TIMESTAMPTZOID,
-	INT8OID, TEXTOID};
-	char		nulls[] = "        ";
-	Datum		args[8];
+	INT8OID, TEXTOID, FLOAT8OID, INT8OID, TEXTOID, INT4OID};
+	char		nulls[] = "            ";
+	Datum		args[12];
 
 	args[0] = CStringGetTextDatum(event->kind);
 	args[1] = Int64GetDatum(account_id);
@@ -60,24 +52,30 @@ put_event(int64 account_id, const Event *event, const char *actor)
 	args[6] = Int64GetDatum(event->window_units);
 	nulls[7] = event->detail != NULL ? ' ' : 'n';
 	args[7] = event->detail != NULL ? CStringGetTextDatum(event->detail) : (Datum) 0;
+	args[8] = Float8GetDatum(event->delta);
+	nulls[9] = nulls[11] = event->model_id != 0 ? ' ' : 'n';
+	args[9] = Int64GetDatum(event->model_id);
+	nulls[10] = event->model != NULL ? ' ' : 'n';
+	args[10] = event->model != NULL ? CStringGetTextDatum(event->model) : (Datum) 0;
+	args[11] = Int32GetDatum(event->version);
 	execute("INSERT INTO privpred.ledger_outbox (at, kind, account_id, role_name, relation_id, "
-			"relation_name, units, limit_units, actor, pid, renyi_order, window_units, "
-			"window_limit_units, detail) "
+			"relation_name, model_id, model, version, units, limit_units, actor, pid, renyi_order, window_units, "
+			"window_limit_units, delta, detail) "
 			"SELECT $6, $1, a.account_id, CASE WHEN a.role <> 0 THEN a.role_name END, "
 			"r.relation_id, "
 			"CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END, "
-			"$3, a.limit_units, $4, $5, a.renyi_order, $7, a.window_limit_units, $8 "
+			"$10, $11, $12, $3, a.limit_units, $4, $5, a.renyi_order, $7, a.window_limit_units, $9, $8 "
 			"FROM privpred.account a JOIN privpred.protected_relation r USING (relation_id) "
 			"LEFT JOIN pg_class c ON c.oid = r.relation WHERE a.account_id = $2",
-			8, argtypes, args, nulls);
+			12, argtypes, args, nulls);
 }
 
 static void
 put_outbox(const char *kind, int64 account_id, const char *actor)
 {
-	Event		event = {.kind = kind};
+	LedgerEvent event = {.kind = kind};
 
-	put_event(account_id, &event, actor);
+	ledger_put_event(account_id, &event, actor);
 }
 
 static char *
@@ -219,13 +217,12 @@ write_terms(const Account *account, const LedgerGrant *grant, const char *actor)
 
 /* Applies a grant to its account and tells the chain. */
 static void
-set_terms(Account *account, const LedgerGrant *grant, EpsilonUnits already, RenyiOrder lowest,
-		  const char *actor)
+set_terms(Account *account, const LedgerGrant *grant, const Already *already, const char *actor)
 {
-	Event		event = {0};
+	LedgerEvent event = {0};
 	TermsChange change;
 
-	terms_apply(account, grant, already, lowest, &change);
+	terms_apply(account, grant, already, &change);
 	if (grant->has_valid_until)
 		account->valid_until = grant->valid_until;
 	else if (account->revoked)
@@ -235,13 +232,14 @@ set_terms(Account *account, const LedgerGrant *grant, EpsilonUnits already, Reny
 	{
 		event.kind = "convert";
 		event.detail = change.conversion;
-		put_event(account->account_id, &event, actor);
+		ledger_put_event(account->account_id, &event, actor);
 	}
 	event.kind = account->role == CAP_ROLE ? "cap" : "grant";
-	event.units = already;
+	event.units = already != NULL ? already->units : 0;
 	event.window_units = change.window_units;
+	event.delta = change.delta;
 	event.detail = terms_text(account);
-	put_event(account->account_id, &event, actor);
+	ledger_put_event(account->account_id, &event, actor);
 }
 
 static void
@@ -269,7 +267,8 @@ ledger_grant(const LedgerGrant *grant)
 	ledger_claim();
 	give_marker(grant, actor);
 	lock_account(grant, actor, &account);
-	set_terms(&account, grant, 0, RENYI_ORDER_INFINITE, actor);
+	set_terms(&account, grant, NULL, actor);
+	exports_charge(&account, actor);
 	catalog_end(&session);
 	ledger_invalidate_leases();
 	warn_about(&account, grant);
@@ -301,14 +300,24 @@ ledger_revoke(int64 relation_id, Oid role)
 	ledger_invalidate_leases();
 }
 
+static void
+add_up_deltas(ArrayType *deltas, Already *already)
+{
+	double	   *delta = (double *) ARR_DATA_PTR(deltas);
+
+	for (int i = 0; i < ArrayGetNItems(ARR_NDIM(deltas), ARR_DIMS(deltas)); i++)
+		already->delta = delta_add(already->delta, delta[i]);
+}
+
 /*
  * A cap counts from the beginning: it opens with what the roles have spent, at
- * the lowest of their orders.  The table lock keeps debits out between the sum
+ * the lowest of their orders; and with their deltas, what changes of their own
+ * orders took included, which is too much rather than too little.  The table lock keeps debits out between the sum
  * and our commit; with no account on the relation there is nothing to sum, and
  * a debit needs one.
  */
-static EpsilonUnits
-spent_by_roles(int64 relation_id, RenyiOrder *lowest)
+static void
+spent_by_roles(int64 relation_id, Already *already)
 {
 	Oid			argtypes[] = {INT8OID, INT8OID};
 	Datum		args[] = {Int64GetDatum(relation_id), Int64GetDatum(RENYI_ORDER_INFINITE)};
@@ -318,13 +327,30 @@ spent_by_roles(int64 relation_id, RenyiOrder *lowest)
 	/* What was committed before we got the lock, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
 	if (SPI_execute_with_args("SELECT coalesce(sum(a.spent_units), 0)::int8, "
-							  "coalesce(min(a.renyi_order), $2) FROM privpred.account a "
+							  "coalesce(min(a.renyi_order), $2), "
+							  "coalesce(array_agg(a.delta_spent), '{}') FROM privpred.account a "
 							  "WHERE a.relation_id = $1 AND a.role <> 0 AND a.spent_units > 0",
 							  2, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read accounts");
 	PopActiveSnapshot();
-	*lowest = spi_int8(2, &isnull);
-	return spi_int8(1, &isnull);
+	already->units = spi_int8(1, &isnull);
+	already->lowest = spi_int8(2, &isnull);
+	add_up_deltas(DatumGetArrayTypeP(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+												   3, &isnull)), already);
+}
+
+/* What roles have spent is counted, so the cap has paid for what they have. */
+static void
+inherit_releases(int64 relation_id, int64 cap_id)
+{
+	Oid			argtypes[] = {INT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(relation_id), Int64GetDatum(cap_id)};
+
+	execute("INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, model, "
+			"version, at, charge, pure_charge) SELECT DISTINCT ON (r.training_id) $2, r.training_id, "
+			"r.relation_id, r.model_id, r.model, r.version, r.at, r.charge, r.pure_charge FROM privpred.release r WHERE r.relation_id = $1 "
+			"AND r.account_id <> 0 ORDER BY r.training_id, r.at "
+			"ON CONFLICT DO NOTHING", 2, argtypes, args, NULL);
 }
 
 static bool
@@ -342,8 +368,7 @@ void
 ledger_set_cap(const LedgerGrant *cap)
 {
 	char	   *actor = actor_name();
-	RenyiOrder	lowest = RENYI_ORDER_INFINITE;
-	EpsilonUnits already = 0;
+	Already		already = {.lowest = RENYI_ORDER_INFINITE};
 	CatalogSession session;
 	Account		account;
 	bool		exists;
@@ -353,15 +378,18 @@ ledger_set_cap(const LedgerGrant *cap)
 	if (!exists && cap->epsilon > 0)
 	{
 		ledger_claim();
-		already = spent_by_roles(cap->relation_id, &lowest);
+		spent_by_roles(cap->relation_id, &already);
 	}
 	if (exists || cap->epsilon > 0)
 	{
 		lock_account(cap, actor, &account);
 		/* Another session may have opened it while we waited for the lock. */
 		if (account.epsilon > 0 || account.spent > 0)
-			already = 0;
-		set_terms(&account, cap, already, lowest, actor);
+			already.units = 0;
+		else if (!exists)
+			inherit_releases(cap->relation_id, account.account_id);
+		set_terms(&account, cap, &already, actor);
+		exports_charge(&account, actor);
 	}
 	catalog_end(&session);
 	ledger_invalidate_leases();
@@ -398,7 +426,8 @@ ledger_relation_has_budgets(int64 relation_id)
 
 /*
  * Roles are found by name in a restored dump; an account whose role has
- * another name here, or none, is closed.
+ * another name here, or none, is closed.  So are all streams: the original may
+ * have gone on with the same thresholds.
  */
 void
 ledger_adopt(void)
@@ -414,6 +443,8 @@ ledger_adopt(void)
 	(void) revoke_accounts("a.role <> 0 AND NOT EXISTS (SELECT FROM pg_roles r "
 						   "WHERE r.oid = a.role AND r.rolname = a.role_name)",
 						   0, InvalidOid, "revoke", actor);
+	execute("UPDATE privpred.stream SET status = 'ledger adopted', threshold = NULL, holders = 0, "
+			"incarnation = NULL, closed_at = now() WHERE status = 'open'", 0, NULL, NULL, NULL);
 	execute("INSERT INTO privpred.ledger_identity (database) VALUES ($1) "
 			"ON CONFLICT (only_row) DO UPDATE SET database = excluded.database",
 			1, argtypes, args, NULL);

@@ -7,14 +7,16 @@
 
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/itemptr.h"
 #include "storage/lwlock.h"
 #include "utils/timestamp.h"
 
+#include "ledger/charge.h"
 #include "ledger/ledger.h"
-#include "ledger/renyi.h"
+#include "ledger/stream.h"
 
 #define CAP_ROLE			InvalidOid	/* role of the account over all roles */
 
@@ -56,9 +58,18 @@ typedef enum SlotState
 typedef enum RequestKind
 {
 	REQUEST_LEASE,				/* debit up to "want" answers */
+	REQUEST_RELEASE,			/* debit a version that is charged once, unless it is paid for */
+	REQUEST_EXPORT,				/* debit it to every account */
 	REQUEST_SETTLE,				/* a lease ended, "answers" of it unused */
 	REQUEST_GIVE_BACK,			/* granted, but the client had gone */
-	REQUEST_SYNC				/* bring the chain up to date */
+	REQUEST_MARK_PAID,			/* a version that was made of paid answers */
+	REQUEST_MEMO,				/* keep an answer for good */
+	REQUEST_SYNC,				/* bring the chain up to date */
+	REQUEST_STREAM_OPEN,		/* buy a stream */
+	REQUEST_STREAM_TAKE,		/* up to "want" answers of a stream */
+	REQUEST_STREAM_FAILED,		/* a failure is to be recorded */
+	REQUEST_STREAM_LEAVE,		/* "answers" of a stream are unused */
+	REQUEST_STREAM_CLOSE
 } RequestKind;
 
 typedef struct LedgerRequest
@@ -69,9 +80,9 @@ typedef struct LedgerRequest
 	int64		relation_id;
 	int64		model_id;
 	int32		version;
-	ChargeShape finite;			/* of the draw, if the payer's order is finite */
-	ChargeShape infinite;		/* and if it is not */
-	EpsilonUnits epsilon;
+	int64		training_id;
+	Charge		finite;			/* if the payer's order is finite */
+	Charge		infinite;		/* and if it is not; void: it cannot pay */
 	int32		want;
 	int64		lease;			/* 0: a new one */
 
@@ -84,6 +95,9 @@ typedef struct LedgerRequest
 	EpsilonUnits charge;
 	EpsilonUnits cap_charge;
 	TimestampTz window;			/* start of the window that was charged */
+
+	StreamRequest stream;
+	LedgerMemo	memo;			/* at most "want" of them */
 } LedgerRequest;
 
 /* Which of the limits had no room. */
@@ -92,21 +106,31 @@ typedef enum LedgerBound
 	BOUND_ROLE,
 	BOUND_WINDOW,
 	BOUND_LIFETIME,
-	BOUND_RELATION
+	BOUND_RELATION,
+	BOUND_DELTA					/* of the role or the relation */
 } LedgerBound;
 
 typedef enum LedgerOutcome
 {
 	OUTCOME_GRANTED,
 	OUTCOME_EXHAUSTED,
+	OUTCOME_CANNOT_PAY,			/* for such a draw, whatever is left */
 	OUTCOME_NO_BUDGET,
 	OUTCOME_REVOKED,
 	OUTCOME_EXPIRED,
+	OUTCOME_NO_STREAM,
+	OUTCOME_STREAM_USED_UP,		/* too many unstable answers */
+	OUTCOME_STREAM_ANSWERS,		/* too many answers */
+	OUTCOME_STREAM_VERSION,		/* of the model is another */
+	OUTCOME_STREAM_EXISTS,
+	OUTCOME_STREAM_OF_OTHERS,
 	OUTCOME_LOCKED,
 	OUTCOME_FOREIGN,			/* ledger cloned or restored */
 	OUTCOME_FAILED,				/* nothing recorded; see sqlstate */
 	OUTCOME_LOST				/* the worker went away: recorded or not */
 } LedgerOutcome;
+
+#define UNABLE_NAMED	8
 
 typedef struct LedgerReply
 {
@@ -130,6 +154,14 @@ typedef struct LedgerReply
 	EpsilonUnits left;
 	EpsilonUnits reserved;		/* by running statements */
 	TimestampTz window_end;
+	double		delta_charge;
+	double		delta_limit;	/* what mechanisms may spend of the account's delta */
+	double		delta_spent;
+
+	/* an export's: who cannot pay */
+	int			nunable;
+	Oid			unable[UNABLE_NAMED];
+	StreamReply stream;
 } LedgerReply;
 
 typedef struct LedgerSlot
@@ -169,6 +201,7 @@ typedef struct LedgerShared
 	uint64		next_serial;
 	LedgerDatabase databases[LEDGER_DATABASES];
 	LedgerSlot	slots[LEDGER_SLOTS];
+	StreamBoard boards[LEDGER_BOARDS];
 } LedgerShared;
 
 extern LedgerShared *ledger_shared(void);
@@ -195,6 +228,35 @@ slot_set_state(LedgerSlot *slot, SlotState state)
 
 extern LedgerReply ledger_call(const LedgerRequest *request);
 extern void ledger_post(const LedgerRequest *request);
+
+/* ---------- lease.c ---------- */
+
+struct LedgerReceipt
+{
+	bool		order_is_infinite;
+	LedgerStream *stream;		/* NULL: of a lease */
+	bool		tested;			/* a test of this answer has failed */
+};
+
+/* Answers that the statement may still take, a call site having taken "used"; raises if none. */
+extern int64 statement_allowance(int64 used);
+extern void statement_count_answer(void);
+
+/* Raises unless the request was granted. */
+extern void ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *reply);
+
+/* Warns if it is not recorded. */
+extern void ledger_call_mark_paid(const LedgerPrice *price, const LedgerRequest *request);
+
+/* What is asked for, and what it costs. */
+extern void ledger_request_describe(LedgerRequest *request, const LedgerPrice *price, Oid asker);
+
+/* Who pays for what from which account, as requests about a lease say it. */
+extern void ledger_lease_describe(const LedgerLease *lease, LedgerRequest *request);
+
+/* ---------- board.c ---------- */
+
+extern void board_publish(LedgerSlot *slot);
 
 /* ---------- worker.c ---------- */
 
@@ -261,16 +323,33 @@ extern EpsilonUnits account_window_left(const Account *account);
 extern EpsilonUnits account_left(const Account *account);	/* the least of them */
 
 /*
- * The shape of the draw follows from the order of the account that pays; every
- * account that is charged for it, the cap too, is charged for that shape.
+ * The draw follows from the order of the account that pays; every account that
+ * is charged for it, the cap too, is charged for that draw.
  */
-static inline ChargeShape
-drawn_shape(ChargeShape finite, ChargeShape infinite, const Account *payer)
+static inline const Charge *
+drawn_charge(const Charge *finite, const Charge *infinite, const Account *payer)
 {
 	return payer->order == RENYI_ORDER_INFINITE ? infinite : finite;
 }
 
-extern ChargeShape ledger_price_shape(const LedgerPrice *price, bool order_is_infinite);
+/*
+ * Mechanisms may spend half of an account's delta, conversion the other.  It is
+ * a limit for ever: windows refresh epsilon only, because deltas of all windows
+ * add up for the same people, and there is no order at which they would add
+ * more slowly.
+ */
+static inline double
+account_delta_limit(const Account *account)
+{
+	return account->delta / 2;
+}
+
+/* Is there a charge for this draw at the account's order, and a delta if it needs one? */
+extern bool account_can_pay(const Account *account, const Charge *charge);
+extern bool account_delta_fits(const Account *account, const Charge *charge);
+
+/* How many such purchases fit; those with a delta are counted one at a time. */
+extern int64 account_affords(const Account *account, const Charge *charge);
 extern bool role_holds_marker(Oid role);
 extern bool role_inherits_budget_of(Oid member, Oid role);
 
@@ -279,6 +358,7 @@ extern bool role_inherits_budget_of(Oid member, Oid role);
 	"a.valid_until, a.revoked_at, a.renyi_order, a.ctid, a.epsilon_units, a.delta_limit, " \
 	"a.delta_spent, a.per_answer_units, a.lifetime_epsilon_units, a.refresh, " \
 	"a.window_anchor, a.window_start, a.window_limit_units, a.window_spent_units"
+#define ACCOUNT_COLUMN_COUNT 19
 
 /* Reads row "row" of SPI_tuptable, selected with ACCOUNT_COLUMNS. */
 extern void account_from_spi(Account *account, uint64 row);
@@ -299,18 +379,55 @@ typedef struct TermsChange
 {
 	char	   *conversion;		/* for the chain; NULL: the order stays */
 	EpsilonUnits window_units;	/* change of what the window has spent */
+	double		delta;			/* what was added to delta_spent */
 } TermsChange;
 
-/*
- * Applies a grant to an account, in memory.  already is what the account must
- * count as spent although it was not charged with it, at no order below
- * lowest; RENYI_ORDER_INFINITE and 0 but for a cap that opens.
- */
-extern void terms_apply(Account *account, const LedgerGrant *grant, EpsilonUnits already,
-						RenyiOrder lowest, TermsChange *change);
+/* What a cap that opens counts as spent although it was not charged with it. */
+typedef struct Already
+{
+	EpsilonUnits units;			/* at no order below lowest */
+	RenyiOrder	lowest;
+	double		delta;
+} Already;
+
+/* Applies a grant to an account, in memory; already is NULL but for such a cap. */
+extern void terms_apply(Account *account, const LedgerGrant *grant, const Already *already,
+						TermsChange *change);
 
 /* The terms of an account in a canonical form that people can read. */
 extern char *terms_text(const Account *account);
+
+/* ---------- grants.c ---------- */
+
+/* What enters the chain about an account; everything else is read from it. */
+typedef struct LedgerEvent
+{
+	const char *kind;
+	EpsilonUnits units;
+	EpsilonUnits window_units;
+	double		delta;
+	const char *detail;			/* NULL: none */
+	int64		model_id;		/* 0: none */
+	const char *model;			/* NULL: none or unknown */
+	int32		version;
+} LedgerEvent;
+
+/* Into the outbox, with the caller's transaction. */
+extern void ledger_put_event(int64 account_id, const LedgerEvent *event, const char *actor);
+
+/* ---------- exports.c ---------- */
+
+/*
+ * Charges an account for all that was exported and that it has not paid for;
+ * raises if it is too small.  The caller has written to privpred.account, which
+ * keeps exports out until it ends.
+ */
+extern void exports_charge(Account *account, const char *actor);
+
+/* ---------- memo.c ---------- */
+
+extern void memo_keep(const LedgerRequest *request, LedgerReply *reply);
+extern void memo_forget(void);
 
 /* ---------- chain.c ---------- */
 
@@ -341,6 +458,7 @@ typedef struct LedgerEntry
 	EpsilonUnits window_units;	/* change of what its window has spent */
 	bool		has_window;
 	EpsilonUnits window_limit;
+	double		delta;			/* added to delta_spent, of the cap as well */
 	const char *detail;			/* terms of a grant; NULL: none */
 	uint8		head[HEAD_SIZE];
 } LedgerEntry;
@@ -397,5 +515,56 @@ extern void book_append(Batch *batch, const char *kind, const LedgerRequest *req
 
 extern void book_forget_rows(void);
 extern void book_forget(void);
+
+/* ---------- payer.c ---------- */
+
+/* What the request costs if this account pays. */
+extern const Charge *payer_charge(const LedgerRequest *request, const Account *payer);
+
+/* The accounts of groups whose budgets the role inherits, as far as they may be used. */
+extern Found payer_groups(Batch *batch, const LedgerRequest *request, List **groups);
+
+/*
+ * Who pays: the role's own budget, then a group's.  Sets the reply's outcome;
+ * the account is the one that pays or that is exhausted.
+ */
+extern Found payer_choose(Batch *batch, const LedgerRequest *request, LedgerReply *reply,
+						  Account **payer);
+
+/* Says in the reply which limit of an account has no room for a purchase. */
+extern void payer_refuse(LedgerReply *reply, const Account *bound, const Charge *drawn);
+
+/* Charges an account, in memory and in what the entry says of its window. */
+extern void payer_debit(Account *account, EpsilonUnits units, double delta,
+						EpsilonUnits *window_units);
+
+/*
+ * True, with the reason in the reply, if the chosen payer or the cap (NULL:
+ * none) has no room for a purchase.
+ */
+extern bool payer_refuses(LedgerReply *reply, const Account *payer, const Account *cap,
+						  const Charge *drawn);
+
+/* Charges purchases to an account and the cap, and says so in the entry. */
+extern void payer_pay(Account *payer, Account *cap, const Charge *drawn, int64 times,
+					  LedgerEntry *entry);
+extern void payer_forget(void);
+
+/* ---------- release.c ---------- */
+
+/* False if an account is locked by another transaction. */
+extern bool release_grant(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
+extern bool release_export(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
+extern void release_forget(void);
+extern bool release_mark(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
+
+/* ---------- stream_book.c ---------- */
+
+/* in privpred.stream.status */
+#define STREAM_USED_UP	"used up"
+#define STREAM_ANSWERED	"all answers given"
+
+extern bool stream_book_serve(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
+extern void stream_book_forget(void);
 
 #endif							/* PRIVPRED_LEDGER_INTERNAL_H */

@@ -14,12 +14,8 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "catalog/store.h"
 #include "ledger/internal.h"
-
-struct LedgerReceipt
-{
-	bool		order_is_infinite;
-};
 
 struct LedgerLease
 {
@@ -29,6 +25,7 @@ struct LedgerLease
 	LedgerReply block;			/* what was last granted; granted = 0: nothing */
 	int32		unused;
 	int64		used;
+	bool		several_payers; /* not one account has paid for all that was used */
 	uint64		epoch;			/* as it was before the block was asked for */
 	TimestampTz expires;
 	MemoryContextCallback at_reset;
@@ -42,6 +39,45 @@ bool
 ledger_order_is_infinite(const LedgerReceipt *receipt)
 {
 	return receipt->order_is_infinite;
+}
+
+void
+ledger_mark_paid(const LedgerPrice *price, const LedgerLease *lease)
+{
+	LedgerRequest request = {.kind = REQUEST_MARK_PAID};
+
+	ledger_lease_describe(lease, &request);
+	ledger_request_describe(&request, price, lease->payer);
+	if (!lease->several_payers)
+		ledger_call_mark_paid(price, &request);
+}
+
+void
+ledger_call_mark_paid(const LedgerPrice *price, const LedgerRequest *request)
+{
+	if (ledger_call(request).outcome != OUTCOME_GRANTED)
+		ereport(WARNING,
+				(errmsg("the privacy ledger did not record that model \"%s\" is paid for",
+						price->model_name),
+				 errdetail("Its first use will be charged.")));
+}
+
+const LedgerReceipt *
+ledger_owner_receipt(void)
+{
+	static const LedgerReceipt receipt = {.order_is_infinite = false};
+
+	return &receipt;
+}
+
+void
+ledger_lease_describe(const LedgerLease *lease, LedgerRequest *request)
+{
+	ledger_request_describe(request, &lease->price, lease->payer);
+	request->generation = lease->block.generation;
+	request->account_role = lease->block.account_role;
+	request->account_id = lease->block.account_id;
+	request->cap_id = lease->block.cap_id;
 }
 
 /*
@@ -59,16 +95,9 @@ drop_block(LedgerLease *lease)
 	if (block->granted > 1 || lease->unused > 0)
 	{
 		request.kind = block->granted > 1 ? REQUEST_SETTLE : REQUEST_GIVE_BACK;
-		request.role = lease->payer;
-		request.relation_id = lease->price.relation_id;
-		request.model_id = lease->price.model_id;
-		request.version = lease->price.version;
+		ledger_lease_describe(lease, &request);
 		request.lease = block->lease;
 		request.answers = lease->unused;
-		request.generation = block->generation;
-		request.account_role = block->account_role;
-		request.account_id = block->account_id;
-		request.cap_id = block->cap_id;
 		request.charge = block->charge;
 		request.cap_charge = block->cap_charge;
 		request.window = block->window;
@@ -96,7 +125,7 @@ ledger_open(MemoryContext context, const LedgerPrice *price)
 	lease = MemoryContextAllocZero(context, sizeof(LedgerLease));
 	lease->price = *price;
 	lease->price.model_name = MemoryContextStrdup(context, price->model_name);
-	lease->payer = GetOuterUserId();
+	lease->payer = asking_role();
 	lease->at_reset.func = lease_reset;
 	lease->at_reset.arg = lease;
 	MemoryContextRegisterResetCallback(context, &lease->at_reset);
@@ -105,7 +134,7 @@ ledger_open(MemoryContext context, const LedgerPrice *price)
 
 /* What one answer costs, what is left and what is missing, in the account's own terms. */
 static char *
-exhausted_detail(const LedgerReply *reply)
+exhausted_detail(const LedgerReply *reply, ChargeKind kind)
 {
 	char		requested[EPSILON_TEXT_SIZE];
 	char		left[EPSILON_TEXT_SIZE];
@@ -114,7 +143,14 @@ exhausted_detail(const LedgerReply *reply)
 	StringInfoData detail;
 
 	initStringInfo(&detail);
-	appendStringInfo(&detail, "One answer costs epsilon %s", epsilon_to_text(reply->charge, requested));
+	if (reply->bound == BOUND_DELTA)
+	{
+		appendStringInfo(&detail, "It costs a delta of %g; %g is spent, of %g that mechanisms may spend (half of the budget's delta).",
+						 reply->delta_charge, reply->delta_spent, reply->delta_limit);
+		return detail.data;
+	}
+	appendStringInfo(&detail, "%s costs epsilon %s", kind == CHARGE_PER_ANSWER ? "One answer" :
+					 kind == CHARGE_PER_STREAM ? "A stream" : "The model", epsilon_to_text(reply->charge, requested));
 	if (reply->order != RENYI_ORDER_INFINITE)
 		appendStringInfo(&detail, " at Rényi order %g", renyi_order_to_double(reply->order));
 	appendStringInfo(&detail, ", left is %s, missing is %s",
@@ -131,9 +167,9 @@ exhausted_detail(const LedgerReply *reply)
 }
 
 static void
-report_exhausted(const LedgerLease *lease, const LedgerReply *reply)
+report_exhausted(const LedgerPrice *price, const LedgerReply *reply)
 {
-	const char *model = lease->price.model_name;
+	const char *model = price->model_name;
 	char	   *role = GetUserNameFromId(reply->account_role, true);
 	char	   *message = NULL;
 	const char *hint = NULL;
@@ -162,43 +198,88 @@ report_exhausted(const LedgerLease *lease, const LedgerReply *reply)
 							   model);
 			hint = "The owner of the relation can raise its cap with privpred.protect(..., epsilon_cap => ...).";
 			break;
+		case BOUND_DELTA:
+			if (reply->account_role == CAP_ROLE)
+			{
+				message = psprintf("delta of the relation behind model \"%s\" is exhausted for all roles together",
+								   model);
+				hint = "It does not refresh. The owner of the relation can raise it with privpred.protect(..., delta_cap => ...).";
+			}
+			else
+			{
+				message = psprintf("delta of the privacy budget of role \"%s\" is exhausted for model \"%s\"",
+								   role, model);
+				hint = "It does not refresh. The owner of the relation can grant more with privpred.grant_budget(..., delta => ...).";
+			}
+			break;
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("%s", message),
-			 errdetail("%s", exhausted_detail(reply)),
+			 errdetail("%s", exhausted_detail(reply, price->kind)),
 			 errhint("%s", hint)));
 }
 
+/* Not a matter of how much is left. */
 static void
-report_no_budget(const LedgerLease *lease, const LedgerReply *reply)
+report_cannot_pay(const LedgerPrice *price, const LedgerReply *reply)
 {
-	char	   *who = GetUserNameFromId(lease->payer, true);
+	bool		cap = reply->account_role == CAP_ROLE;
+	char	   *role = GetUserNameFromId(reply->account_role, true);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 cap ? errmsg("the cap of the relation cannot pay for model \"%s\"",
+						  price->model_name) :
+			 errmsg("privacy budget of role \"%s\" cannot pay for model \"%s\"",
+					role ? role : "?", price->model_name),
+			 reply->delta_limit == 0 ? errdetail("Its answers are private with a delta, and the budget has none.") :
+			 errdetail("The budget adds up epsilons, at which the model's noise has no price."),
+			 cap ? errhint("The owner of the relation can give the cap a delta with privpred.protect(..., epsilon_cap => ..., delta_cap => 1e-6).") :
+			 reply->delta_limit == 0 ?
+			 errhint("The owner of the relation can give it one with privpred.grant_budget(..., delta => 1e-6).") :
+			 errhint("The owner of the relation can grant it again with privpred.grant_budget(), which then chooses another way of adding up.")));
+}
+
+static void
+report_no_budget(const LedgerPrice *price, Oid asker, const LedgerReply *reply)
+{
+	char	   *who = GetUserNameFromId(asker, true);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-					who ? who : "?", lease->price.model_name),
+					who ? who : "?", price->model_name),
 			 reply->outcome == OUTCOME_REVOKED ? errdetail("Its budget was revoked.") :
 			 reply->outcome == OUTCOME_EXPIRED ? errdetail("Its budget has expired.") : 0,
 			 errhint("The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
 }
 
-/* Any outcome but a grant ends here. */
-static void
-report_refusal(const LedgerLease *lease, const LedgerReply *reply)
+void
+ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *reply)
 {
 	switch (reply->outcome)
 	{
 		case OUTCOME_GRANTED:
 			break;
 		case OUTCOME_EXHAUSTED:
-			report_exhausted(lease, reply);
+			report_exhausted(price, reply);
+			break;
+		case OUTCOME_CANNOT_PAY:
+			report_cannot_pay(price, reply);
 			break;
 		case OUTCOME_NO_BUDGET:
 		case OUTCOME_REVOKED:
 		case OUTCOME_EXPIRED:
-			report_no_budget(lease, reply);
+			report_no_budget(price, asker, reply);
+			break;
+		case OUTCOME_NO_STREAM:
+		case OUTCOME_STREAM_USED_UP:
+		case OUTCOME_STREAM_ANSWERS:
+		case OUTCOME_STREAM_VERSION:
+		case OUTCOME_STREAM_EXISTS:
+		case OUTCOME_STREAM_OF_OTHERS:
+			elog(ERROR, "a lease was refused because of a stream");
 			break;
 		case OUTCOME_LOCKED:
 			ereport(ERROR,
@@ -231,68 +312,167 @@ report_refusal(const LedgerLease *lease, const LedgerReply *reply)
 	}
 }
 
-static void
-request_block(LedgerLease *lease, int64 allowed)
+void
+ledger_request_describe(LedgerRequest *request, const LedgerPrice *price, Oid asker)
 {
-	LedgerRequest request = {0};
+	request->role = asker;
+	request->relation_id = price->relation_id;
+	request->model_id = price->model_id;
+	request->version = price->version;
+	request->training_id = price->training_id;
+	request->finite = price->finite;
+	request->infinite = price->infinite;
+}
+
+/* Asks for what the lease is about; returns only if it is granted. */
+static void
+call_for_lease(LedgerLease *lease, LedgerRequest *request)
+{
+	uint64		epoch = ledger_epoch();
 	LedgerReply reply;
-	uint64		epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
 
-	request.kind = REQUEST_LEASE;
-	request.role = lease->payer;
-	request.relation_id = lease->price.relation_id;
-	request.model_id = lease->price.model_id;
-	request.version = lease->price.version;
-	request.epsilon = lease->price.epsilon;
-	request.finite = ledger_price_shape(&lease->price, false);
-	request.infinite = ledger_price_shape(&lease->price, true);
-	request.want = Max(1, Min(Min(lease->used, allowed), LEASE_MAX_ANSWERS));
-	request.lease = lease->block.lease;
+	ledger_request_describe(request, &lease->price, lease->payer);
+	reply = ledger_call(request);
+	ledger_report_refusal(&lease->price, lease->payer, &reply);
 
-	reply = ledger_call(&request);
-	report_refusal(lease, &reply);
-
+	lease->several_payers |= lease->block.account_id != 0 &&
+		lease->block.account_id != reply.account_id;
 	lease->block = reply;
-	lease->unused = reply.granted;
 	lease->epoch = epoch;
 	lease->expires = Min(reply.valid_until, GetCurrentTimestamp() + LEASE_MAX_AGE_US);
 	lease->receipt.order_is_infinite = reply.order_is_infinite;
 }
 
-/* Answers that the statement may still take; raises if there is none. */
-static int64
-statement_allowance(LedgerLease *lease)
+static void
+request_block(LedgerLease *lease, int64 allowed)
+{
+	LedgerRequest request = {.kind = REQUEST_LEASE};
+
+	request.want = Max(1, Min(Min(lease->used, allowed), LEASE_MAX_ANSWERS));
+	request.lease = lease->block.lease;
+	call_for_lease(lease, &request);
+	lease->unused = lease->block.granted;
+}
+
+static void
+begin_statement(void)
 {
 	TimestampTz start = GetCurrentStatementStartTimestamp();
-	int64		limit = ledger_settings().max_answers_per_statement;
 
 	if (start != statement_start)
 	{
 		statement_start = start;
 		statement_answers = 0;
 	}
+}
 
+pg_noreturn static void
+report_too_many(int64 limit, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("statement takes more than " INT64_FORMAT " private answers", limit),
+			 errdetail("%s", detail),
+			 errhint("Add a WHERE or LIMIT clause, or raise privpred.max_answers_per_statement (a superuser may have set privpred.max_answers_ceiling).")));
+}
+
+int64
+statement_allowance(int64 used)
+{
+	int64		limit = ledger_settings().max_answers_per_statement;
+
+	begin_statement();
 	/* A cursor is one statement, however it is fetched. */
-	if (unlikely(Max(statement_answers, lease->used) >= limit))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("statement takes more than " INT64_FORMAT " private answers", limit),
-				 errdetail("Each answer is charged to a privacy budget. The answers given so far stay charged."),
-				 errhint("Add a WHERE or LIMIT clause, or raise privpred.max_answers_per_statement (a superuser may have set privpred.max_answers_ceiling).")));
-	return limit - Max(statement_answers, lease->used);
+	if (unlikely(Max(statement_answers, used) >= limit))
+		report_too_many(limit, "Each answer is charged to a privacy budget. The answers given so far stay charged.");
+	return limit - Max(statement_answers, used);
+}
+
+void
+statement_count_answer(void)
+{
+	statement_answers++;
+}
+
+void
+ledger_check_allowance(int64 answers)
+{
+	int64		limit = ledger_settings().max_answers_per_statement;
+
+	begin_statement();
+	if (answers > limit - statement_answers)
+		report_too_many(limit, "Each answer is charged to a privacy budget. Nothing was charged.");
+}
+
+/* ---------- charged once ---------- */
+
+/*
+ * That a role may use a version is remembered for as long as a lease would be
+ * good, so that not every statement asks the ledger's process.
+ */
+typedef struct PaidRelease
+{
+	Oid			role;
+	int64		training_id;	/* 0: unused */
+	uint64		epoch;
+	TimestampTz expires;
+	bool		order_is_infinite;
+} PaidRelease;
+
+#define PAID_RELEASES 16
+
+static PaidRelease paid_releases[PAID_RELEASES];
+
+static bool
+still_good(uint64 epoch, TimestampTz expires)
+{
+	return epoch == ledger_epoch() && GetCurrentTimestamp() < expires;
+}
+
+static const LedgerReceipt *
+use_release(LedgerLease *lease)
+{
+	int64		training_id = lease->price.training_id;
+	PaidRelease *paid = &paid_releases[training_id % PAID_RELEASES];
+	Oid			role = asking_role();
+
+	if (lease->payer == role && still_good(lease->epoch, lease->expires))
+		return &lease->receipt;
+	lease->payer = role;
+	if (paid->training_id != training_id || paid->role != role ||
+		!still_good(paid->epoch, paid->expires))
+	{
+		LedgerRequest request = {.kind = REQUEST_RELEASE};
+
+		CHECK_FOR_INTERRUPTS();
+		call_for_lease(lease, &request);
+		paid->role = role;
+		paid->training_id = training_id;
+		paid->epoch = lease->epoch;
+		paid->expires = lease->expires;
+		paid->order_is_infinite = lease->receipt.order_is_infinite;
+	}
+	lease->epoch = paid->epoch;
+	lease->expires = paid->expires;
+	lease->receipt.order_is_infinite = paid->order_is_infinite;
+	return &lease->receipt;
 }
 
 const LedgerReceipt *
 ledger_spend(LedgerLease *lease)
 {
 	LedgerShared *shared = ledger_shared();
-	int64		allowed = statement_allowance(lease);
+	int64		allowed;
+
+	if (lease->price.kind == CHARGE_ONCE)
+		return use_release(lease);
+	allowed = statement_allowance(lease->used);
 
 	/* A plpgsql function may change roles under a call site. */
-	if (unlikely(lease->payer != GetOuterUserId()))
+	if (unlikely(lease->payer != asking_role()))
 	{
 		drop_block(lease);
-		lease->payer = GetOuterUserId();
+		lease->payer = asking_role();
 	}
 
 	for (;;)
@@ -311,6 +491,6 @@ ledger_spend(LedgerLease *lease)
 
 	lease->unused--;
 	lease->used++;
-	statement_answers++;
+	statement_count_answer();
 	return &lease->receipt;
 }

@@ -78,6 +78,12 @@ ledger_invalidate_leases(void)
 	invalidate_at_commit = true;
 }
 
+uint64
+ledger_epoch(void)
+{
+	return pg_atomic_read_u64(&ledger_shared()->epoch);
+}
+
 void
 ledger_init(void)
 {

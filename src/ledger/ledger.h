@@ -7,16 +7,24 @@
  * client.c		one round trip to the ledger's process
  * shmem.c		request slots between the two
  * worker.c		the ledger's process: start, signals, main loop
+ * stream.c		streams: the asking side, see stream.h
+ * stream_book.c	what the ledger's process does about them
+ * board.c		their noisy thresholds in shared memory
  * debit.c		what it does with a batch of requests, in one transaction
+ * payer.c		which account pays, and what prevents it
+ * release.c	versions that are paid for once
+ * exports.c	what new budgets pay for what was exported before
  * book.c		the accounts and entries of a batch
  * accounts.c	reading accounts: who pays, what is left
  * grants.c		grants, revocations, caps: the owner's side
  * terms.c		what a grant means: order, limits, windows, conversions
  * window.c		budgets that refresh
  * renyi.c		arithmetic of accounts of a fixed Rényi order
+ * charge.c		what purchases cost such accounts
  * chain.c		the hash chain
  * head_log.c	its head in the server log
  * verify.c		recomputing it
+ * memo.c		answers that are kept for good
  * accountant.c	pure arithmetic that rounds against the spender
  */
 #ifndef PRIVPRED_LEDGER_H
@@ -28,15 +36,18 @@
 #include "mechanism/mechanism.h"
 #include "privpred.h"
 
-/* What one answer of a model costs, in public terms. */
+/* What one purchase from a model costs, in public terms. */
 typedef struct LedgerPrice
 {
 	int64		relation_id;	/* privpred.protected_relation */
 	int64		model_id;
 	int32		version;
+	int64		training_id;	/* what was drawn, even if its version was rolled back */
 	const char *model_name;		/* for the ledger and messages */
-	EpsilonUnits epsilon;		/* of one answer */
-	const Mechanism *mechanism; /* gives the shape of the charge */
+	ChargeKind	kind;			/* when it is paid */
+	Charge		finite;			/* by an account of finite order */
+	bool		pure_accounts;	/* an account of infinite order can pay */
+	Charge		infinite;		/* what it pays; void if it cannot */
 } LedgerPrice;
 
 /*
@@ -51,10 +62,60 @@ extern LedgerLease *ledger_open(MemoryContext context, const LedgerPrice *price)
 
 /*
  * Pays for one answer and returns its receipt, or raises: 53400 exhausted,
- * 42501 no budget, 25006 standby, 54000 too many answers for one statement,
- * and so on.  The receipt stays valid until the next call on the same lease.
+ * 55000 a budget of a kind that cannot pay, 42501 no budget, 25006 standby,
+ * 54000 too many answers for one statement, and so on.  The receipt stays valid until the next call on the same lease.
  */
 extern const LedgerReceipt *ledger_spend(LedgerLease *lease);
+
+/* Raises 54000 unless the current statement may take so many more answers. */
+extern void ledger_check_allowance(int64 answers);
+
+/*
+ * A model was made of answers that this lease has paid for: its account has
+ * paid for the model.  Not if several accounts have paid for parts of it.
+ */
+extern void ledger_mark_paid(const LedgerPrice *price, const LedgerLease *lease);
+
+/*
+ * ---------- stream.c ----------
+ *
+ * A stream is bought for a number of unstable answers, and kept by the ledger;
+ * ledger/stream.h says how.
+ */
+typedef struct StreamTerms
+{
+	int32		unstable;		/* answers until it closes */
+	EpsilonUnits epsilon;		/* of each run of the threshold */
+	double		delta;			/* likewise */
+	int64		answers;		/* 0: no limit */
+} StreamTerms;
+
+/* Buys one for the role that asks, at a price for all of it; returns its number. */
+extern int64 ledger_stream_open(const LedgerPrice *price, const StreamTerms *terms);
+extern void ledger_stream_close(const LedgerPrice *price);
+
+/* The use of a stream by a call site of a statement, as a lease is of a budget. */
+typedef struct LedgerStream LedgerStream;
+
+extern LedgerStream *ledger_stream_use(MemoryContext context, const LedgerPrice *price);
+
+/*
+ * Takes one answer and returns its receipt, or raises: 55000 no open stream,
+ * 53400 it is used up, and what ledger_spend() raises.
+ */
+extern const LedgerReceipt *ledger_stream_answer(LedgerStream *stream);
+
+/* What the stream in use was bought for, its quota apart; 55000 if it was not one stream throughout. */
+extern void ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms);
+
+/* As ledger_mark_paid(). */
+extern void ledger_stream_mark_paid(const LedgerPrice *price, const LedgerStream *stream);
+
+/*
+ * Stands in for a receipt where no account pays: the owner of the relation
+ * asks, and for that the caller vouches.
+ */
+extern const LedgerReceipt *ledger_owner_receipt(void);
 
 /*
  * Makes every session drop its leases at its next answer, from the commit of
@@ -62,6 +123,19 @@ extern const LedgerReceipt *ledger_spend(LedgerLease *lease);
  * costs or who may have it: grants, revocations, retraining, dropping.
  */
 extern void ledger_invalidate_leases(void);
+
+/* Changes whenever that happens. */
+extern uint64 ledger_epoch(void);
+
+/* ---------- release.c ---------- */
+
+/*
+ * What is exported in the clear is released to everybody: charges all budgets
+ * on the relation, and its cap, for a version that is charged once, all or
+ * nothing and durably, and budgets that are granted later from the start.
+ * Raises 53400 naming those who cannot pay.  To be called before the export.
+ */
+extern void ledger_release_to_all(const LedgerPrice *price);
 
 /* ---------- grants.c ----------
  *
@@ -120,13 +194,37 @@ extern void ledger_window(TimestampTz anchor, const Interval *refresh, Timestamp
 typedef struct LedgerQuote
 {
 	bool		has_account;	/* else the rest is void */
+	bool		can_pay;		/* an account has a price for such a draw */
 	EpsilonUnits cost;			/* epsilon, converted; saturates */
 	double		delta;
 	EpsilonUnits left_after;	/* likewise; negative if it does not fit */
-	int64		answers_left;
+	int64		answers_left;	/* charged once: PG_INT64_MAX or 0 */
 } LedgerQuote;
 
 extern LedgerQuote ledger_quote(const LedgerPrice *price, Oid role, int64 answers);
+
+/* ---------- memo.c ---------- */
+
+#define MEMO_QUESTION_SIZE	32
+
+/* An answer that is kept for good. */
+typedef struct LedgerMemo
+{
+	uint8		question[MEMO_QUESTION_SIZE];	/* its digest */
+	bool		isnull;
+	int32		class_index;
+	double		score;
+} LedgerMemo;
+
+/* Has the role had an answer to this?  Fills in the digest in any case. */
+extern bool ledger_memo_find(const LedgerPrice *price, Oid role, const void *question, Size size,
+							 LedgerMemo *memo);
+
+/*
+ * Keeps an answer that the lease has paid for, durably, unless the role has
+ * limit of them already for this version; false: it was not kept.
+ */
+extern bool ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit);
 
 /* ---------- verify.c ---------- */
 

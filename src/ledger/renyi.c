@@ -19,6 +19,7 @@
 
 #include "port/pg_bitutils.h"
 
+#include "ledger/charge.h"
 #include "ledger/renyi.h"
 
 #ifndef HAVE_INT128
@@ -293,28 +294,38 @@ renyi_carry(EpsilonUnits spent, RenyiOrder from, RenyiOrder to, EpsilonUnits *ca
 static void
 make_plan(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder order, RenyiPlan *plan)
 {
-	ChargeShape shape = order == RENYI_ORDER_INFINITE ? grant->infinite : grant->finite;
+	const Charge *charge = order == RENYI_ORDER_INFINITE ? &grant->infinite : &grant->finite;
 
 	plan->order = order;
 	plan->limit = renyi_limit(grant->epsilon, grant->delta, order);
-	plan->charge = renyi_charge(grant->per_answer, shape, order);
+	plan->charge = charge_units(charge, order);
 	plan->answers = renyi_answers(plan->limit, spent, plan->charge);
+}
+
+/* Does it leave more room than the other, fractions of a purchase included? */
+static bool
+has_more_room(const RenyiPlan *plan, const RenyiPlan *than, EpsilonUnits spent)
+{
+	return (int128) (plan->limit - spent) * than->charge >
+		(int128) (than->limit - spent) * plan->charge;
 }
 
 static void
 consider(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder order, RenyiPlan *best)
 {
 	RenyiPlan	plan;
+	bool		better;
 
 	make_plan(grant, spent, order, &plan);
-	if (plan.answers < best->answers || plan.answers == 0)
-		return;
-	/* Of two finite orders the one that leaves more room for half an answer. */
-	if (plan.answers == best->answers &&
-		(best->order == RENYI_ORDER_INFINITE ||
-		 (int128) (plan.limit - spent) * best->charge <= (int128) (best->limit - spent) * plan.charge))
-		return;
-	*best = plan;
+	if (grant->once || charge_units(&grant->infinite, RENYI_ORDER_INFINITE) == PG_INT64_MAX)
+		better = has_more_room(&plan, best, spent);
+	else if (plan.answers != best->answers)
+		better = plan.answers > best->answers;
+	else
+		better = plan.answers > 0 && best->order != RENYI_ORDER_INFINITE &&
+			has_more_room(&plan, best, spent);
+	if (better)
+		*best = plan;
 }
 
 /* Candidates are tried this far to both sides, against rounding. */
@@ -335,16 +346,16 @@ consider_around(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder order,
  * the largest order of each charge near that of the given order.
  */
 static void
-consider_charges(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder order,
-				 RenyiOrder highest, RenyiPlan *best)
+consider_charges(const RenyiGrant *grant, EpsilonUnits spent, const ChargePart *part,
+				 RenyiOrder order, RenyiOrder highest, RenyiPlan *best)
 {
-	EpsilonUnits charge = renyi_charge(grant->per_answer, grant->finite, order);
-	EpsilonUnits last = Min(charge + NEIGHBOURS, grant->per_answer - 1);
-	uint128		square = (uint128) grant->per_answer * grant->per_answer;
+	EpsilonUnits charge = renyi_charge(part->epsilon, part->shape, order);
+	EpsilonUnits last = Min(charge + NEIGHBOURS, part->epsilon - 1);
+	uint128		square = (uint128) part->epsilon * part->epsilon;
 
 	for (charge = Max(charge - NEIGHBOURS, 1); charge <= last; charge++)
 	{
-		uint128		largest = charge * charge_divisor(grant->finite) / square;
+		uint128		largest = charge * charge_divisor(part->shape) / square;
 
 		if (largest > RENYI_ORDER_ONE)
 			consider(grant, spent, (RenyiOrder) Min(largest, (uint128) highest), best);
@@ -352,32 +363,75 @@ consider_charges(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder order,
 }
 
 /*
- * The order up to highest where (R(a) - spent) / a is largest.  Its derivative
- * has the sign of
+ * A charge is a straight line of the order, up to the order where one of its
+ * parts reaches its epsilon and after that goes on without it.
+ */
+typedef struct ChargeLine
+{
+	double		constant;		/* parts that have reached their epsilon */
+	double		slope;
+	RenyiOrder	ends;			/* the last order, or RENYI_ORDER_MAX */
+} ChargeLine;
+
+/* The line at an order. */
+static ChargeLine
+charge_line(const Charge *charge, RenyiOrder order)
+{
+	ChargeLine	line = {.ends = RENYI_ORDER_MAX};
+
+	for (int i = 0; i < CHARGE_PARTS; i++)
+	{
+		const ChargePart *part = &charge->part[i];
+		double		epsilon = (double) part->epsilon / EPSILON_UNITS_PER_ONE;
+		uint128		full;
+
+		if (part->times == 0)
+			continue;
+		if (part->shape == CHARGE_GAUSSIAN)
+		{
+			line.slope += part->times * ((double) part->numerator / part->denominator) / 2;
+			continue;
+		}
+		full = charge_divisor(part->shape) / part->epsilon;
+		if (full < (uint128) order)
+			line.constant += part->times * epsilon;
+		else
+		{
+			line.slope += part->times * epsilon * epsilon /
+				(part->shape == CHARGE_BOUNDED_RANGE ? 8 : 2);
+			line.ends = (RenyiOrder) Min((uint128) line.ends, full);
+		}
+	}
+	return line;
+}
+
+/*
+ * The order between low and high where (R(a) - spent) / (c + m a) is largest.
+ * Its derivative has the sign of
  *
- *		(ln(1/d) - ln a) (2a - 1) / (a - 1)^2 - ln(a / (a-1)) - (epsilon - spent)
+ *		R'(a) (c / m + a) - (R(a) - spent),  R'(a) = (ln(1/d) - ln a) / (a - 1)^2
  *
- * which decreases while a < 1/d, so bisection finds the place.  The floats
- * here only propose.
+ * While a < 1/d, R' falls, and so the derivative of that, R''(a) (c / m + a),
+ * is negative: bisection finds the place.  The floats here only propose.
  */
 static RenyiOrder
-best_order(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder highest)
+best_order(const RenyiGrant *grant, EpsilonUnits spent, const ChargeLine *line,
+		   RenyiOrder low, RenyiOrder high)
 {
 	const double one = ldexp(1, FIXED_BITS);
 	double		epsilon = (double) (grant->epsilon - spent) / EPSILON_UNITS_PER_ONE;
 	Fixed		inverse = ln_inverse_half(grant->delta);
-	RenyiOrder	low = RENYI_ORDER_ONE + 1;
-	RenyiOrder	high = highest;
 
 	while (low < high)
 	{
 		RenyiOrder	middle = low + (high - low) / 2;
 		double		above_one = (double) (middle - RENYI_ORDER_ONE) / RENYI_ORDER_ONE;
+		double		logs = (double) (inverse - ln_order(middle)) / one;
 		double		slope;
 
-		slope = (double) (inverse - ln_order(middle)) / one *
-			(2 * above_one + 1) / (above_one * above_one) -
-			(double) ln_order_ratio(middle) / one - epsilon;
+		/* R' (c/m + a) - R, where R has the logarithms over a - 1, too */
+		slope = logs * (line->constant / line->slope + 2 * above_one + 1) /
+			(above_one * above_one) - (double) ln_order_ratio(middle) / one - epsilon;
 		if (slope > 0)
 			low = middle + 1;
 		else
@@ -387,19 +441,17 @@ best_order(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder highest)
 }
 
 /*
- * Answers are (R(a) - spent) / charge, where the charge is proportional to a
- * until it reaches that of the infinite order.  R rises until a = 1/d and falls
- * after it (its derivative is (ln(1/d) - ln a) / (a-1)^2), so that the best
- * order is that of best_order(), 1/d, or infinity.
+ * R rises until a = 1/d and falls after it, so that the best order is the best
+ * of one of the charge's lines, 1/d, or infinity.
  */
 bool
 renyi_choose(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder highest, RenyiPlan *plan)
 {
 	RenyiOrder	last = Min(highest, RENYI_ORDER_MAX);
 	RenyiOrder	peak = last;
-	RenyiOrder	steep;
+	ChargeLine	line;
 
-	if (!epsilon_is_valid(grant->epsilon) || !epsilon_is_valid(grant->per_answer) ||
+	if (!epsilon_is_valid(grant->epsilon) || !charge_is_valid(&grant->finite) ||
 		!renyi_delta_is_valid(grant->delta) || !renyi_order_is_valid(highest) || spent < 0 ||
 		(grant->delta == 0 && highest != RENYI_ORDER_INFINITE))
 		return false;
@@ -409,11 +461,33 @@ renyi_choose(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder highest, Re
 
 	if (2 / grant->delta < (double) last / RENYI_ORDER_ONE)
 		peak = (RenyiOrder) (2 / grant->delta * RENYI_ORDER_ONE);
-	steep = best_order(grant, spent, peak);
-	consider_around(grant, spent, steep, last, plan);
-	consider_charges(grant, spent, steep, peak, plan);
+	for (RenyiOrder order = RENYI_ORDER_ONE + 1; order <= peak; order = line.ends + 1)
+	{
+		RenyiOrder	best;
+
+		line = charge_line(&grant->finite, order);
+		if (line.slope == 0)
+			break;				/* where R is largest: at the peak */
+		best = best_order(grant, spent, &line, order, Min(line.ends, peak));
+		consider_around(grant, spent, best, last, plan);
+		for (int i = 0; i < CHARGE_PARTS; i++)
+			if (grant->finite.part[i].times > 0 && grant->finite.part[i].shape != CHARGE_GAUSSIAN)
+				consider_charges(grant, spent, &grant->finite.part[i], best, peak, plan);
+	}
 	consider_around(grant, spent, peak, last, plan);
 	return true;
+}
+
+static EpsilonUnits
+per_answer_of(const RenyiGrant *grant)
+{
+	return grant->finite.part[0].epsilon;
+}
+
+static void
+set_per_answer(RenyiGrant *grant, EpsilonUnits epsilon)
+{
+	grant->finite.part[0].epsilon = grant->infinite.part[0].epsilon = epsilon;
 }
 
 /*
@@ -427,9 +501,9 @@ prefer_plain(RenyiGrant *grant, int64 answers, EpsilonUnits step, EpsilonUnits m
 {
 	EpsilonUnits plain = Min(grant->epsilon / answers, maximum) / step * step;
 
-	if (plan->order == RENYI_ORDER_INFINITE || plan->charge < grant->per_answer || plain == 0)
+	if (plan->order == RENYI_ORDER_INFINITE || plan->charge < per_answer_of(grant) || plain == 0)
 		return;
-	grant->per_answer = plain;
+	set_per_answer(grant, plain);
 	make_plan(grant, 0, RENYI_ORDER_INFINITE, plan);
 }
 
@@ -441,14 +515,14 @@ renyi_per_answer(RenyiGrant *grant, int64 answers, EpsilonUnits step, EpsilonUni
 	int64		high = maximum / step;
 	RenyiPlan	tried;
 
-	grant->per_answer = step;
+	set_per_answer(grant, step);
 	if (!renyi_choose(grant, 0, RENYI_ORDER_INFINITE, plan) || plan->answers < answers)
 		return false;
 	while (low < high)
 	{
 		int64		middle = low + (high - low + 1) / 2;
 
-		grant->per_answer = middle * step;
+		set_per_answer(grant, middle * step);
 		if (renyi_choose(grant, 0, RENYI_ORDER_INFINITE, &tried) && tried.answers >= answers)
 		{
 			low = middle;
@@ -457,7 +531,7 @@ renyi_per_answer(RenyiGrant *grant, int64 answers, EpsilonUnits step, EpsilonUni
 		else
 			high = middle - 1;
 	}
-	grant->per_answer = low * step;
+	set_per_answer(grant, low * step);
 	prefer_plain(grant, answers, step, maximum, plan);
 	return true;
 }

@@ -81,34 +81,36 @@ typedef struct RenyiGrant
 {
 	EpsilonUnits epsilon;
 	double		delta;
-	EpsilonUnits per_answer;	/* the epsilon to optimise for */
-	ChargeShape finite;			/* of such an answer at a finite order */
-	ChargeShape infinite;		/* and at the infinite one */
+	Charge		finite;			/* to optimise for, at a finite order */
+	Charge		infinite;		/* and at the infinite one; void: it cannot pay */
+	bool		once;			/* such a purchase is made once, not over and over */
 } RenyiGrant;
 
 typedef struct RenyiPlan
 {
 	RenyiOrder	order;
 	EpsilonUnits limit;
-	EpsilonUnits charge;		/* of one answer */
-	int64		answers;		/* that still fit */
+	EpsilonUnits charge;		/* of one purchase */
+	int64		answers;		/* purchases that still fit */
 } RenyiPlan;
 
 /*
  * Chooses the order that buys most answers; ties go to the infinite order.
- * For a new account spent is 0 and highest RENYI_ORDER_INFINITE; for an account
- * that has spent, highest is its order, see renyi_carry().  False if there is
- * no order up to highest for this grant (delta is 0 and highest is finite) or
- * an argument is out of range.
+ * For what is bought once, the order whose limit it takes the smallest share
+ * of.  For a new account spent is 0 and highest RENYI_ORDER_INFINITE; for an
+ * account that has spent, highest is its order, see renyi_carry().  False if
+ * there is no order up to highest for this grant (delta is 0 and highest is
+ * finite) or an argument is out of range.
  */
 extern bool renyi_choose(const RenyiGrant *grant, EpsilonUnits spent, RenyiOrder highest,
 						 RenyiPlan *plan);
 
 /*
- * Sets grant->per_answer to the largest multiple of step up to maximum at
- * which the grant buys that many answers, and the plan for it; or to the largest
- * for the infinite order, if a finite one gains no more than delta.  False if
- * step itself is too much; the plan then says what step buys.
+ * Sets the epsilon of the grant's charges, one draw each, to the largest
+ * multiple of step up to maximum at which the grant buys that many answers, and
+ * the plan for it; or to the largest for the infinite order, if a finite one
+ * gains no more than delta.  False if step itself is too much; the plan then
+ * says what step buys.
  */
 extern bool renyi_per_answer(RenyiGrant *grant, int64 answers, EpsilonUnits step,
 							 EpsilonUnits maximum, RenyiPlan *plan);

@@ -15,7 +15,7 @@
 
 #include "ledger/internal.h"
 
-#define LEDGER_MAGIC	0x50504c31	/* "PPL1": change with the layout */
+#define LEDGER_MAGIC	0x50504c33	/* "PPL3": change with the layout */
 
 static LedgerShared *Shared = NULL;
 
@@ -58,6 +58,8 @@ initialise(LedgerShared *shared)
 	shared->incarnation &= PG_INT64_MAX;
 	for (int i = 0; i < LEDGER_SLOTS; i++)
 		pg_atomic_init_u32(&shared->slots[i].state, SLOT_FREE);
+	for (int i = 0; i < LEDGER_BOARDS; i++)
+		SpinLockInit(&shared->boards[i].mutex);
 	shared->size = sizeof(LedgerShared);
 	pg_write_barrier();
 	shared->magic = LEDGER_MAGIC;	/* last: says that the rest is good */
@@ -179,7 +181,16 @@ slot_give_back(LedgerSlot *slot)
 	LedgerRequest *request = &slot->request;
 	const LedgerReply *reply = &slot->reply;
 
-	request->kind = REQUEST_GIVE_BACK;
+	if (request->kind == REQUEST_STREAM_TAKE)
+	{
+		request->kind = REQUEST_STREAM_LEAVE;
+		request->stream.leaves = request->stream.id == 0;
+		request->stream.had_board = reply->stream.board >= 0;
+		request->stream.id = reply->stream.id;
+		request->stream.generation = reply->generation;
+	}
+	else
+		request->kind = REQUEST_GIVE_BACK;
 	request->lease = reply->lease;
 	request->answers = reply->granted;
 	request->generation = reply->generation;
@@ -196,15 +207,33 @@ slot_give_back(LedgerSlot *slot)
 	slot_set_state(slot, SLOT_PENDING);
 }
 
+/* The caller holds the lock. */
+static void
+reclaim_database(Oid database)
+{
+	LedgerShared *shared = ledger_shared();
+
+	for (int i = 0; i < LEDGER_SLOTS; i++)
+	{
+		LedgerSlot *slot = &shared->slots[i];
+
+		if (slot_state(slot) == SLOT_PENDING && !slot->wants_reply && slot->database == database)
+			slot_set_free(slot);
+	}
+	for (int i = 0; i < LEDGER_BOARDS; i++)
+		if (shared->boards[i].database == database)
+			shared->boards[i].database = InvalidOid;
+}
+
 /*
- * A lease that ended just before its database was dropped leaves a request
- * that nobody will ever take.
+ * A lease or a stream that was left just before its database was dropped leaves
+ * a request that nobody will ever take, and a board.
  */
 void
 slot_reclaim_dropped_databases(void)
 {
 	LedgerShared *shared = ledger_shared();
-	Oid			orphans[LEDGER_SLOTS];
+	Oid			orphans[LEDGER_SLOTS + LEDGER_BOARDS];
 	int			norphans = 0;
 
 	LWLockAcquire(&shared->lock, LW_SHARED);
@@ -216,6 +245,9 @@ slot_reclaim_dropped_databases(void)
 			slot->database != MyDatabaseId)
 			orphans[norphans++] = slot->database;
 	}
+	for (int i = 0; i < LEDGER_BOARDS; i++)
+		if (OidIsValid(shared->boards[i].database) && shared->boards[i].database != MyDatabaseId)
+			orphans[norphans++] = shared->boards[i].database;
 	LWLockRelease(&shared->lock);
 
 	for (int i = 0; i < norphans; i++)
@@ -223,14 +255,7 @@ slot_reclaim_dropped_databases(void)
 		if (SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(orphans[i])))
 			continue;
 		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-		for (int j = 0; j < LEDGER_SLOTS; j++)
-		{
-			LedgerSlot *slot = &shared->slots[j];
-
-			if (slot_state(slot) == SLOT_PENDING && !slot->wants_reply &&
-				slot->database == orphans[i])
-				slot_set_free(slot);
-		}
+		reclaim_database(orphans[i]);
 		LWLockRelease(&shared->lock);
 	}
 }

@@ -16,8 +16,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
@@ -28,16 +26,38 @@
 #include "ledger/internal.h"
 
 #define DEFAULT_PER_ANSWER	(EPSILON_UNITS_PER_ONE / 10)
+#define COMPARED_AT			(16 * RENYI_ORDER_ONE)	/* about the order of (1, 1e-6) */
 
 /* ---------- the order ---------- */
 
-/* A sum of deltas, rounded up. */
-static double
-add_deltas(double a, double b)
+/* One vote at an epsilon, which is what most models sell. */
+static void
+describe_vote(EpsilonUnits epsilon, RenyiGrant *grant)
 {
-	double		sum = a + b;
+	memset(&grant->finite, 0, sizeof(Charge));
+	grant->finite.part[0].shape = CHARGE_BOUNDED_RANGE;
+	grant->finite.part[0].times = 1;
+	grant->finite.part[0].epsilon = epsilon;
+	grant->infinite = grant->finite;
+	grant->infinite.part[0].shape = CHARGE_PURE;
+	grant->once = false;
+}
 
-	return sum - a < b || sum - b < a ? nextafter(sum, INFINITY) : sum;
+/* Charges of row "row", as model rows have them: charge, pure_charge, charge_kind. */
+static bool
+read_charges(uint64 row, RenyiGrant *grant)
+{
+	HeapTuple	tuple = SPI_tuptable->vals[row];
+	char	   *finite = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 1);
+	char	   *infinite = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 2);
+	char	   *kind = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 3);
+
+	if (finite == NULL || !charge_from_text(finite, &grant->finite))
+		return false;
+	if (infinite == NULL || !charge_from_text(infinite, &grant->infinite))
+		memset(&grant->infinite, 0, sizeof(Charge));
+	grant->once = strcmp(kind, "per_answer") != 0;
+	return true;
 }
 
 /*
@@ -45,30 +65,41 @@ add_deltas(double a, double b)
  * the relation.
  */
 static void
-describe_answers(int64 relation_id, RenyiGrant *grant)
+describe_purchases(int64 relation_id, RenyiGrant *grant)
 {
-	const Mechanism *mechanism = NULL;
 	Oid			argtypes[] = {INT8OID};
 	Datum		args[] = {Int64GetDatum(relation_id)};
-	bool		isnull;
+	EpsilonUnits most = 0;
+	RenyiGrant	model;
 
-	if (SPI_execute_with_args("SELECT m.epsilon_units, m.mechanism FROM privpred.model m "
-							  "WHERE m.relation_id = $1 "
-							  "ORDER BY m.epsilon_units DESC, m.model_id LIMIT 1",
-							  1, argtypes, args, NULL, false, 1) != SPI_OK_SELECT)
+	if (SPI_execute_with_args("SELECT m.charge, m.pure_charge, m.charge_kind "
+							  "FROM privpred.model m WHERE m.relation_id = $1 "
+							  "ORDER BY m.model_id",
+							  1, argtypes, args, NULL, false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read models");
-	grant->per_answer = DEFAULT_PER_ANSWER;
-	if (SPI_processed > 0)
+	describe_vote(DEFAULT_PER_ANSWER, grant);
+	for (uint64 row = 0; row < SPI_processed; row++)
 	{
-		grant->per_answer = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-														SPI_tuptable->tupdesc, 1, &isnull));
-		mechanism = mechanism_lookup(SPI_getvalue(SPI_tuptable->vals[0],
-												  SPI_tuptable->tupdesc, 2));
+		if (!read_charges(row, &model) || charge_units(&model.finite, COMPARED_AT) <= most)
+			continue;
+		most = charge_units(&model.finite, COMPARED_AT);
+		grant->finite = model.finite;
+		grant->infinite = model.infinite;
+		grant->once = model.once;
 	}
-	if (mechanism == NULL || mechanism->shape == NULL)
-		mechanism = &vote_mechanism;
-	grant->finite = mechanism->shape(false);
-	grant->infinite = mechanism->shape(true);
+}
+
+/* A grant that names an epsilon means draws like those of the dearest model, if that has one. */
+static void
+set_per_answer(EpsilonUnits epsilon, RenyiGrant *grant)
+{
+	const ChargePart *part = grant->finite.part;
+
+	if (grant->once || part[0].times != 1 || part[1].times != 0 ||
+		part[0].shape == CHARGE_GAUSSIAN || !charge_is_valid(&grant->infinite))
+		describe_vote(epsilon, grant);
+	else
+		grant->finite.part[0].epsilon = grant->infinite.part[0].epsilon = epsilon;
 }
 
 /*
@@ -106,13 +137,17 @@ refuse_pure(const Account *account, RenyiOrder order, double old_delta)
 }
 
 static void
-refuse_delta(double needed)
+refuse_delta(const Account *account)
 {
+	double		needed = account->delta_spent;
+	bool		cap = account->role == CAP_ROLE;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 cap ? errmsg("delta_cap is less than what is spent needs") :
 			 errmsg("delta cannot be lowered that far"),
-			 errdetail("Earlier changes of the account have used up a delta of %g, which may be half of the budget's at most.",
-					   needed),
+			 errdetail("A delta of %g is spent, which may be half of the budget's at most.", needed),
+			 cap ? errhint("Give delta_cap, of at least %g.", 2 * needed) :
 			 errhint("Keep a delta of at least %g, or grant a budget to another role.", 2 * needed)));
 }
 
@@ -124,23 +159,24 @@ choose_order(Account *account, double old_delta, TermsChange *change)
 	RenyiPlan	plan;
 	EpsilonUnits spent = account->spent;
 	RenyiOrder	highest = spent > 0 ? account->order : RENYI_ORDER_INFINITE;
-	double		delta_spent = account->delta_spent;
+	double		delta = change->delta;
 	EpsilonUnits carried;
 	char		amount[EPSILON_TEXT_SIZE];
 
-	describe_answers(account->relation_id, &grant);
+	describe_purchases(account->relation_id, &grant);
 	grant.epsilon = account->epsilon;
 	grant.delta = account->delta;
 	if (account->per_answer > 0)
-		grant.per_answer = account->per_answer;
-	if (account->role == CAP_ROLE && all_payers_are_pure(account->relation_id))
+		set_per_answer(account->per_answer, &grant);
+	if (account->role == CAP_ROLE && charge_is_valid(&grant.infinite) &&
+		all_payers_are_pure(account->relation_id))
 		grant.finite = grant.infinite;
 	if (!renyi_choose(&grant, account->has_window ? 0 : spent, highest, &plan))
 		refuse_pure(account, highest, old_delta);
 
 	if (plan.order != highest && highest != RENYI_ORDER_INFINITE)
-		delta_spent = add_deltas(delta_spent, old_delta / 2);
-	if (delta_spent > account->delta / 2)
+		delta = delta_add(delta, old_delta / 2);
+	if (delta_add(account->delta_spent, delta) > account_delta_limit(account))
 		return;					/* the order stays */
 	if (!renyi_carry(spent, highest, plan.order, &carried) || carried != spent)
 		elog(ERROR, "an order was chosen that spending cannot be carried to");
@@ -150,7 +186,7 @@ choose_order(Account *account, double old_delta, TermsChange *change)
 									  renyi_order_to_double(plan.order),
 									  epsilon_to_text(spent, amount));
 	account->order = plan.order;
-	account->delta_spent = delta_spent;
+	change->delta = delta;
 }
 
 /* ---------- windows ---------- */
@@ -221,13 +257,25 @@ set_limits(Account *account)
 	account->limit = account->unlimited ? PG_INT64_MAX : limit;
 }
 
+/* Everything at the infinite order is carried to another one for nothing. */
+static bool
+needs_finite_order(const Account *account)
+{
+	RenyiGrant	grant;
+
+	if (account->order != RENYI_ORDER_INFINITE || account->delta == 0)
+		return false;
+	describe_purchases(account->relation_id, &grant);
+	return charge_units(&grant.infinite, RENYI_ORDER_INFINITE) == PG_INT64_MAX;
+}
+
 void
-terms_apply(Account *account, const LedgerGrant *grant, EpsilonUnits already, RenyiOrder lowest,
+terms_apply(Account *account, const LedgerGrant *grant, const Already *already,
 			TermsChange *change)
 {
 	EpsilonUnits window_spent = account->has_window ? account->window_spent : 0;
 	double		old_delta = account->delta;
-	bool		choose = account->spent == 0;
+	bool		choose = account->spent == 0 || needs_finite_order(account);
 
 	memset(change, 0, sizeof(TermsChange));
 	if (account->revoked && !grant->has_refresh)
@@ -253,12 +301,16 @@ terms_apply(Account *account, const LedgerGrant *grant, EpsilonUnits already, Re
 
 	if (account->epsilon > 0 && choose)
 	{
-		if (already > 0)
-			account->order = Min(account->order, lowest);
-		account->spent += already;
+		if (already != NULL && already->units > 0)
+		{
+			account->order = Min(account->order, already->lowest);
+			account->spent += already->units;
+			change->delta = already->delta;
+		}
 		choose_order(account, old_delta, change);
-		if (account->delta_spent > account->delta / 2)
-			refuse_delta(account->delta_spent);
+		account->delta_spent = delta_add(account->delta_spent, change->delta);
+		if (account->delta_spent > account_delta_limit(account))
+			refuse_delta(account);
 	}
 	set_limits(account);
 	change->window_units = (account->has_window ? account->window_spent : 0) - window_spent;
@@ -288,8 +340,6 @@ terms_text(const Account *account)
 	else
 		appendStringInfoString(&text, "no limit");
 	appendStringInfo(&text, ", delta %s", double_text(account->delta));
-	if (account->delta_spent > 0)
-		appendStringInfo(&text, " of which %s is spent", double_text(account->delta_spent));
 	if (account->order != RENYI_ORDER_INFINITE)
 		appendStringInfo(&text, ", order %s", double_text(renyi_order_to_double(account->order)));
 	if (account->has_window)

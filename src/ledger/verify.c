@@ -24,6 +24,7 @@ typedef struct Tally
 	int64		account_id;
 	EpsilonUnits spent;
 	EpsilonUnits window_spent;
+	double		delta_spent;
 	bool		has_limit;
 	EpsilonUnits limit;
 	bool		has_window;
@@ -106,10 +107,11 @@ entry_from_spi(LedgerEntry *entry, uint64 row, bool chained)
 	entry->window_units = GET_INT8(20);
 	entry->window_limit = GET_INT8(21);
 	entry->has_window = !isnull;
-	entry->detail = GET_TEXT(22);
+	entry->delta = DatumGetFloat8(GET(22));
+	entry->detail = GET_TEXT(23);
 	if (chained)
 	{
-		bytea	   *head = DatumGetByteaPP(GET(23));
+		bytea	   *head = DatumGetByteaPP(GET(24));
 
 		if (VARSIZE_ANY_EXHDR(head) == HEAD_SIZE)
 			memcpy(entry->head, VARDATA_ANY(head), HEAD_SIZE);
@@ -130,22 +132,38 @@ note_terms(Verification *verification, Tally *tally, const LedgerEntry *entry)
 		MemoryContextStrdup(verification->context, entry->detail);
 }
 
-/* Adds an entry to the sums of its accounts. */
+static bool
+is_charge(const LedgerEntry *entry)
+{
+	static const char *const kinds[] = {"lease", "stream", "release", "export"};
+
+	for (int i = 0; i < lengthof(kinds); i++)
+		if (strcmp(entry->kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Adds an entry to the sums of its accounts; deltas in the order they were spent. */
 static void
 add_up(Verification *verification, const LedgerEntry *entry)
 {
 	Tally	   *tally;
 
 	if (entry->cap_id != 0)
-		tally_of(verification, entry->cap_id)->spent += entry->cap_units;
+	{
+		tally = tally_of(verification, entry->cap_id);
+		tally->spent += entry->cap_units;
+		tally->delta_spent = delta_add(tally->delta_spent, entry->delta);
+	}
 	if (entry->account_id == 0)
 		return;
 	tally = tally_of(verification, entry->account_id);
 	tally->spent += entry->units;
+	tally->delta_spent = delta_add(tally->delta_spent, entry->delta);
 	tally->window_spent += entry->window_units;
 	if (strcmp(entry->kind, "grant") == 0 || strcmp(entry->kind, "cap") == 0)
 		note_terms(verification, tally, entry);
-	if (strcmp(entry->kind, "lease") == 0 &&
+	if (is_charge(entry) &&
 		((entry->has_limit && tally->spent > entry->limit) ||
 		 (entry->has_window && tally->window_spent > entry->window_limit)))
 		problem(verification, entry->id,
@@ -251,6 +269,10 @@ check_accounts(Verification *verification)
 					psprintf("account " INT64_FORMAT " says that epsilon %s is spent in its window, its entries add up to %s",
 							 account.account_id, epsilon_to_text(account.window_spent, stored),
 							 epsilon_to_text(tally->window_spent, summed)));
+		else if (tally->delta_spent != account.delta_spent)
+			problem(verification, 0,
+					psprintf("account " INT64_FORMAT " says that delta %.17g is spent, its entries add up to %.17g",
+							 account.account_id, account.delta_spent, tally->delta_spent));
 		else if (!has_limits(&account, tally))
 			problem(verification, 0,
 					psprintf("the limit of account " INT64_FORMAT " is not the one last granted",
@@ -264,6 +286,27 @@ check_accounts(Verification *verification)
 	}
 	if (hash_get_num_entries(verification->tallies) > 0)
 		problem(verification, 0, "entries name accounts that do not exist");
+}
+
+/* Whoever is said to have paid was charged, the cap with one of its roles. */
+static void
+check_releases(Verification *verification)
+{
+	if (SPI_execute("WITH paid AS (SELECT account_id, cap_id, relation_id, detail "
+					"FROM privpred.ledger_entry WHERE kind IN ('release', 'export') UNION ALL "
+					"SELECT account_id, cap_id, relation_id, detail "
+					"FROM privpred.ledger_outbox WHERE kind = 'export') "
+					"SELECT r.account_id FROM privpred.release r "
+					"LEFT JOIN privpred.account a USING (account_id) "
+					"WHERE r.account_id <> 0 AND NOT EXISTS (SELECT FROM paid p "
+					"WHERE p.detail = 'training ' || r.training_id "
+					"AND (p.account_id = r.account_id OR a.role = 0 AND p.relation_id = a.relation_id)) "
+					"ORDER BY r.account_id LIMIT 1", true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read releases");
+	if (SPI_processed > 0)
+		problem(verification, 0,
+				psprintf("account %s is said to have paid for a model and was not charged",
+						 SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)));
 }
 
 static int
@@ -313,16 +356,18 @@ ledger_verify(const uint8 *expected_head)
 	walk(&verification,
 		 "SELECT id, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
 		 "model_id, model, version, lease, answers, units, cap_units, limit_units, actor, pid, "
-		 "renyi_order, window_units, window_limit_units, detail, head FROM privpred.ledger_entry ORDER BY id", true);
+		 "renyi_order, window_units, window_limit_units, delta, detail, head "
+		 "FROM privpred.ledger_entry ORDER BY id", true);
 	walk(&verification,
 		 "SELECT seq, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
-		 "NULL::int8, NULL::text, NULL::int4, lease, answers, units, cap_units, limit_units, "
-		 "actor, pid, renyi_order, window_units, window_limit_units, detail "
+		 "model_id, model, version, lease, answers, units, cap_units, limit_units, "
+		 "actor, pid, renyi_order, window_units, window_limit_units, delta, detail "
 		 "FROM privpred.ledger_outbox ORDER BY seq", false);
 	if (expected_head != NULL && !verification.seen)
 		problem(&verification, 0,
 				"the chain never had the expected head: an older state was restored, or entries were rewritten");
 	check_accounts(&verification);
+	check_releases(&verification);
 	if (!RecoveryInProgress() && !ledger_is_ours())
 		problem(&verification, 0,
 				"the ledger was restored from a dump or cloned, and not adopted");

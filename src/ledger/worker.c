@@ -285,6 +285,8 @@ publish(LedgerSlot **slots, int nslots)
 		LedgerSlot *slot = slots[i];
 		const LedgerReply *reply = &slot->reply;
 
+		if (reply->outcome != OUTCOME_LOCKED)
+			board_publish(slot);
 		if (reply->outcome == OUTCOME_LOCKED)
 			put_back(slot, now);
 		else if (slot_state(slot) == SLOT_TAKEN && slot->wants_reply)

@@ -11,21 +11,21 @@
 #include "mechanism/mechanism.h"
 
 static void
-average_validate(int teachers, int nclasses, EpsilonUnits epsilon)
+average_validate(const MechanismSpec *spec)
 {
-	int64		margin = average_margin(epsilon);
+	int64		margin = average_margin(spec->epsilon);
 
-	if (nclasses != 2)
+	if (spec->nclasses != 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"average\" needs two classes, not %d", nclasses),
+				 errmsg("mechanism \"average\" needs two classes, not %d", spec->nclasses),
 				 errhint("Use mechanism \"vote\".")));
-	if (teachers < 2 * margin)
+	if (spec->teachers < 2 * margin)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("mechanism \"average\" needs at least " INT64_FORMAT " teachers at this epsilon",
 						2 * margin),
-				 errdetail("There are %d.", teachers),
+				 errdetail("There are %d.", spec->teachers),
 				 errhint("Declare more teachers or a larger epsilon, or use mechanism \"vote\".")));
 }
 
@@ -39,9 +39,9 @@ average_shape(bool order_is_infinite)
 static int32
 count_yes(const MechanismModel *model, const double *x)
 {
-	int32		votes[2] = {0, 0};
+	int32		votes[2];
 
-	ensemble_vote(model->ensemble, x, votes);
+	teachers_votes(model, x, votes);
 	return votes[1];
 }
 
@@ -50,20 +50,22 @@ average_answer(const LedgerReceipt *receipt, const MechanismModel *model, const 
 {
 	if (receipt == NULL)
 		elog(ERROR, "an answer needs a receipt");
-	return average_draw(model->epsilon, count_yes(model, x), model->teachers) ? 1 : 0;
+	return average_draw(model->spec->epsilon, count_yes(model, x), model->spec->teachers) ? 1 : 0;
 }
 
 static void
 average_distribution(bool order_is_infinite, const MechanismModel *model,
 					 const double *x, double *probability)
 {
-	probability[1] = average_probability(model->epsilon, count_yes(model, x), model->teachers);
+	probability[1] = average_probability(model->spec->epsilon, count_yes(model, x),
+										 model->spec->teachers);
 	probability[0] = 1 - probability[1];
 }
 
 const Mechanism average_mechanism = {
 	.name = "average",
-	.charge_kind = "per_answer",
+	.charge_kind = CHARGE_PER_ANSWER,
+	.asks_teachers = true,
 	.validate = average_validate,
 	.shape = average_shape,
 	.answer = average_answer,

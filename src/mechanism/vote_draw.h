@@ -27,6 +27,24 @@ extern int	vote_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
 extern void vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
 							  const int32 *votes, int teachers, double *probability);
 
+/*
+ * ---------- Gaussian noisy max (vote_gaussian.c) ----------
+ *
+ * Discrete Gaussian noise on every count, the largest wins, ties to the
+ * lowest.  For accounts of finite order; epsilon is at least
+ * VOTE_GAUSSIAN_MIN.
+ */
+#define VOTE_GAUSSIAN_MIN	(EPSILON_UNITS_PER_ONE / 1000000)
+
+/* The variance 8 / epsilon^2, as a ratio of integers that is no smaller. */
+extern void vote_variance(EpsilonUnits epsilon, uint64 *numerator, uint64 *denominator);
+
+extern int	vote_draw_gaussian(EpsilonUnits epsilon, int nclasses, const int32 *votes);
+
+/* Its distribution; not private.  Errs by less than 10^-6. */
+extern void vote_distribution_gaussian(EpsilonUnits epsilon, int nclasses, const int32 *votes,
+									   double *probability);
+
 /* The class with most votes, ties to the lowest; not private. */
 extern int	vote_majority(int nclasses, const int32 *votes);
 

@@ -8,7 +8,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
+#include <math.h>
+
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -16,106 +17,225 @@
 #include "utils/lsyscache.h"
 
 #include "catalog/store.h"
-#include "request/request.h"
+#include "request/train.h"
 
 #define ROWS_PER_FETCH 1000
 
 typedef struct Tally
 {
 	const CachedModel *model;
-	double	   *x;
+	MechanismModel counted;		/* the model, with the teachers' votes on x */
+	int32	   *votes;
+	const double *x;			/* encoded */
+	int64		rows;
+
+	/* classes, and bins of a number */
 	double	   *probability;
 	int64	   *of_class;		/* rows per true class */
-	int64		rows;
 	int64		majority_right;
 	double		private_right;
 	double		approximate_right;
+	double		noise_right[2]; /* exponential, Gaussian */
+
+	/* numbers, and their bins: sums of squared errors */
+	double		private_error;
+	double		approximate_error;
+	double		plain_error;
+	double		label_sum;		/* of differences to the middle of the bounds */
+	double		label_squares;
 } Tally;
 
-static char *
-test_query(const ModelRecord *model, Oid test_relation)
+/* True class, true number, features of each row. */
+static void
+append_test_query(TrainingQuery *query, const ModelRecord *model, Oid test_relation)
 {
-	StringInfoData query;
+	StringInfo	text = &query->text;
+	const char *label = quote_identifier(model->label);
 
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT pg_catalog.array_position($2, r.%s::pg_catalog.text), ",
-					 quote_identifier(model->label));
-	append_encoding(&query, model->features, "$1");
-	appendStringInfo(&query, " FROM %s r",
-					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(test_relation)),
-												get_rel_name(test_relation)));
-	return query.data;
+	appendStringInfoString(text, "SELECT ");
+	if (model->nbins > 0)
+		append_label_number(text, model);
+	else
+		appendStringInfo(text, "pg_catalog.array_position($%d, r.%s::pg_catalog.text) - 1",
+						 PARAMETER_CLASSES, label);
+	if (model->nbins > 0 || model->spec.nclasses == 0)
+	{
+		appendStringInfo(text, ", CASE WHEN r.%s IS NOT NULL THEN ", label);
+		append_scaled_label(text, model);
+		appendStringInfoString(text, " END, ");
+	}
+	else
+		appendStringInfoString(text, ", NULL, ");
+	append_encoding(text, model->features, psprintf("$%d", PARAMETER_FEATURES));
+	appendStringInfo(text, " FROM %s r", relation_sql_name(test_relation));
+}
+
+/* ---------- one row ---------- */
+
+static void
+tally_class(Tally *tally, int truth)
+{
+	const MechanismModel *model = &tally->counted;
+	const Mechanism *mechanism = tally->model->record->mechanism;
+
+	tally->of_class[truth]++;
+	mechanism->distribution(true, model, tally->x, tally->probability);
+	tally->private_right += tally->probability[truth];
+	mechanism->distribution(false, model, tally->x, tally->probability);
+	tally->approximate_right += tally->probability[truth];
+	for (int i = 0; i < 2 && mechanism->noise_distribution != NULL; i++)
+	{
+		mechanism->noise_distribution(i == 1, model, tally->x, tally->probability);
+		tally->noise_right[i] += tally->probability[truth];
+	}
+	if (mechanism->majority(model, tally->x) == truth)
+		tally->majority_right++;
+}
+
+/* What private_score is off by, squared, in expectation. */
+static double
+squared_error(const Tally *tally, bool order_is_infinite, double plain, double truth)
+{
+	const ModelRecord *record = tally->model->record;
+	const MechanismModel *model = &tally->counted;
+	double		sum = 0;
+
+	if (record->nbins == 0 && record->mechanism->squared_error != NULL)
+		return record->mechanism->squared_error(order_is_infinite, model, tally->x, truth);
+	if (record->nbins == 0)
+		return (plain - truth) * (plain - truth);
+	record->mechanism->distribution(order_is_infinite, model, tally->x, tally->probability);
+	for (int i = 0; i < record->nbins; i++)
+		sum += tally->probability[i] * (bin_middle(record, i) - truth) *
+			(bin_middle(record, i) - truth);
+	return sum;
+}
+
+static void
+tally_number(Tally *tally, double truth)
+{
+	const ModelRecord *record = tally->model->record;
+	const MechanismModel *model = &tally->counted;
+	double		off_middle = truth - (record->spec.label_min / 2 + record->spec.label_max / 2);
+	double		plain = record->nbins > 0 ?
+		bin_middle(record, record->mechanism->majority(model, tally->x)) :
+		record->mechanism->plain_score(model, tally->x);
+
+	tally->private_error += squared_error(tally, true, plain, truth);
+	tally->approximate_error += squared_error(tally, false, plain, truth);
+	tally->plain_error += (plain - truth) * (plain - truth);
+	tally->label_sum += off_middle;
+	tally->label_squares += off_middle * off_middle;
 }
 
 static void
 tally_row(Tally *tally, HeapTuple row, TupleDesc columns)
 {
-	const MechanismModel *model = &tally->model->mechanism_model;
-	const Mechanism *mechanism = tally->model->record->mechanism;
+	const ModelRecord *record = tally->model->record;
+	const MechanismSpec *spec = &record->spec;
 	CatalogSession session;
+	bool		class_isnull;
+	bool		number_isnull;
 	bool		isnull;
-	int			truth = DatumGetInt32(SPI_getbinval(row, columns, 1, &isnull)) - 1;
-	ArrayType  *encoded;
+	int			class = DatumGetInt32(SPI_getbinval(row, columns, 1, &class_isnull));
+	Datum		number = SPI_getbinval(row, columns, 2, &number_isnull);
+	int			width;
 
-	if (isnull)
+	if (class_isnull && number_isnull)
 		return;					/* not one of the declared classes */
-	encoded = DatumGetArrayTypeP(SPI_getbinval(row, columns, 2, &isnull));
-	memcpy(tally->x, ARR_DATA_PTR(encoded),
-		   tally->model->record->features->width * sizeof(double));
+	tally->x = features_from_array(DatumGetArrayTypeP(SPI_getbinval(row, columns, 3, &isnull)),
+								   true, &width);
 	tally->rows++;
-	tally->of_class[truth]++;
 	/* A learner in SQL runs the owner's functions. */
-	owner_rights_begin(&session, tally->model->record->relid);
-	mechanism->distribution(true, model, tally->x, tally->probability);
-	tally->private_right += tally->probability[truth];
-	mechanism->distribution(false, model, tally->x, tally->probability);
-	tally->approximate_right += tally->probability[truth];
-	if (mechanism->majority(model, tally->x) == truth)
-		tally->majority_right++;
+	owner_rights_begin(&session, record->relid);
+	if (tally->votes != NULL)
+		teachers_votes(&tally->model->mechanism_model, tally->x, tally->votes);
+	if (!class_isnull)
+		tally_class(tally, class);
+	if (!number_isnull)
+		tally_number(tally, spec->label_min +
+					 DatumGetFloat8(number) * (spec->label_max - spec->label_min));
 	catalog_end(&session);
+}
+
+/* ---------- all of them ---------- */
+
+static double
+root_mean(double sum, int64 rows)
+{
+	return sqrt(Max(sum, 0) / rows);
 }
 
 static Evaluation
 summarise(const Tally *tally)
 {
+	const ModelRecord *record = tally->model->record;
 	Evaluation	result = {0};
 	int64		most = 0;
 
-	for (int i = 0; i < tally->model->record->nclasses; i++)
+	for (int i = 0; i < record->spec.nclasses; i++)
 		most = Max(most, tally->of_class[i]);
 	result.rows = tally->rows;
+	result.has_noises = record->mechanism->noise_distribution != NULL;
+	result.has_classes = record->spec.nclasses > 0;
+	result.has_numbers = record->spec.nclasses == 0 || record->nbins > 0;
 	if (tally->rows > 0)
 	{
 		result.private_accuracy = tally->private_right / tally->rows;
 		result.approximate_accuracy = tally->approximate_right / tally->rows;
+		result.exponential_accuracy = tally->noise_right[0] / tally->rows;
+		result.gaussian_accuracy = tally->noise_right[1] / tally->rows;
 		result.majority_accuracy = (double) tally->majority_right / tally->rows;
 		result.baseline_accuracy = (double) most / tally->rows;
+		result.private_rmse = root_mean(tally->private_error, tally->rows);
+		result.approximate_rmse = root_mean(tally->approximate_error, tally->rows);
+		result.plain_rmse = root_mean(tally->plain_error, tally->rows);
+		result.baseline_rmse = root_mean(tally->label_squares -
+										 tally->label_sum * tally->label_sum / tally->rows,
+										 tally->rows);
 	}
 	return result;
+}
+
+/* Some mechanisms cannot tell what to expect of their answers. */
+static void
+check_evaluable(const ModelRecord *record)
+{
+	const Mechanism *mechanism = record->mechanism;
+
+	if (record->spec.nclasses > 0 ? mechanism->distribution == NULL || mechanism->majority == NULL :
+		mechanism->plain_score == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("models of mechanism \"%s\" cannot be evaluated", mechanism->name),
+				 errdetail("What to expect of their answers is not known without drawing them."),
+				 errhint("Evaluate a model of mechanism \"vote\" with the same teachers.")));
 }
 
 Evaluation
 request_evaluate(const char *name, Oid test_relation)
 {
 	Tally		tally = {0};
+	TrainingQuery query;
 	const ModelRecord *record;
 	CatalogSession session;
-	Oid			types[] = {JSONBOID, TEXTARRAYOID};
-	Datum		values[lengthof(types)];
 	Portal		portal;
 
 	tally.model = model_cache_get(name, CurrentMemoryContext);
 	record = tally.model->record;
 	check_relation_owner(record->relid);
-	tally.x = palloc_array(double, record->features->width);
-	tally.probability = palloc_array(double, record->nclasses);
-	tally.of_class = palloc0_array(int64, record->nclasses);
-	values[0] = JsonbPGetDatum(feature_spec_write(record->features));
-	values[1] = PointerGetDatum(array_of_classes(record->classes, record->nclasses));
+	check_evaluable(record);
+	tally.counted = tally.model->mechanism_model;
+	if (tally.counted.ensemble != NULL)
+		tally.counted.votes = tally.votes = palloc_array(int32, record->spec.nclasses);
+	tally.probability = palloc_array(double, Max(record->spec.nclasses, 1));
+	tally.of_class = palloc0_array(int64, Max(record->spec.nclasses, 1));
+	training_query_begin(&query, record);
+	append_test_query(&query, record, test_relation);
 
 	caller_begin(&session);
-	portal = SPI_cursor_open_with_args(NULL, test_query(record, test_relation), lengthof(types),
-									   types, values, NULL, true, CURSOR_OPT_NO_SCROLL);
+	portal = SPI_cursor_open_with_args(NULL, query.text.data, TRAINING_PARAMETERS, query.types,
+									   query.values, NULL, true, CURSOR_OPT_NO_SCROLL);
 	do
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -9,21 +9,31 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "catalog/store.h"
+#include "ledger/charge.h"
 #include "ledger/ledger.h"
+#include "request/repeat.h"
 #include "request/request.h"
 
 /* What one call site of one statement remembers about one model. */
 typedef struct PredictSite
 {
 	CachedModel *model;
-	LedgerLease *lease;
+	LedgerPrice price;
+	LedgerLease *lease;			/* NULL: answers come through a stream */
+	LedgerStream *stream;		/* or NULL */
+	LedgerLease *fallback;		/* for votes in place of unstable answers; or NULL */
+	RepeatHandle repeats;
+	int			memo_limit;		/* answers to keep for good; 0: none */
+	bool		memo_full;
 	double	   *x;				/* the encoded question */
 
 	RowEncoder *row_encoder;	/* for the row type last seen */
@@ -40,11 +50,19 @@ request_price(const ModelRecord *model)
 		.relation_id = model->relation_id,
 		.model_id = model->model_id,
 		.version = model->version,
+		.training_id = model->training_id,
 		.model_name = model->name,
-		.epsilon = model->epsilon,
-		.mechanism = model->mechanism,
+		.kind = model->mechanism->charge_kind,
 	};
 
+	/* A charge that is not set costs more than any budget has. */
+	price.pure_accounts = model->pure_charge != NULL;
+	if ((model->charge != NULL && !charge_from_text(model->charge, &price.finite)) ||
+		(model->pure_charge != NULL && !charge_from_text(model->pure_charge, &price.infinite)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored charge of model \"%s\" cannot be read", model->name),
+				 errhint("Retrain the model.")));
 	return price;
 }
 
@@ -53,7 +71,40 @@ request_quote(const char *name, int64 answers)
 {
 	LedgerPrice price = request_price(model_cache_get(name, CurrentMemoryContext)->record);
 
-	return ledger_quote(&price, GetOuterUserId(), answers);
+	return ledger_quote(&price, asking_role(), answers);
+}
+
+/* What a vote in place of an unstable answer costs. */
+static LedgerPrice
+fallback_price(const ModelRecord *model)
+{
+	LedgerPrice price = request_price(model);
+
+	price.kind = vote_mechanism.charge_kind;
+	(void) mechanism_charge(&vote_mechanism, &model->spec, false, &price.finite);
+	price.pure_accounts = mechanism_charge(&vote_mechanism, &model->spec, true, &price.infinite);
+	return price;
+}
+
+/* Where answers are paid from; nothing is paid as yet. */
+static void
+open_accounts(PredictSite *predict, MemoryContext context)
+{
+	const ModelRecord *record = predict->model->record;
+
+	predict->price = request_price(record);
+	if (record->mechanism->charge_kind != CHARGE_PER_STREAM)
+	{
+		predict->lease = ledger_open(context, &predict->price);
+		return;
+	}
+	predict->stream = ledger_stream_use(context, &predict->price);
+	if (stream_falls_back(&record->spec))
+	{
+		LedgerPrice price = fallback_price(record);
+
+		predict->fallback = ledger_open(context, &price);
+	}
 }
 
 static PredictSite *
@@ -62,13 +113,14 @@ open_site(FmgrInfo *site, text *name)
 	MemoryContext caller = MemoryContextSwitchTo(site->fn_mcxt);
 	PredictSite *result = palloc0_object(PredictSite);
 	ModelRecord *record;
-	LedgerPrice price;
 
 	result->model = model_cache_get(text_to_cstring(name), site->fn_mcxt);
-	ensemble_check_callable(result->model->mechanism_model.ensemble);
 	record = result->model->record;
-	price = request_price(record);
-	result->lease = ledger_open(site->fn_mcxt, &price);
+	if (result->model->mechanism_model.ensemble != NULL)
+		ensemble_check_callable(result->model->mechanism_model.ensemble);
+	open_accounts(result, site->fn_mcxt);
+	result->repeats = repeat_open(record);
+	result->memo_limit = model_memo_limit(record);
 	result->x = palloc0_array(double, record->features->width);
 	result->next = site->fn_extra;
 	site->fn_extra = result;
@@ -112,19 +164,186 @@ encode_row_input(FmgrInfo *site, PredictSite *predict, HeapTupleHeader row)
 	encode_row(predict->row_encoder, row, ENCODE_PREDICTION, predict->x);
 }
 
+static void
+encode_input(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input)
+{
+	const FeatureSpec *features = predict->model->record->features;
+
+	switch (form)
+	{
+		case INPUT_ARRAY:
+			encode_array(features, DatumGetArrayTypeP(input), predict->x);
+			break;
+		case INPUT_JSONB:
+			encode_jsonb(features, DatumGetJsonbP(input), predict->x);
+			break;
+		case INPUT_ROW:
+			encode_row_input(site, predict, DatumGetHeapTupleHeader(input));
+			break;
+	}
+}
+
+/* ---------- answers ---------- */
+
+static void
+check_wish(const ModelRecord *model, const Wish *wish)
+{
+	const Mechanism *mechanism = model->mechanism;
+
+	if (wish->score && mechanism->score == NULL && model->nbins == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" gives classes, not scores", model->name),
+				 errhint("Use private_predict, or a model whose mechanism gives scores.")));
+	if (!wish->score && (mechanism->answer == NULL || model->spec.nclasses == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" gives scores, not classes", model->name),
+				 errhint("Use private_score.")));
+	if (wish->precision == 0)
+		return;
+	if (mechanism->score == NULL || mechanism->check_precision == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("scores of model \"%s\" have a fixed precision", model->name),
+				 errhint("Leave the argument precision out.")));
+	mechanism->check_precision(&model->spec, wish->precision);
+}
+
+static Answer
+draw(const LedgerReceipt *receipt, const Mechanism *mechanism, const CachedModel *model,
+	 const double *x, const Wish *wish)
+{
+	const ModelRecord *record = model->record;
+	Answer		answer = {0};
+
+	if (wish->score && mechanism->score != NULL)
+	{
+		answer.isnull = !mechanism->score(receipt, &model->mechanism_model, x,
+										  wish->precision, &answer.score);
+		return answer;
+	}
+	answer.class_index = mechanism->answer(receipt, &model->mechanism_model, x);
+	answer.isnull = answer.class_index < 0;
+	if (wish->score && !answer.isnull)
+		answer.score = bin_middle(record, answer.class_index);
+	return answer;
+}
+
 /*
  * A learner in SQL runs the owner's function: as the owner, not as the asker,
  * and with nothing of the asker's in its search_path.
  */
-static int
-answer_as_owner(const LedgerReceipt *receipt, const CachedModel *model, const double *x)
+static Answer
+draw_safely(const LedgerReceipt *receipt, const Mechanism *mechanism, const CachedModel *model,
+			const double *x, const Wish *wish)
 {
+	const Ensemble *ensemble = model->mechanism_model.ensemble;
 	CatalogSession session;
-	int			answer;
+	Answer		answer;
 
+	if (ensemble == NULL || !ensemble_runs_sql(ensemble))
+		return draw(receipt, mechanism, model, x, wish);
 	owner_rights_begin(&session, model->record->relid);
-	answer = model->record->mechanism->answer(receipt, &model->mechanism_model, x);
+	answer = draw(receipt, mechanism, model, x, wish);
 	catalog_end(&session);
+	return answer;
+}
+
+/* The owner alone may have what no account can pay for. */
+static const LedgerReceipt *
+pay(PredictSite *predict)
+{
+	const ModelRecord *record = predict->model->record;
+
+	if (predict->stream != NULL)
+		return ledger_stream_answer(predict->stream);
+	if (!record->mechanism->owner_only)
+		return ledger_spend(predict->lease);
+	if (!object_ownercheck(RelationRelationId, record->relid, asking_role()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("model \"%s\" answers the owner of its relation only", record->name),
+				 errdetail("Answers of mechanism \"%s\" are not private enough for any budget.",
+						   record->mechanism->name),
+				 errhint("Ask the owner for a model with another mechanism.")));
+	return ledger_owner_receipt();
+}
+
+/* A question as bytes: the same for every form in which it may be asked. */
+static const void *
+question_bytes(const PredictSite *predict, const Wish *wish, Size *size)
+{
+	int			width = predict->model->record->spec.width;
+	double	   *bytes = palloc_array(double, width + 2);
+
+	bytes[0] = wish->score ? 1 : 0;
+	bytes[1] = wish->precision;
+	memcpy(bytes + 2, predict->x, width * sizeof(double));
+	*size = (width + 2) * sizeof(double);
+	return bytes;
+}
+
+/* From this session's memory, or from what is kept for good; memo is for keeping. */
+static bool
+recall(PredictSite *predict, const Wish *wish, Answer *answer, LedgerMemo *memo)
+{
+	const void *question;
+	Size		size;
+
+	if (repeat_find(predict->repeats, &predict->price, wish, predict->x, answer))
+		return true;
+	if (predict->memo_limit == 0)
+		return false;
+	question = question_bytes(predict, wish, &size);
+	if (!ledger_memo_find(&predict->price, asking_role(), question, size, memo) ||
+		!ledger_quote(&predict->price, asking_role(), 1).has_account)
+		return false;
+	if (!wish->score && !memo->isnull &&
+		(memo->class_index < 0 || memo->class_index >= predict->model->record->spec.nclasses))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("a remembered answer of model \"%s\" cannot be read",
+						predict->model->record->name),
+				 errhint("Retrain the model.")));
+	answer->isnull = memo->isnull;
+	answer->class_index = memo->class_index;
+	answer->score = memo->score;
+	repeat_remember(predict->repeats, wish, predict->x, answer);
+	return true;
+}
+
+/* Before the answer leaves, so that whoever has it has it for good. */
+static void
+keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *memo)
+{
+	repeat_remember(predict->repeats, wish, predict->x, answer);
+	if (predict->memo_limit == 0 || predict->memo_full)
+		return;
+	memo->isnull = answer->isnull;
+	memo->class_index = answer->class_index;
+	memo->score = answer->score;
+	predict->memo_full = !ledger_memo_keep(predict->lease, memo, predict->memo_limit);
+}
+
+static Answer
+ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wish *wish)
+{
+	const CachedModel *model = predict->model;
+	const LedgerReceipt *receipt;
+	LedgerMemo	memo;
+	Answer		answer;
+
+	check_wish(model->record, wish);
+	encode_input(site, predict, form, input);
+	if (recall(predict, wish, &answer, &memo))
+		return answer;
+	receipt = pay(predict);
+	answer = draw_safely(receipt, model->record->mechanism, model, predict->x, wish);
+	if (answer.isnull && predict->fallback != NULL)
+		answer = draw_safely(ledger_spend(predict->fallback), &vote_mechanism, model, predict->x,
+							 wish);
+	keep(predict, wish, &answer, &memo);
 	return answer;
 }
 
@@ -132,27 +351,19 @@ const char *
 request_predict(FmgrInfo *site, text *name, InputForm form, Datum input)
 {
 	PredictSite *predict = find_site(site, name);
-	const CachedModel *model = predict->model;
-	const LedgerReceipt *receipt;
-	int			answer;
+	Wish		wish = {0};
+	Answer		answer = ask(site, predict, form, input, &wish);
 
-	switch (form)
-	{
-		case INPUT_ARRAY:
-			encode_array(model->record->features, DatumGetArrayTypeP(input), predict->x);
-			break;
-		case INPUT_JSONB:
-			encode_jsonb(model->record->features, DatumGetJsonbP(input), predict->x);
-			break;
-		case INPUT_ROW:
-			encode_row_input(site, predict, DatumGetHeapTupleHeader(input));
-			break;
-	}
+	return answer.isnull ? NULL : predict->model->record->spec.classes[answer.class_index];
+}
 
-	receipt = ledger_spend(predict->lease);
-	if (ensemble_runs_sql(model->mechanism_model.ensemble))
-		answer = answer_as_owner(receipt, model, predict->x);
-	else
-		answer = model->record->mechanism->answer(receipt, &model->mechanism_model, predict->x);
-	return model->record->classes[answer];
+bool
+request_score(FmgrInfo *site, text *name, InputForm form, Datum input, double precision,
+			  double *score)
+{
+	Wish		wish = {.score = true, .precision = precision};
+	Answer		answer = ask(site, find_site(site, name), form, input, &wish);
+
+	*score = answer.score;
+	return !answer.isnull;
 }

@@ -120,11 +120,15 @@ append_model(StringInfo page, ReportRow row)
 				row_text(row, COLUMN_STATUS));
 	appendStringInfoString(page, "<dl>\n<dt>one answer costs</dt><dd>&epsilon; = ");
 	append_epsilon(page, row_double(row, COLUMN_EPSILON), ROUND_UP);
-	append_html(page, "</dd>\n<dt>mechanism</dt><dd>%s</dd>\n"
-				"<dt>learner</dt><dd>%s</dd>\n<dt>teachers</dt><dd>",
-				row_text(row, COLUMN_MECHANISM), row_text(row, COLUMN_LEARNER));
-	append_count(page, row_int64(row, COLUMN_TEACHERS));
-	append_html(page, "</dd>\n<dt>trained</dt><dd>%s</dd>\n"
+	append_html(page, "</dd>\n<dt>mechanism</dt><dd>%s</dd>\n", row_text(row, COLUMN_MECHANISM));
+	if (!row_is_null(row, COLUMN_LEARNER))
+	{
+		append_html(page, "<dt>learner</dt><dd>%s</dd>\n<dt>teachers</dt><dd>",
+					row_text(row, COLUMN_LEARNER));
+		append_count(page, row_int64(row, COLUMN_TEACHERS));
+		appendStringInfoString(page, "</dd>\n");
+	}
+	append_html(page, "<dt>trained</dt><dd>%s</dd>\n"
 				"<dt>created by</dt><dd><bdi>%s</bdi></dd>\n",
 				row_text(row, COLUMN_TRAINED_AT), row_text(row, COLUMN_CREATED_BY));
 	if (strcmp(row_text(row, COLUMN_OPTIONS), "{}") != 0)

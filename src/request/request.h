@@ -4,9 +4,12 @@
  *		The only readers of settings.
  *
  * protect.c	protect, unprotect, dropped tables
- * train.c		create_model, retrain, drop_model
- * predict.c	private_predict
+ * train.h		create_model, retrain, drop_model, see there
+ * predict.c	private_predict, private_score
+ * repeat.c		questions asked before
+ * stream.c		open_stream, close_stream
  * evaluate.c	evaluate
+ * export.c		export_model
  * report.c		report: a page for people, see report.h
  */
 #ifndef PRIVPRED_REQUEST_H
@@ -30,7 +33,7 @@ extern void request_unprotect(Oid relid);
 /* Inside a sql_drop event trigger. */
 extern void request_forget_dropped_relations(void);
 
-/* train.c */
+/* train.h */
 
 typedef struct CreateModelRequest
 {
@@ -50,6 +53,25 @@ extern Jsonb *request_create_model(const CreateModelRequest *request);
 extern Jsonb *request_retrain(const char *name);
 extern void request_drop_model(const char *name);
 
+typedef struct DistillRequest
+{
+	const char *student;
+	const char *teacher;
+	Oid			public_relation;
+	const char *learner;
+	int64		labels;			/* 0: of all rows */
+	Jsonb	   *options;
+} DistillRequest;
+
+/* Returns the student's card, and how it was made. */
+extern Jsonb *request_distill(const DistillRequest *request);
+
+/* What a stream on a model costs, all of it. */
+extern LedgerPrice stream_price(const ModelRecord *model, const StreamTerms *terms);
+
+/* A released model in words; charges everybody first. */
+extern text *request_export(const char *name);
+
 /* The columns of row r as the model's features, in SQL; the parameter holds them. */
 extern void append_encoding(StringInfo query, const FeatureSpec *features, const char *parameter);
 
@@ -62,14 +84,28 @@ typedef enum InputForm
 	INPUT_ROW
 } InputForm;
 
-/* One private answer; state lives in the call site's fn_extra. */
+/* One private answer, NULL if it is unstable; state lives in the call site's fn_extra. */
 extern const char *request_predict(FmgrInfo *site, text *model, InputForm form, Datum input);
 
-/* What the ledger needs to know of a model. */
+/* The same for a number; false: an unstable answer.  precision 0: the model's own. */
+extern bool request_score(FmgrInfo *site, text *model, InputForm form, Datum input,
+						  double precision, double *score);
+
+/* What the ledger needs to know of a model: its price as stored. */
 extern LedgerPrice request_price(const ModelRecord *model);
 
 /* What answers would cost the asker; has_account is false without a budget. */
 extern LedgerQuote request_quote(const char *model, int64 answers);
+
+/* public_tables.c */
+
+/* The Littlestone dimension of a finite class, read as the caller. */
+extern int	request_littlestone_dimension(Oid relid);
+
+/* stream.c */
+
+extern int64 request_open_stream(const char *model, const StreamTerms *terms);
+extern void request_close_stream(const char *model);
 
 /* evaluate.c */
 
@@ -78,8 +114,19 @@ typedef struct Evaluation
 	int64		rows;
 	double		private_accuracy;	/* expectation over the answer's randomness */
 	double		approximate_accuracy;	/* the same, to accounts of finite order */
+	bool		has_noises;		/* the mechanism has a choice at finite orders */
+	double		exponential_accuracy;
+	double		gaussian_accuracy;
 	double		majority_accuracy;
 	double		baseline_accuracy;
+
+	/* labels that are numbers, or bins of one: roots of mean squared errors */
+	bool		has_numbers;
+	bool		has_classes;
+	double		private_rmse;
+	double		approximate_rmse;
+	double		plain_rmse;
+	double		baseline_rmse;	/* of always answering their mean */
 } Evaluation;
 
 extern Evaluation request_evaluate(const char *model, Oid test_relation);

@@ -18,164 +18,16 @@
 #include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 #include "catalog/store.h"
+#include "ledger/charge.h"
 #include "ledger/ledger.h"
-#include "request/request.h"
-#include "sampler/sampler.h"
-
-#define MAX_PREDICTOR_BYTES		(INT64CONST(512) * 1024 * 1024)
-
-/*
- * ---------- what the owner declares ----------
- */
-
-static void
-check_name(const char *name)
-{
-	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("a model's name must have 1 to %d bytes", NAMEDATALEN - 1),
-				 errhint("Choose a short name, as for a table.")));
-	if (model_exists(name))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("model \"%s\" already exists", name),
-				 errhint("Use privpred.retrain, or privpred.drop_model first.")));
-}
-
-static void
-check_numbers(const CreateModelRequest *request, ModelRecord *model)
-{
-	if (request->teachers < 1 || request->teachers > PRIVPRED_MAX_TEACHERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("teachers must be between 1 and %d", PRIVPRED_MAX_TEACHERS),
-				 errhint("A few hundred rows per teacher is a good start.")));
-	model->teachers = request->teachers;
-	if (!epsilon_to_units(request->epsilon, EPSILON_PER_ANSWER_MAX, &model->epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be a number from %g to %g", EPSILON_MIN,
-						EPSILON_PER_ANSWER_MAX),
-				 errdetail("It is the privacy loss of one answer."),
-				 errhint("Useful values lie between 0.01 and 2.")));
-}
-
-static void
-check_size(const ModelRecord *model)
-{
-	int64		bytes = (int64) model->teachers * model->nclasses *
-		(2 * model->features->width + 1) * sizeof(double);
-
-	if (bytes > MAX_PREDICTOR_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the model would need up to " INT64_FORMAT " MB, more than the limit of " INT64_FORMAT " MB",
-						bytes / (1024 * 1024), MAX_PREDICTOR_BYTES / (1024 * 1024)),
-				 errhint("Declare fewer teachers, classes, columns or levels.")));
-}
-
-static void
-check_plugins(const CreateModelRequest *request, ModelRecord *model)
-{
-	model->mechanism = mechanism_lookup(request->mechanism);
-	if (model->mechanism == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("mechanism \"%s\" does not exist", request->mechanism),
-				 errhint("The mechanisms are: %s.", mechanism_names())));
-	model->learner = learner_lookup(request->learner);
-	if (model->learner == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("learner \"%s\" does not exist", request->learner),
-				 errhint("The learners are: %s.", learner_names())));
-}
-
-/* The model's options and its classes, as the learner's aggregate wants them. */
-static Jsonb *
-learner_options(const ModelRecord *model)
-{
-	StringInfoData classes;
-	Datum		declared;
-
-	initStringInfo(&classes);
-	appendStringInfoString(&classes, "{\"classes\": [");
-	for (int i = 0; i < model->nclasses; i++)
-	{
-		if (i > 0)
-			appendStringInfoString(&classes, ", ");
-		escape_json(&classes, model->classes[i]);
-	}
-	appendStringInfoString(&classes, "]}");
-	declared = DirectFunctionCall1(jsonb_in, CStringGetDatum(classes.data));
-	return DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(model->options),
-											  declared));
-}
-
-static void
-check_options(const ModelRecord *model, Oid label_type)
-{
-	LearnerOptions parsed;
-	JsonbValue	storage;
-
-	if (!JB_ROOT_IS_OBJECT(model->options))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("options must be a JSON object"),
-				 errhint("Pass options => '{\"key\": value}'.")));
-	if (getKeyJsonValueFromContainer(&model->options->root, "classes", 7, &storage) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("classes are not an option"),
-				 errhint("Pass them as the argument classes.")));
-	learner_parse_options(model->learner, learner_options(model), &parsed);
-	if (model->learner->runs_user_code)
-		learner_check_sql_functions(&parsed, label_type);
-}
-
-static ModelRecord *
-declare_model(const CreateModelRequest *request, const ProtectedRelation *protected)
-{
-	ModelRecord *model = palloc0_object(ModelRecord);
-	Relation	relation = table_open(request->relid, AccessShareLock);
-	AttrNumber	label = get_attnum(request->relid, request->label);
-	uint64		salt[MODEL_SALT_LENGTH / sizeof(uint64)];
-	Oid			label_type;
-
-	model->name = pstrdup(request->name);
-	model->relation_id = protected->relation_id;
-	model->relid = request->relid;
-	model->label = pstrdup(request->label);
-	if (label <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", request->label,
-						RelationGetRelationName(relation)),
-				 errhint("The label is a column of the protected table.")));
-	label_type = getBaseType(TupleDescAttr(RelationGetDescr(relation), label - 1)->atttypid);
-	check_numbers(request, model);
-	check_plugins(request, model);
-	model->classes = classes_declare(request->classes, request->label, label_type,
-									 &model->nclasses);
-	model->features = feature_spec_declare(request->features, RelationGetDescr(relation),
-										   RelationGetRelationName(relation));
-	if (model->mechanism->validate)
-		model->mechanism->validate(model->teachers, model->nclasses, model->epsilon);
-	model->options = request->options;
-	check_options(model, label_type);
-	check_size(model);
-	for (int i = 0; i < lengthof(salt); i++)
-		salt[i] = sample_uint64();
-	memcpy(model->salt, salt, MODEL_SALT_LENGTH);
-	table_close(relation, AccessShareLock);
-	return model;
-}
+#include "progress/progress.h"
+#include "request/train.h"
 
 /*
  * ---------- the training query ----------
@@ -204,17 +56,16 @@ estimated_rows(const char *relation)
  * maintenance_work_mem, else one teacher after the other (sorting).
  */
 static void
-choose_grouping(const ModelRecord *model, const char *relation)
+choose_grouping(const ModelRecord *model, double rows)
 {
 	const Learner *learner = model->learner;
 	int			width = model->features->width;
-	double		rows = estimated_rows(relation);
 	double		limit = maintenance_work_mem * 1024.0;
 	double		bytes;
 
 	if (learner->additive)
-		bytes = Min(rows, model->teachers) * sizeof(int128) *
-			(learner->shared_sums(width) + (double) model->nclasses * learner->class_sums(width));
+		bytes = Min(rows, model->spec.teachers) * sizeof(int128) *
+			(learner->shared_sums(width) + (double) model->spec.nclasses * learner->class_sums(width));
 	else
 		bytes = rows * (width + 2) * sizeof(double);
 	session_set("work_mem", psprintf("%d", maintenance_work_mem));
@@ -241,7 +92,7 @@ append_encoding(StringInfo query, const FeatureSpec *features, const char *param
 	appendStringInfoString(query, as_row ? "))" : ")");
 }
 
-static void
+void
 append_units(StringInfo query, const ProtectedRelation *protected, const char *between,
 			 const char *after)
 {
@@ -261,54 +112,151 @@ label_type_name(const ModelRecord *model)
 								FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
+/* The inner edges of bins, as the encoding of the label scales them. */
+static ArrayType *
+scaled_edges(const ModelRecord *model, const FeatureSpec *label)
+{
+	int			count = Max(model->nbins - 1, 0);
+	Datum	   *edges = palloc_array(Datum, Max(count, 1));
+
+	for (int i = 0; i < count; i++)
+		edges[i] = Float8GetDatum((model->bin_edges[i + 1] - label->features[0].min) *
+								  label->features[0].scale);
+	return construct_array(edges, count, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+						   TYPALIGN_DOUBLE);
+}
+
+void
+training_query_begin(TrainingQuery *query, const ModelRecord *model)
+{
+	static const Oid types[TRAINING_PARAMETERS] = {BYTEAOID, INT4OID, JSONBOID, JSONBOID,
+	TEXTARRAYOID, JSONBOID, FLOAT8ARRAYOID};
+	FeatureSpec no_label = {0};
+	FeatureSpec *label = &no_label;
+
+	initStringInfo(&query->text);
+	query->relation = relation_sql_name(model->relid);
+	if (model->nbins > 0 || model->spec.nclasses == 0)
+	{
+		Relation	relation = table_open(model->relid, AccessShareLock);
+
+		label = label_spec(model, RelationGetDescr(relation), RelationGetRelationName(relation));
+		table_close(relation, AccessShareLock);
+	}
+	memcpy(query->types, types, sizeof(types));
+#define PARAMETER(number) query->values[(number) - 1]
+	PARAMETER(PARAMETER_SALT) =
+		PointerGetDatum(cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH));
+	PARAMETER(PARAMETER_TEACHERS) = Int32GetDatum(model->spec.teachers);
+	PARAMETER(PARAMETER_FEATURES) = JsonbPGetDatum(feature_spec_write(model->features));
+	PARAMETER(PARAMETER_OPTIONS) = JsonbPGetDatum(learner_options(model));
+	PARAMETER(PARAMETER_CLASSES) =
+		PointerGetDatum(array_of_classes(model->spec.classes, model->spec.nclasses));
+	PARAMETER(PARAMETER_LABEL) = JsonbPGetDatum(feature_spec_write(label));
+	PARAMETER(PARAMETER_EDGES) = PointerGetDatum(scaled_edges(model, label));
+#undef PARAMETER
+}
+
+void
+append_scaled_label(StringInfo query, const ModelRecord *model)
+{
+	appendStringInfo(query, "(privpred.encode($%d, r.%s))[1]", PARAMETER_LABEL,
+					 quote_identifier(model->label));
+}
+
+/* Values outside the outer bins count as inside. */
+static void
+append_bin(StringInfo query, const ModelRecord *model)
+{
+	appendStringInfoString(query, "pg_catalog.width_bucket(");
+	append_scaled_label(query, model);
+	appendStringInfo(query, ", $%d)", PARAMETER_EDGES);
+}
+
+/* The label as learners want it. */
+static void
+append_class(StringInfo query, const ModelRecord *model)
+{
+	if (model->nbins == 0)
+	{
+		appendStringInfo(query, "r.%s", quote_identifier(model->label));
+		return;
+	}
+	appendStringInfo(query, "CASE WHEN r.%s IS NOT NULL THEN $%d[",
+					 quote_identifier(model->label), PARAMETER_CLASSES);
+	append_bin(query, model);
+	appendStringInfoString(query, " + 1] END");
+}
+
+void
+append_label_number(StringInfo query, const ModelRecord *model)
+{
+	const char *label = quote_identifier(model->label);
+
+	if (model->spec.nclasses > 0 && model->nbins == 0)
+		appendStringInfo(query, "pg_catalog.array_position($%d::%s[], r.%s::%s) - 1",
+						 PARAMETER_CLASSES, label_type_name(model), label, label_type_name(model));
+	else
+	{
+		appendStringInfo(query, "CASE WHEN r.%s IS NOT NULL THEN ", label);
+		if (model->nbins > 0)
+			append_bin(query, model);
+		else
+			append_scaled_label(query, model);
+		appendStringInfoString(query, " END");
+	}
+}
+
 /*
  * NOT NULL is not enforced in foreign tables and can be dropped in a child
  * table; rows without a unit would make a teacher of nobody's, so they are left
  * out.
  */
-static char *
-training_query(const ModelRecord *model, const ProtectedRelation *protected, const char *relation)
+static void
+append_teachers_query(TrainingQuery *query, const ModelRecord *model,
+					  const ProtectedRelation *protected)
 {
-	StringInfoData query;
-	const char *label = quote_identifier(model->label);
+	StringInfo	text = &query->text;
 
-	initStringInfo(&query);
-	appendStringInfoString(&query,
+	appendStringInfoString(text,
 						   "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
 						   " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint"
 						   " FROM (SELECT CASE WHEN ");
-	append_units(&query, protected, " IS NOT NULL AND ", " IS NOT NULL");
-	appendStringInfo(&query, " THEN privpred.teacher_of(%s",
+	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL");
+	appendStringInfo(text, " THEN privpred.teacher_of(%s",
 					 protected->nunits > 1 ? "ROW(" : "");
-	append_units(&query, protected, ", ", protected->nunits > 1 ? ")" : "");
-	appendStringInfo(&query, ", $1, $2) END AS t, privpred.%s(r.%s, ",
-					 model->learner->aggregate ? model->learner->aggregate : model->learner->name,
-					 label);
-	append_encoding(&query, model->features, "$3");
-	appendStringInfo(&query,
-					 ", $4) AS m, pg_catalog.count(*) AS n, pg_catalog.count(*) FILTER"
-					 " (WHERE (r.%s = ANY ($5::%s[])) IS NOT TRUE) AS unused"
-					 " FROM %s r GROUP BY 1) s",
-					 label, label_type_name(model), relation);
-	return query.data;
+	append_units(text, protected, ", ", protected->nunits > 1 ? ")" : "");
+	appendStringInfo(text, ", $%d, $%d) END AS t, privpred.%s(", PARAMETER_SALT,
+					 PARAMETER_TEACHERS,
+					 model->learner->aggregate ? model->learner->aggregate : model->learner->name);
+	append_class(text, model);
+	appendStringInfoString(text, ", ");
+	append_encoding(text, model->features, psprintf("$%d", PARAMETER_FEATURES));
+	appendStringInfo(text, ", $%d) AS m, pg_catalog.count(*) AS n, pg_catalog.count(*) FILTER"
+					 " (WHERE (", PARAMETER_OPTIONS);
+	append_class(text, model);
+	appendStringInfo(text, " = ANY ($%d::%s[])) IS NOT TRUE) AS unused FROM %s r GROUP BY 1) s",
+					 PARAMETER_CLASSES, model->nbins > 0 ? "pg_catalog.text" : label_type_name(model),
+					 query->relation);
 }
 
 /* Tells the owner, and nobody else, what the rows made of the declaration. */
 static void
 report_training(const ModelRecord *model, int64 unused_rows)
 {
-	int			fitted = ensemble_fitted(ensemble_load(model->predictor));
+	int			fitted = model->predictor != NULL ?
+		ensemble_fitted(ensemble_load(model->predictor)) : model->spec.teachers;
 
 	if (unused_rows > 0)
 		ereport(NOTICE,
 				(errmsg(INT64_FORMAT " rows were left out of model \"%s\"", unused_rows,
 						model->name),
 				 errdetail("Their label is NULL or not one of the declared classes, or their unit is NULL.")));
-	if (fitted < model->teachers)
+	if (fitted < model->spec.teachers)
 		ereport(NOTICE,
 				(errmsg("%d of %d teachers of model \"%s\" always vote \"%s\"",
-						model->teachers - fitted, model->teachers, model->name,
-						model->classes[model_default_class(model)]),
+						model->spec.teachers - fitted, model->spec.teachers, model->name,
+						model->spec.classes[model->spec.default_class]),
 				 errdetail("They had no rows, rows of one class only, or could not be fitted."),
 				 errhint("Fewer teachers get more rows each.")));
 }
@@ -330,48 +278,112 @@ check_columns(const ModelRecord *model)
 	}
 }
 
-static void
-train(ModelRecord *model, const ProtectedRelation *protected)
+/* Teachers, by one grouped query; returns how many rows could not be used. */
+static int64
+train_teachers(ModelRecord *model, const ProtectedRelation *protected, TrainingQuery *query)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext spi;
 	CatalogSession session;
-	char	   *relation = quote_qualified_identifier(get_namespace_name(get_rel_namespace(model->relid)),
-													  get_rel_name(model->relid));
-	Oid			types[] = {BYTEAOID, INT4OID, JSONBOID, JSONBOID, TEXTARRAYOID};
-	Datum		values[lengthof(types)];
 	SPIPlanPtr	plan;
 	Datum		predictor;
+	LearnerOptions options;
 	bool		isnull;
 	int64		unused_rows;
+	double		rows;
 
-	check_unit_columns(protected);
-	check_columns(model);
-	values[0] = PointerGetDatum(cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH));
-	values[1] = Int32GetDatum(model->teachers);
-	values[2] = JsonbPGetDatum(feature_spec_write(model->features));
-	values[3] = JsonbPGetDatum(learner_options(model));
-	values[4] = PointerGetDatum(array_of_classes(model->classes, model->nclasses));
-
+	learner_parse_options(model->learner, learner_options(model), &options);
+	append_teachers_query(query, model, protected);
 	relation_owner_begin(&session, model->relid);
-	choose_grouping(model, relation);
-	plan = SPI_prepare_cursor(training_query(model, protected, relation),
-							  lengthof(types), types, CURSOR_OPT_PARALLEL_OK);
+	rows = estimated_rows(query->relation);
+	choose_grouping(model, rows);
+	progress_phase_rows("training teachers", rows);
+	plan = SPI_prepare_cursor(query->text.data, TRAINING_PARAMETERS, query->types,
+							  CURSOR_OPT_PARALLEL_OK);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	if (SPI_execute_plan(plan, values, NULL, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
+	if (SPI_execute_plan(plan, query->values, NULL, true, 0) != SPI_OK_SELECT ||
+		SPI_processed != 1)
 		elog(ERROR, "training query failed");
 	spi = MemoryContextSwitchTo(caller);
 	predictor = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	model->predictor = predictor_complete(model->learner,
+	model->predictor = predictor_complete(model->learner, &options,
 										  isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
-										  model->teachers, model->classes, model->nclasses,
-										  model->features->width, model_default_class(model));
+										  model->spec.teachers, model->features->width,
+										  model->spec.default_class);
 	unused_rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
 											  2, &isnull));
 	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
-	report_training(model, isnull ? 0 : unused_rows);
+	return isnull ? 0 : unused_rows;
+}
+
+/* Mechanisms that learn from units themselves. */
+static int64
+train_on_units(ModelRecord *model, const ProtectedRelation *protected)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext training;
+	MemoryContext spi;
+	CatalogSession session;
+	UnitSource *units;
+	bytea	   *state;
+	int64		unused_rows;
+	bool		one_row_each = units_are_rows(protected);	/* before the snapshot is taken */
+
+	relation_owner_begin(&session, model->relid);
+	session_set("work_mem", psprintf("%d", maintenance_work_mem));
+	session_set("jit", "off");
+	training = AllocSetContextCreate(CurrentMemoryContext, "privpred training",
+									 ALLOCSET_DEFAULT_SIZES);
+	spi = MemoryContextSwitchTo(training);
+	units = units_open(model, protected, one_row_each);
+	progress_phase_rows("reading rows", estimated_rows(units_relation(units)));
+	state = model->mechanism->train(&model->spec, units, (Size) maintenance_work_mem * 1024);
+	unused_rows = units_left_out(units);
+	units_close(units);
+	MemoryContextSwitchTo(caller);
+	model->state = (bytea *) PG_DETOAST_DATUM_COPY(PointerGetDatum(state));
+	MemoryContextSwitchTo(spi);
+	MemoryContextDelete(training);
+	catalog_end(&session);
+	return unused_rows;
+}
+
+/* What this version costs, for views and for the choice of orders. */
+static void
+set_charges(ModelRecord *model)
+{
+	Charge		charge;
+
+	model->charge = model->pure_charge = NULL;
+	if (mechanism_charge(model->mechanism, &model->spec, false, &charge))
+		model->charge = charge_to_text(&charge, palloc(CHARGE_TEXT_SIZE));
+	if (mechanism_charge(model->mechanism, &model->spec, true, &charge))
+		model->pure_charge = charge_to_text(&charge, palloc(CHARGE_TEXT_SIZE));
+	if (model->charge == NULL && !model->mechanism->owner_only)
+		elog(ERROR, "mechanism \"%s\" has no valid charge", model->mechanism->name);
+}
+
+static void
+train(ModelRecord *model, const ProtectedRelation *protected)
+{
+	TrainingQuery query;
+	int64		unused_rows;
+
+	set_charges(model);
+	check_unit_columns(protected);
+	check_columns(model);
+	progress_begin(model->name, model->relid);
+	if (model->mechanism->asks_teachers)
+	{
+		training_query_begin(&query, model);
+		unused_rows = train_teachers(model, protected, &query);
+	}
+	else
+		unused_rows = train_on_units(model, protected);
+	progress_end();
+	report_training(model, unused_rows);
 }
 
 /*
@@ -386,8 +398,7 @@ request_create_model(const CreateModelRequest *request)
 
 	check_relation_owner(request->relid);
 	protected = protected_relation_get(request->relid);
-	check_name(request->name);
-	model = declare_model(request, protected);
+	model = model_declare(request, protected);
 	train(model, protected);
 	model_insert(model);
 	return model_card(model->name);
@@ -407,8 +418,12 @@ Jsonb *
 request_retrain(const char *name)
 {
 	ModelRecord *model = own_model(name);
+	ProtectedRelation *protected = protected_relation_get(model->relid);
 
-	train(model, protected_relation_get(model->relid));
+	check_unit_columns(protected);
+	check_columns(model);
+	model_declare_sizes(model, protected);
+	train(model, protected);
 	model_update(model);
 	ledger_invalidate_leases();
 	return model_card(name);

@@ -66,3 +66,33 @@ sample_bernoulli_exp(uint64 factor, uint64 numerator, uint64 denominator)
 {
 	return sample_bernoulli_exp_wide((uint128) factor * numerator, denominator);
 }
+
+/*
+ * Each coin compares a uniform number below one with the share, binary digit by
+ * digit from the top, and is decided by the first digit that differs: set if
+ * the number's is the smaller.  One word has a digit for each of 64 coins, and
+ * about seven words decide them all.
+ */
+uint64
+sample_bernoulli_word(Share share)
+{
+	uint64		open = ~UINT64CONST(0);
+	uint64		result = 0;
+
+	for (int digit = 31; digit >= 0 && open != 0; digit--)
+	{
+		uint64		word = sample_uint64();
+
+		if (share >> digit & 1)
+		{
+			result |= open & ~word;
+			open &= word;
+		}
+		else
+			open &= ~word;
+		/* What is equal up to the share's last set digit is not smaller. */
+		if ((share & (((Share) 1 << digit) - 1)) == 0)
+			break;
+	}
+	return result;
+}

@@ -51,6 +51,16 @@ extern bool sample_bernoulli(uint64 numerator, uint64 denominator);
 extern bool sample_bernoulli_exp(uint64 factor, uint64 numerator, uint64 denominator);
 extern bool sample_bernoulli_exp_wide(uint128 numerator, uint128 denominator);
 
+/*
+ * 64 coins at once, each a bit of the result that is set with probability
+ * share / 2^32, independently.
+ */
+typedef uint32 Share;
+
+#define SHARE_ONE	4294967296.0	/* 2^32 */
+
+extern uint64 sample_bernoulli_word(Share share);
+
 /* discrete.c */
 
 /*

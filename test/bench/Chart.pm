@@ -1,4 +1,4 @@
-# Two plain pictures in SVG, for docs/benchmarks.md.
+# Plain pictures in SVG, for docs/benchmarks.md.
 package Chart;
 use strict;
 use warnings;
@@ -56,27 +56,42 @@ sub bars
 	write_picture($file, $width, $height, $title, $body);
 }
 
-# lines FILE TITLE [LABEL, [X, Y]...]...: x on a logarithmic scale
+# lines FILE TITLE LABEL_OF_X [LABEL, [X, Y]...]...: x on a logarithmic scale, y from 0.1 steps to 1
 sub lines
 {
-	my ($file, $title, @lines) = @_;
+	my ($file, $title, $of_x, @lines) = @_;
+	my ($low) = sort { $a <=> $b } map { my (undef, @p) = @$_; map { $_->[1] } @p } @lines;
+	$low = int($low * 10) / 10;
+	draw($file, $title, $of_x, [ map { sprintf '%.1f', $low + $_ / 10 } 0 .. (1 - $low) * 10 + 0.001 ], sub { $_[0] }, @lines);
+}
+
+# log_lines: the same with both on logarithmic scales, y from 0.0005 to 0.5
+sub log_lines
+{
+	my ($file, $title, $of_x, @lines) = @_;
+	draw($file, $title, $of_x, [ 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5 ], sub { log $_[0] }, @lines);
+}
+
+# draw ... [Y OF GRID]... SCALE_OF_Y ...
+sub draw
+{
+	my ($file, $title, $of_x, $grid, $scale, @lines) = @_;
 	my ($left, $right, $top, $bottom, $width, $height) = (60, 220, 45, 45, 900, 420);
 	my @points = map { my (undef, @p) = @$_; @p } @lines;
 	my @x = sort { $a <=> $b } keys %{ { map { $_->[0] => 1 } @points } };
-	my ($low) = sort { $a <=> $b } map { $_->[1] } @points;
-	$low = int($low * 10) / 10;
+	my ($low, $high) = map { $scale->($_) } @$grid[ 0, -1 ];
 	my $span = @x > 1 ? log($x[-1] / $x[0]) : 1;
 	my $px = sub { $left + log($_[0] / $x[0]) / $span * ($width - $left - $right) };
-	my $py = sub { $height - $bottom - ($_[0] - $low) / (1 - $low) * ($height - $top - $bottom) };
+	my $py = sub { $height - $bottom - ($scale->($_[0]) - $low) / ($high - $low) * ($height - $top - $bottom) };
 	my $body = '';
 
-	for (my $y = $low; $y <= 1.0001; $y += 0.1)
+	for my $y (@$grid)
 	{
 		$body .= sprintf qq{<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#ddd"/>\n}, $left, $py->($y), $width - $right, $py->($y);
-		$body .= label($left - 8, $py->($y) + 4, sprintf('%.1f', $y), 'text-anchor="end"');
+		$body .= label($left - 8, $py->($y) + 4, $y, 'text-anchor="end"');
 	}
-	$body .= label($px->($_), $height - $bottom + 20, $_, 'text-anchor="middle"') for @x;
-	$body .= label(($left + $width - $right) / 2, $height - 8, 'epsilon of one answer', 'text-anchor="middle"');
+	$body .= label($px->($_), $height - $bottom + 20, $_ =~ s/(?<=\d)(?=(\d{3})+$)/,/gr, 'text-anchor="middle"') for @x;
+	$body .= label(($left + $width - $right) / 2, $height - 8, $of_x, 'text-anchor="middle"');
 	for my $i (0 .. $#lines)
 	{
 		my ($name, @p) = @{ $lines[$i] };

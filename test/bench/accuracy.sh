@@ -2,14 +2,7 @@
 # Accuracy of private answers on rows that were not trained on: the exact
 # expectation over the noise, from privpred.evaluate().
 
-# load_data STEM SPLIT: STEM_SPLIT.csv.gz, all numbers, id first
-load_data() {
-	local header
-	header=$(zcat "$data/$1_$2.csv.gz" 2>/dev/null | head -n 1 || true)
-	header=${header#id,}
-	sql -c "CREATE TABLE $1_$2 (id int PRIMARY KEY, ${header//,/ float8, } int)" \
-		-c "\\copy $1_$2 FROM PROGRAM 'zcat $data/$1_$2.csv.gz' CSV HEADER" -c "VACUUM ANALYZE $1_$2"
-}
+. test/bench/load.sh
 
 # evaluate DATA LABEL FEATURES MORE LEARNER TEACHERS EPSILON: trains on DATA_train
 # with those, and samples the accuracies on DATA_test

@@ -108,6 +108,12 @@ if ($headline && $headline == 1_000_000)
 		[ ratios("logistic/$headline", "scikit-learn/$headline") ], 2, ' x', '<', 1);
 }
 target('an answer of 100 teachers x 20 features, array form', $values{'answer/array/2/100'}, 2, ' us', '<=', 5);
+if (has('threshold/pure'))
+{
+	target('an answer of threshold on ' . number($facts{threshold_rows}, 0) . ' rows, beyond a vote of one teacher',
+		$values{'threshold/pure'}, 2, ' us', '<=', 3);
+	target('the same, to an account with delta', $values{'threshold/finite'}, 2, ' us', '<=', 3);
+}
 target('one durable debit against UPDATE + COMMIT, 1 client', [ ratios('tps/update/1', 'tps/debit/1') ], 2, ' x', '<=', 1.5);
 target('debits against UPDATEs of one row, 32 clients', [ ratios('tps/debit/32', 'tps/update/32') ], 1, ' x', '>=', 5);
 my $share = has('share/asleep') ? 100 * (median('share/asleep') + (median('share/awake') // 0)) : undef;
@@ -118,7 +124,29 @@ if (has('memory/growth/linear'))
 	target("memory, linear on " . number($facts{memory_rows}, 0) . " rows, beyond the model",
 		[ median('memory/growth/linear') - median('memory/model/linear') ], 1, ' MB', '<=', $facts{maintenance_work_mem});
 }
+target('200,000 answers of a stream against the plain majority, 4,000 teachers, (1, 1e-6)',
+	[ ratios('stream/sparse/200000', 'stream/majority') ], 4, '', '>=', 0.99);
+target('the same by votes', $values{'stream/vote/200000'}, 3, '', '<', 0.9);
 target('accuracy on Adult, 100 logistic teachers, epsilon 0.5', [ median('accuracy/adult/logistic/100/0.5') ], 4, '', '>=', 0.835);
+target('accuracy on Adult of a student of 1,600 private labels, (2, 1e-6) in all', $values{'distill/adult'} // [], 4, '', '>=', 0.805);
+target('training with gradient, 1,000,000 rows x 20, one process, against avg()', [ ratios('gradient/train', 'gradient/avg') ], 1, ' x', '<=', 10);
+target("accuracy of gradient on Adult, total epsilon $_->[0], delta 1e-6", $values{"gradient/adult/$_->[0]"} // [], 4, '', '>=', $_->[1])
+	foreach [ 0.1, 0.820 ], [ 0.5, 0.841 ], [ 1, 0.843 ], [ 8, 0.844 ];
+target('accuracy of gradient on MNIST 7 x 7, ten classes, total epsilon 1 (0.901 without privacy)', $values{'gradient/mnist7x7/1'} // [], 4, '', '>=', 0.871);
+foreach my $epsilon (grep { has("diffprivlib/adult/$_") } 0.1, 0.5, 1, 8)
+{
+	target("accuracy of gradient beyond diffprivlib's logistic regression, epsilon $epsilon",
+		[ median("gradient/adult/$epsilon") - median("diffprivlib/adult/$epsilon") ], 4, '', '>=', 0);
+}
+target('accuracy on Adult, 25 boosted teachers, epsilon 0.5, accounts with delta', [ median('trees/approximate/adult/boost/25/0.5') ], 4, '', '>=', 0.856);
+target('the same, 100 teachers, epsilon 0.1', [ median('trees/approximate/adult/boost/100/0.1') ], 4, '', '>=', 0.843);
+target('training these 100 teachers, 30 rounds of depth 4', [ median('trees/seconds/adult/boost/100/0.1') ], 1, ' s', '<', 10);
+target('an answer of theirs', $values{'trees/answer'}, 1, ' us', '<', 50);
+if (has('trees/private/mnist7x7/boost/50/1', 'trees/private/mnist7x7/logistic/50/1'))
+{
+	target('accuracy on mnist7x7, 50 teachers, epsilon 1: boosted above logistic',
+		[ 100 * (median('trees/private/mnist7x7/boost/50/1') - median('trees/private/mnist7x7/logistic/50/1')) ], 1, ' points', '>=', 5);
+}
 
 $page .= "# Benchmarks\n\nWritten by `make bench SAVE=1`; run `make bench` for those of your machine. Everything is measured in one run; "
 	. "what is compared is measured in turn, at least $facts{repeat} times. "
@@ -198,6 +226,66 @@ if (defined $share)
 			: "; perf is not there to say how much of the rest is the ledger's code."));
 }
 
+# ---------- streams ----------
+
+if (has('stream/majority'))
+{
+	my @counts = sort { $a <=> $b } map { m{^stream/vote/(\d+)} ? $1 : () } keys %values;
+	my %of = map { my $kind = $_; ($kind => [ map { [ $_, median("stream/$kind/$_") ] } @counts ]) } qw(vote sparse);
+	heading('A stream beside votes');
+	say_both('Accuracy of so many answers within one budget of (1, 1e-6), ' . number($facts{stream_rows}, 0)
+		. ' rows, 4,000 centroid teachers, two classes with a margin, 5% of the labels wrong, questions off the margin. '
+		. 'Votes by the exponential mechanism, each at the largest epsilon that buys so many (expectation); '
+		. 'a stream for 20 unstable answers at epsilon ' . number(median('stream/epsilon'), 4)
+		. ' and delta 2.5e-8 each (as drawn; an unstable answer counts as wrong). The plain majority has '
+		. number(median('stream/majority'), 4) . ". The stream gave " . number(median('stream/unstable'), 0)
+		. ' unstable answers and ' . number(median('stream/answered'), 0) . ' others, '
+		. number(median('stream/microseconds'), 1) . " us each.\n");
+	table([ 'answers', 'votes', 'stream' ],
+		map { [ number($_, 0), number(median("stream/vote/$_"), 4), number(median("stream/sparse/$_"), 4) ] } @counts);
+	Chart::lines("$directory/streams.svg", 'Accuracy of the answers that a budget of (1, 1e-6) buys', 'answers',
+		[ 'stream, T = 20', @{ $of{sparse} } ], [ 'votes', @{ $of{vote} } ],
+		[ 'plain majority', map { [ $_, median('stream/majority') ] } @counts ]);
+	picture('Accuracy by number of answers: a stream stays with the majority, votes fall', 'streams.svg');
+}
+
+# ---------- rates ----------
+
+sub mean { my ($name) = @_; my $all = $values{$name} or return undef; my $sum = 0; $sum += $_ for @$all; return $sum / @$all }
+
+# Rows at which the error falls to a limit, between the neighbours on a double logarithmic scale.
+sub rows_for
+{
+	my ($limit, @points) = @_;
+	for my $i (1 .. $#points)
+	{
+		my ($n, $error, $next_n, $next) = (@{ $points[ $i - 1 ] }, @{ $points[$i] });
+		next unless $error > $limit && $next <= $limit;
+		return $n * ($next_n / $n)**(log($error / $limit) / log($error / $next));
+	}
+	return undef;
+}
+
+if (has('rate/0/vote/1000'))
+{
+	my @names = qw(vote threshold average stable_flip relabel);
+	my @sizes_of_rates = sort { $a <=> $b } map { m{^rate/0/vote/(\d+)} ? $1 : () } keys %values;
+	my %curve;
+	for my $name (@names)
+	{
+		$curve{$name} = [ map { [ $_, mean("rate/0/$name/$_") ] } grep { has("rate/0/$name/$_") } @sizes_of_rates ];
+	}
+	heading('How many rows');
+	say_both('Expected error of one answer at epsilon 0.5 on x > 0.4, x uniform, by number of rows; means over tables. Parameters are declared for the number of rows. '
+		. 'relabel takes ' . number(median('rate/relabel_needs'), 0) . " rows or more.\n");
+	table([ 'rows', @names ], map { my $n = $_; [ number($n, 0), map { number(mean("rate/0/$_/$n"), 4) } @names ] } @sizes_of_rates);
+	say_both("\nRows at which the error falls to a limit, between those measured.\n");
+	table([ 'error', @names ], map { my $limit = $_; [ $limit, map { number(rows_for($limit, @{ $curve{$_} }), 0) } @names ] } 0.2, 0.1, 0.06, 0.03, 0.01);
+	Chart::log_lines("$directory/rates.svg", 'Error of one answer at epsilon 0.5, by number of rows', 'rows',
+		map { [ $_, @{ $curve{$_} } ] } @names);
+	picture('Error by number of rows: two fall as 1/n, two as its root', 'rates.svg');
+}
+
 # ---------- memory ----------
 
 if (has('memory/growth/linear'))
@@ -247,7 +335,8 @@ for my $data (@datasets)
 }
 if (@lines)
 {
-	Chart::lines("$directory/benchmarks-accuracy.svg", 'Accuracy of private answers by the epsilon of one answer', @lines);
+	Chart::lines("$directory/benchmarks-accuracy.svg", 'Accuracy of private answers by the epsilon of one answer',
+		'epsilon of one answer', @lines);
 	picture('Accuracy by epsilon', 'benchmarks-accuracy.svg');
 }
 

@@ -6,7 +6,8 @@
 #	SAVE=1			writes docs/benchmarks.md and its pictures
 #	DATA=DIR		accuracy also on adult_{train,test}.csv.gz and
 #					mnist7x7_{train,test}.csv.gz in DIR (header row, id first, label last)
-#	PARTS="..."		some of: training prediction ledger memory accuracy
+#	PARTS="..."		some of: training prediction threshold ledger memory accuracy streams gradient trees rates distill
+#	DIFFPRIVLIB=DIR	its source, to compare mechanism gradient with (needs DATA)
 #	SIZES="..."		rows to train on (100000 1000000)
 #	BIG=1			memory with 10,000,000 rows instead of 2,000,000
 #	REPEAT=N		repetitions, interleaved, of which the median counts (3)
@@ -40,7 +41,7 @@ if [ -z "${BENCH_RESULTS:-}" ]; then
 	done
 	if [ "$status" -eq 0 ] && [ "${SAVE:-0}" = 1 ]; then
 		mkdir -p "$privpred_top/docs"
-		for file in benchmarks.md benchmarks-training.svg benchmarks-accuracy.svg; do
+		for file in benchmarks.md benchmarks-training.svg benchmarks-accuracy.svg streams.svg rates.svg; do
 			[ ! -f "$BENCH_RESULTS/$file" ] || cat "$BENCH_RESULTS/$file" >"$privpred_top/docs/$file"
 		done
 		note "written: docs/benchmarks.md"
@@ -50,7 +51,7 @@ fi
 
 enter_sandbox test/bench/run.sh "$@"
 
-parts=${PARTS:-training prediction ledger memory accuracy}
+parts=${PARTS:-training prediction threshold ledger memory accuracy streams gradient trees rates distill}
 sizes=${SIZES:-100000 1000000}
 repeat=${REPEAT:-3}
 seconds=${SECONDS_EACH:-2}
@@ -97,9 +98,11 @@ build
 stage
 # What differs from the defaults is what a larger table would make anybody set.
 # fsync, synchronous_commit, maintenance_work_mem (64 MB) and JIT are as shipped.
+# Every answer is to be drawn, so none comes from memory.
 start_server bench "shared_buffers = 512MB
 	max_wal_size = 8GB
-	checkpoint_timeout = 30min"
+	checkpoint_timeout = 30min
+	privpred.repeat_memory = 0"
 createdb bench
 sql -f test/bench/rows.sql
 

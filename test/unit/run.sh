@@ -1,6 +1,7 @@
 #!/bin/bash
 # Compiles every test/unit/test_*.c with the files its "sources:" line names
-# (relative to the top of the repository) and runs them.  Each test is a
+# (relative to the top of the repository) and the libraries that its "libraries:"
+# line names, and runs them; one whose "needs:" header is not there is skipped.  Each test is a
 # program that prints TAP, so prove can run it too.
 #
 # usage: test/unit/run.sh [DIR [TEST...]]
@@ -31,26 +32,35 @@ done
 rm -f "$out/probe"
 
 programs=()
+skipped=
 for test in "$top"/test/unit/test_*.c; do
 	name=$(basename "$test" .c)
 	if [ $# -gt 0 ] && [[ " $* " != *" ${name#test_} "* ]]; then
 		continue
 	fi
+	header=$(sed -n 's/^ \* needs: *//p' "$test")
+	if [ -n "$header" ] && ! echo "#include <$header>" | "$cc" -E -x c - >/dev/null 2>&1; then
+		echo "# $name"
+		echo "1..0 # SKIP there is no $header"
+		skipped=yes
+		continue
+	fi
+	read -ra extra < <(sed -n 's/^ \* libraries: *//p' "$test"; echo)
 	sources=()
 	for source in $(sed -n 's/^ \* sources: *//p' "$test"); do
 		sources+=("$top/$source")
 	done
-	"$cc" "${flags[@]}" -o "$out/$name" "$test" "$top/test/unit/unit.c" "${sources[@]}" "${libraries[@]}"
+	"$cc" "${flags[@]}" -o "$out/$name" "$test" "$top/test/unit/unit.c" "${sources[@]}" ${extra[@]+"${extra[@]}"} "${libraries[@]}"
 	programs+=("$out/$name")
 done
 
-if [ ${#programs[@]} -eq 0 ]; then
+if [ ${#programs[@]} -eq 0 ] && [ -z "$skipped" ]; then
 	echo "no such unit test: $*" >&2
 	exit 1
 fi
 # A broken sampler may never accept, hence the time limit.
 failed=0
-for program in "${programs[@]}"; do
+for program in ${programs[@]+"${programs[@]}"}; do
 	echo "# $(basename "$program")"
 	timeout 300 "$program" || failed=1
 done

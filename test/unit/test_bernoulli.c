@@ -26,6 +26,15 @@ sample_uniform_wide(uint128 n)
 	return sample_uniform((uint64) n);
 }
 
+/* Of a word, the digits of the first and the last coin. */
+uint64
+sample_uint64(void)
+{
+	int			digits = choose(4, NULL);
+
+	return (digits & 1 ? 1 : 0) | (digits & 2 ? UINT64CONST(1) << 63 : 0);
+}
+
 typedef struct Coin
 {
 	uint64		factor;
@@ -116,6 +125,33 @@ test_exponential(void)
 	ok(right, "the factor multiplies the exponent");
 }
 
+/* As a number from 0 to 3, the first and the last coin. */
+static int64
+flip_word(const void *argument)
+{
+	uint64		word = sample_bernoulli_word(*(const Share *) argument);
+
+	return (word & 1) + 2 * (int64) (word >> 63);
+}
+
+static void
+test_word(void)
+{
+	bool		right = true;
+
+	for (Share sixteenths = 0; sixteenths < 16; sixteenths++)
+	{
+		Share		share = sixteenths << 28;
+		double		p = sixteenths / 16.0;
+		Enumeration paths;
+
+		enumerate(flip_word, &share, 0, &paths);
+		right = right && agrees(&paths, 0, (1 - p) * (1 - p)) && agrees(&paths, 1, p * (1 - p)) &&
+			agrees(&paths, 2, p * (1 - p)) && agrees(&paths, 3, p * p);
+	}
+	ok(right, "coins of one word have their share, and are independent");
+}
+
 static void
 flip_without_denominator(void)
 {
@@ -148,6 +184,7 @@ main(void)
 {
 	test_rational();
 	test_exponential();
+	test_word();
 	test_edges();
 	return done();
 }

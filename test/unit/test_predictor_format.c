@@ -3,7 +3,7 @@
  *		Mutated predictors must be accepted or refused, and never read beyond
  *		their end: each is a block of its own, for the address sanitizer.
  *
- * sources: src/learner/predictor_format.c
+ * sources: src/learner/predictor_format.c src/learner/forest.c
  */
 #include "c.h"
 
@@ -12,18 +12,6 @@
 
 #define ROUNDS 400000
 #define MAX_SIZE 1024
-
-static uint64_t state = 88172645463325252u;
-
-/* Marsaglia's xorshift: the same mutations every time. */
-static uint32_t
-draw(uint32_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t) (state >> 33) % n;
-}
 
 static size_t
 put_u32(unsigned char *bytes, size_t at, uint32_t value)
@@ -59,7 +47,7 @@ make_valid(unsigned char *bytes)
 	bytes[4] = PREDICTOR_VERSION;
 	at = put_u32(bytes, at, 3);
 	at = put_u32(bytes, at, 2);
-	at = put_u32(bytes, at, 5);
+	at = put_u32(bytes, at, 6);
 	at = put_u32(bytes, at, 1);
 	at = put_string(bytes, at, "low");
 	at = put_string(bytes, at, "");
@@ -84,7 +72,15 @@ make_valid(unsigned char *bytes)
 	at = put_u32(bytes, at, 12 + 3);
 	at = put_string(bytes, at, "f");
 	at = put_string(bytes, at, "t");
-	return put_string(bytes, at, "v");
+	at = put_string(bytes, at, "v");
+	/* three trees of one split and two leaves, all zero */
+	at = put_u32(bytes, at, MEMBER_FOREST);
+	at = put_u32(bytes, at, 16 + 3 * 14);
+	at = put_u32(bytes, at, 1);
+	at = put_u32(bytes, at, 3);
+	at = put_u32(bytes, at, 1);
+	memset(bytes + at, 0, 4 + 3 * 14);
+	return at + 4 + 3 * 14;
 }
 
 /* Walks over everything that was accepted, as the server does. */
@@ -115,46 +111,48 @@ walk(const PredictorShape *shape)
 	return sum;
 }
 
+/* The same for a threshold, which is alone: two classes, one feature. */
 static size_t
-mutate(unsigned char *bytes, size_t size)
+make_threshold(unsigned char *bytes)
 {
-	for (uint32_t n = 1 + draw(4); n > 0; n--)
-	{
-		size_t		at = draw(size);
+	size_t		at = 8;
 
-		switch (draw(5))
-		{
-			case 0:
-				bytes[at] ^= 1 << draw(8);
-				break;
-			case 1:
-				bytes[at] = draw(256);
-				break;
-			case 2:
-				write_u32(bytes + (at > size - 4 ? size - 4 : at), draw(2) ? draw(64) : UINT32_MAX - draw(64));
-				break;
-			case 3:
-				size = 4 + draw(size - 3);
-				break;
-			case 4:
-				memmove(bytes + at, bytes + at / 2, size - at);
-				break;
-		}
+	memset(bytes, 0, PREDICTOR_HEADER_SIZE);
+	memcpy(bytes, PREDICTOR_MAGIC, 4);
+	bytes[4] = PREDICTOR_VERSION;
+	at = put_u32(bytes, at, 2);
+	at = put_u32(bytes, at, 1);
+	at = put_u32(bytes, at, 1);
+	at = put_u32(bytes, at, 0);
+	at = put_string(bytes, at, "no");
+	at = put_string(bytes, at, "yes");
+	at = put_u32(bytes, at, MEMBER_THRESHOLD);
+	at = put_u32(bytes, at, THRESHOLD_HEADER + 4 * THRESHOLD_POINT);
+	at = put_u32(bytes, at, 60);
+	at = put_u32(bytes, at, 74);
+	at = put_u32(bytes, at, 3);
+	at = put_u32(bytes, at, 0);
+	at = put_doubles(bytes, at, 3);
+	memset(bytes + at, 0, 8);
+	at += 8;
+	for (int link = 0; link < 2; link++)
+	{
+		for (int point = 0; point < 3; point++)
+			at = put_u32(bytes, at, 1 - 2 * point);
+		at = put_u32(bytes, at, 0);
 	}
-	return size;
+	return at;
 }
 
-int
-main(void)
+static void
+test_format(const char *what, const unsigned char *valid, size_t size)
 {
-	unsigned char valid[MAX_SIZE];
-	size_t		size = make_valid(valid);
 	PredictorShape shape;
 	size_t		cut_accepted = 0;
 	size_t		accepted = 0;
 	size_t		sum = 0;
 
-	ok(predictor_parse(valid, size, &shape) == NULL, "one member of each kind is accepted");
+	ok(predictor_parse(valid, size, &shape) == NULL, "%s is accepted", what);
 	ok(shape.members + shape.members_size == valid + size, "up to its end");
 	for (size_t cut = 0; cut < size; cut++)
 	{
@@ -184,5 +182,16 @@ main(void)
 	}
 	/* some mutations only change a weight or a name */
 	ok(accepted > 0 && accepted < ROUNDS && sum > 0, "%d mutations", ROUNDS);
+}
+
+int
+main(void)
+{
+	unsigned char valid[MAX_SIZE];
+	size_t		size = make_valid(valid);
+
+	test_format("one member of each kind", valid, size);
+	size = make_threshold(valid);
+	test_format("a threshold", valid, size);
 	return done();
 }

@@ -2,13 +2,14 @@
  * test_renyi.c
  *		Rényi accounts against the formulas they come from.
  *
- * sources: src/ledger/renyi.c src/sampler/rng.c
+ * sources: src/ledger/renyi.c src/ledger/charge.c src/ledger/accountant.c src/sampler/rng.c
  */
 #include "c.h"
 
 #include <float.h>
 #include <math.h>
 
+#include "ledger/charge.h"
 #include "ledger/renyi.h"
 #include "sampler/sampler.h"
 #include "unit.h"
@@ -83,10 +84,31 @@ static const double epsilons[] = {1e-9, 1e-4, 0.1, 0.5, 1, 3, 10, 1000, 1e6};
 static const double deltas[] = {2.2250738585072014e-308, 1e-300, 1e-20, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.999};
 static const double per_answers[] = {1e-9, 1e-5, 0.001, 0.01, 0.1, 0.5, 1, 2, 10, 100};
 
+static Charge
+one_draw(EpsilonUnits epsilon, ChargeShape shape)
+{
+	Charge		charge = {0};
+
+	charge.part[0].shape = shape;
+	charge.part[0].times = 1;
+	charge.part[0].epsilon = epsilon;
+	return charge;
+}
+
+static RenyiGrant
+grant_of(EpsilonUnits epsilon, double delta, EpsilonUnits per_answer, ChargeShape finite)
+{
+	RenyiGrant	grant = {.epsilon = epsilon,.delta = delta};
+
+	grant.finite = one_draw(per_answer, finite);
+	grant.infinite = one_draw(per_answer, CHARGE_PURE);
+	return grant;
+}
+
 static RenyiPlan
 choose_plan(double epsilon, double delta, double per_answer, ChargeShape finite)
 {
-	RenyiGrant	grant = {units_of(epsilon), delta, units_of(per_answer), finite, CHARGE_PURE};
+	RenyiGrant	grant = grant_of(units_of(epsilon), delta, units_of(per_answer), finite);
 	RenyiPlan	plan = {0};
 
 	if (!renyi_choose(&grant, 0, INFINITE, &plan))
@@ -164,7 +186,7 @@ test_unusable(void)
 {
 	EpsilonUnits one = EPSILON_UNITS_PER_ONE;
 	RenyiPlan	plan;
-	RenyiGrant	grant = {one, 0, one / 10, CHARGE_BOUNDED_RANGE, CHARGE_PURE};
+	RenyiGrant	grant = grant_of(one, 0, one / 10, CHARGE_BOUNDED_RANGE);
 
 	ok(renyi_limit(one, 1e-6, INFINITE) == one && renyi_limit(one, 0, INFINITE) == one,
 	   "the limit at the infinite order is epsilon");
@@ -188,7 +210,7 @@ test_unusable(void)
 	ok(renyi_choose(&grant, 0, INFINITE, &plan) && plan.order == INFINITE && plan.answers == 10,
 	   "a pure grant has the infinite order");
 	ok(!renyi_choose(&grant, 1, order_of(2), &plan), "and no finite one");
-	grant.per_answer = 0;
+	grant.finite.part[0].epsilon = 0;
 	ok(!renyi_choose(&grant, 0, INFINITE, &plan), "no order for a free answer");
 }
 
@@ -322,11 +344,96 @@ test_choice(void)
 	ok(generous == 0, "no choice gives more answers than its own order has, or less than a sum");
 }
 
+static Charge
+random_charge(void)
+{
+	Charge		charge = {0};
+
+	for (int i = 0; i < CHARGE_PARTS; i++)
+	{
+		ChargePart *part = &charge.part[i];
+
+		part->times = i > 0 && sample_uint64() % 2 ? 0 : 1 + (int64) random_magnitude(0, 3);
+		part->shape = (ChargeShape) (sample_uint64() % 3);
+		if (part->times == 0)
+			continue;
+		if (part->shape == CHARGE_GAUSSIAN)
+		{
+			part->numerator = 1 + (uint64) random_magnitude(0, 6);
+			part->denominator = 1 + (uint64) random_magnitude(0, 6);
+		}
+		else
+			part->epsilon = units_of(random_magnitude(-4, 0));
+	}
+	return charge;
+}
+
+/* The ratio of limit and charge, on a grid; tiny charges are test_choice()'s. */
+static void
+test_choice_in_general(void)
+{
+	int			poor = 0;
+
+	for (int i = 0; i < 1000; i++)
+	{
+		RenyiGrant	grant = {.epsilon = units_of(random_magnitude(-1, 1)),.once = i % 2 == 0};
+		RenyiPlan	plan;
+		long double most = 0;
+		long double had;
+
+		grant.delta = random_magnitude(-12, -0.5);
+		grant.finite = random_charge();
+		if (!renyi_choose(&grant, 0, INFINITE, &plan))
+		{
+			poor++;
+			continue;
+		}
+		for (int j = 0; j < 1000; j++)
+		{
+			RenyiOrder	order = Min(RENYI_ORDER_ONE + 1 + (RenyiOrder) exp2(j * 0.04), RENYI_ORDER_MAX);
+
+			most = fmaxl(most, reference_limit(grant.epsilon / ONE, grant.delta, order) * ONE /
+						 charge_units(&grant.finite, order));
+		}
+		had = (long double) plan.limit / plan.charge;
+		if (most > 1e-3L && (had < most * (1 - 1e-4L) - 1e-9L || plan.order == INFINITE))
+		{
+			note("(%g, %g): %.9g at order %.9g, possible: %.9g", (double) (grant.epsilon / ONE),
+				 grant.delta, (double) had, renyi_order_to_double(plan.order), (double) most);
+			poor++;
+		}
+	}
+	ok(poor == 0, "no order on a dense grid is better for charges of several draws (%d poor)", poor);
+}
+
+/* A release fits about once at any order: which leaves most room? */
+static void
+test_choice_once(void)
+{
+	RenyiGrant	grant = grant_of(units_of(1), 1e-6, units_of(0.3), CHARGE_BOUNDED_RANGE);
+	RenyiPlan	many;
+	RenyiPlan	once;
+
+	grant.finite.part[0].times = grant.infinite.part[0].times = 3;
+	renyi_choose(&grant, 0, INFINITE, &many);
+	grant.once = true;
+	renyi_choose(&grant, 0, INFINITE, &once);
+	ok(many.order == INFINITE && many.answers == 1, "a tie goes to infinity for answers");
+	ok(once.order != INFINITE && once.answers == 1 &&
+	   (long double) once.limit / once.charge > (long double) many.limit / many.charge,
+	   "but to the order with most room for what is bought once");
+	grant = grant_of(units_of(1), 0, units_of(0.3), CHARGE_BOUNDED_RANGE);
+	memset(&grant.infinite, 0, sizeof(Charge));
+	ok(renyi_choose(&grant, 0, INFINITE, &once) && once.order == INFINITE && once.answers == 0,
+	   "without delta there is the infinite order even for what it cannot pay for");
+}
+
 static void
 test_headline(void)
 {
 	RenyiPlan	plan = choose_plan(1, 1e-6, 0.01, CHARGE_BOUNDED_RANGE);
-	RenyiGrant	grant = {units_of(1), 1e-6, 0, CHARGE_BOUNDED_RANGE, CHARGE_PURE};
+	RenyiGrant	grant = grant_of(units_of(1), 1e-6, 0, CHARGE_BOUNDED_RANGE);
+	EpsilonUnits *per_answer = &grant.finite.part[0].epsilon;
 
 	ok(plan.answers > 1000, "(1, 1e-6) at 0.01 buys " INT64_FORMAT " answers instead of 100", plan.answers);
 	ok(choose_plan(1, 1e-6, 0.5, CHARGE_BOUNDED_RANGE).order == INFINITE, "ties go to infinity");
@@ -335,11 +442,11 @@ test_headline(void)
 	ok(plan.answers == 1 && plan.order != INFINITE && plan.charge == units_of(1.2),
 	   "where delta is large, the limit alone can make the difference");
 	ok(renyi_per_answer(&grant, 1000, 1000, units_of(100), &plan) && plan.answers >= 1000 &&
-	   grant.per_answer % 1000 == 0, "1000 answers can be had");
-	note("for %.9g each", (double) (grant.per_answer / ONE));
-	grant.per_answer += 1000;
+	   *per_answer % 1000 == 0, "1000 answers can be had");
+	note("for %.9g each", (double) (*per_answer / ONE));
+	*per_answer += 1000;
 	ok(renyi_choose(&grant, 0, INFINITE, &plan) && plan.answers < 1000, "but not for more");
-	ok(renyi_per_answer(&grant, 1, 1000, units_of(100), &plan) && grant.per_answer == units_of(1) &&
+	ok(renyi_per_answer(&grant, 1, 1000, units_of(100), &plan) && *per_answer == units_of(1) &&
 	   plan.order == INFINITE, "one answer costs the budget");
 	ok(!renyi_per_answer(&grant, PG_INT64_MAX, 1000, units_of(100), &plan) && plan.answers > 0,
 	   "not any number of answers can be had");
@@ -469,11 +576,10 @@ test_adaptive_spending(void)
 		{
 			RenyiGrant *grant = &accounts[i].grant;
 
-			grant->epsilon = units_of(random_magnitude(-1, 1));
-			grant->delta = i == 0 ? 0 : random_magnitude(-12, -0.5);
-			grant->per_answer = units_of(random_magnitude(-3, 0));
-			grant->finite = sample_uint64() % 2 ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
-			grant->infinite = CHARGE_PURE;
+			*grant = grant_of(units_of(random_magnitude(-1, 1)),
+							  i == 0 ? 0 : random_magnitude(-12, -0.5),
+							  units_of(random_magnitude(-3, 0)),
+							  sample_uint64() % 2 ? CHARGE_PURE : CHARGE_BOUNDED_RANGE);
 			within = within && renyi_choose(grant, 0, INFINITE, &accounts[i].plan);
 		}
 		for (int i = 0; i < 100; i++)
@@ -520,6 +626,8 @@ main(void)
 	test_charges();
 	test_exact_charges();
 	test_choice();
+	test_choice_in_general();
+	test_choice_once();
 	test_headline();
 	test_monotone();
 	test_adaptive_spending();

@@ -3,7 +3,7 @@
  *		Are the charges and the conversion true?  On exact distributions, and
  *		against charges known to be too small.
  *
- * sources: src/ledger/renyi.c src/mechanism/vote_draw.c src/sampler/rng.c src/sampler/bernoulli.c
+ * sources: src/ledger/renyi.c src/ledger/charge.c src/ledger/accountant.c src/mechanism/vote_draw.c src/sampler/rng.c src/sampler/bernoulli.c
  */
 #include "c.h"
 
@@ -112,9 +112,11 @@ test_bounds(void)
 static RenyiPlan
 choose_plan(double epsilon, double delta, double per_answer)
 {
-	RenyiGrant	grant = {units_of(epsilon), delta, units_of(per_answer), CHARGE_BOUNDED_RANGE, CHARGE_PURE};
+	RenyiGrant	grant = {.epsilon = units_of(epsilon),.delta = delta};
 	RenyiPlan	plan = {0};
 
+	grant.finite.part[0] = (ChargePart) {.shape = CHARGE_BOUNDED_RANGE,.times = 1,.epsilon = units_of(per_answer)};
+	grant.infinite.part[0] = (ChargePart) {.shape = CHARGE_PURE,.times = 1,.epsilon = units_of(per_answer)};
 	if (!renyi_choose(&grant, 0, INFINITE, &plan))
 		plan.answers = -1;
 	return plan;

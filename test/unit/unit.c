@@ -50,6 +50,60 @@ done(void)
 	return tests_failed > 0 || tests_run == 0;
 }
 
+/* ---------- the same numbers every time ---------- */
+
+/* Marsaglia's xorshift. */
+uint32
+arbitrary(uint32 n)
+{
+	static uint64 state = UINT64CONST(88172645463325252);
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (uint32) (state >> 33) % n;
+}
+
+static void
+put_number(unsigned char *bytes, uint32 number)
+{
+	for (int i = 0; i < 4; i++)
+		bytes[i] = (unsigned char) (number >> 8 * i);
+}
+
+size_t
+mutate(unsigned char *bytes, size_t size)
+{
+	for (uint32 n = 1 + arbitrary(4); n > 0; n--)
+	{
+		size_t		at = arbitrary(size);
+
+		switch (arbitrary(6))
+		{
+			case 0:
+				bytes[at] ^= 1 << arbitrary(8);
+				break;
+			case 1:
+				bytes[at] = arbitrary(256);
+				break;
+			case 2:
+				put_number(bytes + Min(at, size - 4), arbitrary(2) ? arbitrary(64) : UINT32_MAX - arbitrary(64));
+				break;
+			case 3:
+				size = 4 + arbitrary(size - 3);
+				break;
+			case 4:
+				memmove(bytes + at, bytes + at / 2, size - at);
+				break;
+			case 5:
+				/* near the beginning, where a number has most power */
+				put_number(bytes + Min(4 * arbitrary(16), size - 4), arbitrary(12));
+				break;
+		}
+	}
+	return size;
+}
+
 /* ---------- the samplers' host ---------- */
 
 static EntropySource entropy_source = NULL;

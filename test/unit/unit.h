@@ -17,6 +17,14 @@ extern void note(const char *format,...) pg_attribute_printf(1, 2);
 extern int	done(void);			/* prints the plan; the exit code */
 
 /*
+ * ---------- the same numbers every time ----------
+ */
+extern uint32 arbitrary(uint32 n); /* below n */
+
+/* Changes some bytes of a stored predictor, or cuts it; returns its size. */
+extern size_t mutate(unsigned char *bytes, size_t size);
+
+/*
  * ---------- the samplers' host ----------
  *
  * pg_strong_random here is a generator seeded by the system, or by UNIT_SEED to

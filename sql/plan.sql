@@ -1,0 +1,181 @@
+-- privpred.plan(): which mechanism, from declared numbers; and pasting what it prints.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS privpred;
+\set SHOW_CONTEXT never
+CREATE ROLE plan_reader;
+
+-- its shape: one row for every mechanism, ranked, one recommended
+SELECT count(*) AS mechanisms, min(rank), max(rank), count(DISTINCT mechanism) AS different, count(*) FILTER (WHERE recommended) AS recommended,
+  bool_and(why IS NOT NULL) AS all_say_why, bool_and(grounds IS NOT NULL) AS all_have_grounds, bool_and(lower_bound LIKE 'n >= %Theorem 4%') AS all_have_bounds,
+  bool_and((advice IS NOT NULL) = (rank = 1)) AS advice_first, bool_and((parameters IS NOT NULL) = (statements IS NOT NULL)) AS both
+FROM privpred.plan(n => 40000, features => 50, epsilon => 1, delta => 1e-6, answers => 100);
+SELECT string_agg(mechanism, ' ' ORDER BY mechanism) AS planned FROM privpred.plan();
+
+-- what suits what
+CREATE FUNCTION best(n bigint, features int, classes int, epsilon float8, delta float8, answers bigint, accuracy float8)
+RETURNS text LANGUAGE sql AS $$
+  SELECT mechanism || COALESCE(' ' || substring(parameters FROM 'learner => ''(\w+)'), '') FROM privpred.plan($1, $2, $3, $4, $5, $6, $7) WHERE recommended $$;
+SELECT best(40000, 50, 2, 1, 0, 1, 0.85) AS one_answer, best(40000, 50, 2, 1, 1e-6, 1, 0.85) AS one_answer_with_delta,
+  best(40000, 50, 2, 1, 1e-6, 10000, 0.85) AS many_answers, best(40000, 50, 2, 1, 1e-6, 1000000000, 0.85) AS any_number,
+  best(20000, 1, 2, 1, 0, 1, 0.9) AS one_feature, best(60000, 50, 10, 1, 1e-6, 10000, 0.88) AS ten_classes;
+SELECT best(20000000, 20, 2, 1, 1e-6, 10000, 0.999) AS millions_of_rows_that_agree;
+SELECT best(20, 50, 2, 0.01, 0, 1000000, 0.85) AS hopeless;
+SELECT advice FROM privpred.plan(20, 50, 2, 0.01, 0, 1000000, 0.85) WHERE rank = 1;
+SELECT mechanism, why FROM privpred.plan(40000, 50, 2, 1, 0, 1, 0.85) WHERE NOT feasible ORDER BY mechanism;
+SELECT mechanism, why FROM privpred.plan(40000, 50, 5, 1, 0, 1, 0.85) WHERE NOT feasible ORDER BY mechanism;
+
+-- a student needs public rows, and says so
+SELECT charged, statements LIKE '%privpred.distill(%your_public_table%' AS distills FROM privpred.plan(40000, 50, 2, 1, 1e-6, 100000, 0.85) WHERE mechanism = 'distill';
+
+-- prices are the accountant's own, and buy what was asked for
+SELECT p.mechanism, p.answers_bought >= 500 AS enough, a.answers >= 500 AS the_same, p.total_epsilon, p.total_delta, p.charged
+FROM privpred.plan(n => 40000, features => 50, epsilon => 2, delta => 1e-6, answers => 500) p, privpred.answers_for(2, 1e-6, p.per_answer_epsilon::float8, p.mechanism) a
+WHERE p.mechanism IN ('vote', 'average', 'stable_flip') ORDER BY p.mechanism;
+SELECT per_answer_epsilon, answers_bought, total_delta FROM privpred.plan(n => 40000, epsilon => 5, answers => 50) WHERE mechanism = 'vote';
+SELECT mechanism, answers_bought, charged FROM privpred.plan(n => 40000, features => 5, epsilon => 1, delta => 1e-6) WHERE mechanism IN ('gradient', 'cover') ORDER BY 1;
+
+-- more rows, more epsilon, fewer answers and fewer features never hurt
+SELECT bool_and(expected_accuracy >= before) AS monotone FROM (
+  SELECT expected_accuracy, lag(expected_accuracy, 1, 0::float8) OVER (PARTITION BY mechanism ORDER BY n) AS before
+  FROM generate_series(1, 5) i, LATERAL (SELECT (100 * 10 ^ i)::bigint AS n) s, LATERAL privpred.plan(n, features => 20, delta => 1e-6, answers => 50) p) s;
+SELECT bool_and(expected_accuracy >= before) AS monotone FROM (
+  SELECT expected_accuracy, lag(expected_accuracy, 1, 0::float8) OVER (PARTITION BY mechanism ORDER BY e) AS before
+  FROM unnest('{0.1,0.5,2,8}'::float8[]) e, LATERAL privpred.plan(20000, features => 20, epsilon => e, delta => 1e-6, answers => 50) p) s;
+SELECT bool_and(rows_needed >= before) AS more_answers_need_more_rows FROM (
+  SELECT rows_needed, lag(rows_needed, 1, 0::bigint) OVER (PARTITION BY mechanism ORDER BY m) AS before
+  FROM unnest('{1,100,10000}'::bigint[]) m, LATERAL privpred.plan(features => 20, delta => 1e-6, answers => m) p WHERE mechanism IN ('vote', 'average', 'gradient', 'threshold')) s;
+
+-- at the rows needed, the target is reached
+SELECT p.mechanism, q.expected_accuracy >= 0.83 AS there, r.expected_accuracy < 0.83 AS not_before
+FROM privpred.plan(features => 20, delta => 1e-6, answers => 20, accuracy => 0.85) p,
+  LATERAL privpred.plan(n => p.rows_needed, features => 20, delta => 1e-6, answers => 20, accuracy => 0.85) q,
+  LATERAL privpred.plan(n => p.rows_needed * 9 / 10, features => 20, delta => 1e-6, answers => 20, accuracy => 0.85) r
+WHERE q.mechanism = p.mechanism AND r.mechanism = p.mechanism AND p.mechanism IN ('vote', 'gradient', 'stable_erm') ORDER BY 1;
+
+-- lower bounds: Dagan and Feldman, Theorem 4: features / (8 alpha tanh(epsilon / 2)), alpha = 1 - (0.85 - 0.02)
+SELECT substring(lower_bound FROM 'n >= (\d+)')::int = ceil(50 / (8 * 0.17 * tanh(0.5))) AS as_computed FROM privpred.plan(1000, 50, accuracy => 0.85) WHERE mechanism = 'vote';
+
+-- refused: what is not a number to plan with
+CREATE FUNCTION refused(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE said text; hint text;
+BEGIN
+  EXECUTE 'SELECT count(*) FROM privpred.plan(' || call || ')';
+  RETURN 'accepted';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS said = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ' ' || said || ' / ' || hint;
+END $$;
+SELECT call, refused(call) FROM unnest(ARRAY['n => 0', 'n => -1', 'features => 0', 'features => 16385', 'classes => 1', 'classes => 1001', 'epsilon => 0', 'epsilon => ''NaN''',
+  'epsilon => ''Infinity''', 'epsilon => -1', 'epsilon => NULL', 'delta => 1', 'delta => -1e-6', 'delta => ''NaN''', 'delta => NULL', 'answers => 0', 'answers => -5', 'answers => NULL',
+  'accuracy => 0.5', 'accuracy => 1.01', 'accuracy => ''NaN''', 'accuracy => 0.1, classes => 10', 'learner => ''stump''', 'relation => ''pg_views''']) WITH ORDINALITY u (call, i) ORDER BY i;
+SELECT call, refused(call) FROM unnest(ARRAY['n => 1', 'n => 1000000000000, answers => 1000000000000, delta => 1e-9', 'classes => 1000, n => 100000', 'epsilon => 1e-9', 'epsilon => 1e6, delta => 0.9', 'accuracy => 1, n => 1000', 'features => 16384, n => 1000']) WITH ORDINALITY u (call, i) ORDER BY i;
+
+-- a table: bounds, levels and classes come from types and constraints, never from rows
+CREATE TYPE plan_ward AS ENUM ('A', 'B', 'C');
+CREATE TABLE plan_patient (
+  id int PRIMARY KEY,
+  age smallint CHECK (age BETWEEN 0 AND 110),
+  bmi numeric CHECK (bmi >= 10 AND 60 >= bmi),
+  pulse real CHECK (pulse > 20) CHECK (pulse < 250.5),
+  born date CHECK (born BETWEEN '1900-01-01' AND '2030-01-01'),
+  ward plan_ward,
+  smoker boolean,
+  sex varchar(1) CHECK (sex IN ('f', 'm')),
+  notes text,
+  weight float8 CHECK (weight > 0),
+  "group""s" int CHECK ("group""s" IN (1, 2, 3)),
+  readmitted text NOT NULL CHECK (readmitted IN ('no', 'yes')));
+INSERT INTO plan_patient SELECT i, i % 100, 20 + i % 30, 60 + i % 60, '1950-01-01'::date + i, (ARRAY['A', 'B', 'C'])[1 + i % 3]::plan_ward, i % 2 = 0, CASE WHEN i % 4 < 2 THEN 'f' ELSE 'm' END,
+  'note', 50 + i % 50, 1 + i % 3, CASE WHEN i % 100 > 50 THEN 'yes' ELSE 'no' END FROM generate_series(1, 4000) i;
+\pset format unaligned
+\pset tuples_only on
+SELECT statements FROM privpred.plan(n => 4000, relation => 'plan_patient', learner => 'logistic') WHERE recommended;
+SELECT statements FROM privpred.plan(n => 4000, delta => 1e-6, answers => 100000, relation => 'plan_patient', label => 'smoker') WHERE mechanism = 'gradient';
+
+-- pasted, statement by statement, it leads to a first private answer
+CREATE TEMP TABLE answer (mechanism text, answer text);
+CREATE PROCEDURE paste(mechanism text, statement text) LANGUAGE plpgsql AS $$
+DECLARE said text;
+BEGIN
+  EXECUTE statement INTO said;
+  IF statement LIKE 'SELECT private_%' THEN
+    INSERT INTO answer VALUES (mechanism, said);
+  END IF;
+END $$;
+SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
+FROM privpred.plan(n => 4000, epsilon => 5, relation => 'plan_patient', learner => 'logistic') p, regexp_split_to_table(statements, E';\n?') WITH ORDINALITY s (statement, i)
+WHERE p.mechanism = 'vote' AND statement <> '' ORDER BY i \gexec
+SELECT mechanism, answer IN ('no', 'yes') AS answered FROM answer;
+\pset format aligned
+\pset tuples_only off
+SELECT name, mechanism, learner, features ->> 0 AS first_feature FROM privpred.models WHERE name = 'plan_patient_vote';
+SELECT epsilon_limit, epsilon_spent FROM privpred.budgets WHERE relation = 'plan_patient'::regclass;
+
+-- every mechanism's statements work as they are printed, on a table that suits it
+CREATE TABLE plan_one (id int PRIMARY KEY, x float8 NOT NULL CHECK (x BETWEEN 0 AND 1), y boolean NOT NULL);
+INSERT INTO plan_one SELECT i, i / 3000.0, i > 1400 FROM generate_series(1, 3000) i;
+CREATE TEMP TABLE planned AS SELECT mechanism FROM privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => 'plan_one') WHERE statements IS NOT NULL AND mechanism <> 'distill';
+SELECT format('CREATE TABLE plan_%s (LIKE plan_one INCLUDING ALL)', mechanism), format('INSERT INTO plan_%s SELECT * FROM plan_one', mechanism) FROM planned ORDER BY mechanism \gexec
+TRUNCATE answer;
+SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
+FROM planned, LATERAL privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => ('plan_' || planned.mechanism)::regclass, learner => 'logistic') p, regexp_split_to_table(statements, E';\n?') WITH ORDINALITY s (statement, i)
+WHERE p.mechanism = planned.mechanism AND statement <> '' ORDER BY p.mechanism, i \gexec
+SELECT mechanism, count(answer) AS answers FROM planned LEFT JOIN answer USING (mechanism) WHERE mechanism NOT IN ('sparse', 'soft') GROUP BY 1 ORDER BY 1;
+-- streams may be unstable on so few rows, but they were opened
+SELECT model, unstable_limit FROM privpred.streams WHERE model LIKE 'plan_%' ORDER BY 1;
+
+-- what is expected is what evaluate() finds, within 2 points, on a table of its own
+CREATE TABLE plan_flower (id int PRIMARY KEY, a float8 CHECK (a BETWEEN 0 AND 1), b float8 CHECK (b BETWEEN 0 AND 1), c float8 CHECK (c BETWEEN 0 AND 1), y boolean);
+INSERT INTO plan_flower SELECT i, a, b, c, a + b / 2 + (hashint4(i + 300000) / 2147483648.0) / 2 > 0.75
+FROM generate_series(1, 20000) i, LATERAL (SELECT abs(hashint4(i) / 2147483648.0) AS a, abs(hashint4(i + 100000) / 2147483648.0) AS b, abs(hashint4(i + 200000) / 2147483648.0) AS c) s;
+CREATE TABLE plan_flower_test AS SELECT * FROM plan_flower WHERE id > 15000;
+DELETE FROM plan_flower WHERE id > 15000;
+SELECT privpred.protect('plan_flower', declared_units => 15000);
+SELECT count(privpred.create_model('plan_plain', 'plan_flower', label => 'y', features => '["a", "b", "c"]', teachers => 1));
+SELECT majority_accuracy AS plain FROM privpred.evaluate('plan_plain', 'plan_flower_test') \gset
+SELECT count(privpred.create_model(format('plan_%s_%s', mechanism, delta <> 0), 'plan_flower', label => 'y', features => '["a", "b", "c"]', mechanism => mechanism,
+  learner => 'logistic', teachers => COALESCE(substring(parameters FROM 'teachers => (\d+)')::int, 100), epsilon => substring(parameters FROM 'epsilon => ([0-9.]+)')::float8))
+FROM (VALUES (0::float8, 20), (1e-6, 500)) v (delta, m), LATERAL privpred.plan(relation => 'plan_flower', epsilon => 1, delta => v.delta, answers => m, accuracy => :plain, learner => 'logistic') p
+WHERE mechanism IN ('vote', 'gradient') AND feasible;
+SELECT mechanism, delta, abs(expected_accuracy - CASE delta WHEN 0 THEN private_accuracy ELSE approximate_accuracy END) < 0.02 AS close
+FROM (VALUES (0::float8, 20), (1e-6, 500)) v (delta, m), LATERAL privpred.plan(relation => 'plan_flower', epsilon => 1, delta => v.delta, answers => m, accuracy => :plain, learner => 'logistic') p,
+  LATERAL privpred.evaluate(format('plan_%s_%s', mechanism, delta <> 0), 'plan_flower_test') e
+WHERE mechanism IN ('vote', 'gradient') AND feasible ORDER BY 1, 2;
+
+-- what is declared by protect() is used; the unit is no feature; sizes are declared once
+SELECT privpred.protect('plan_patient', declared_units => 5000);
+SELECT p.expected_accuracy = q.expected_accuracy AS declared_size, p.statements NOT LIKE '%protect(%' AS nothing_to_protect
+FROM privpred.plan(relation => 'plan_patient') p JOIN privpred.plan(n => 5000, features => 13) q USING (mechanism) WHERE mechanism = 'vote';
+CREATE TABLE plan_labels (id int PRIMARY KEY, x float8 CHECK (x BETWEEN 0 AND 1), y boolean);
+SELECT privpred.protect('plan_labels', protects => 'labels', declared_units => 1000);
+SELECT feasible, parameters FROM privpred.plan(relation => 'plan_labels') WHERE mechanism = 'label_private';
+
+-- what a table does not tell is named, and left to be filled in
+CREATE TABLE plan_bare (who text, amount float8, outcome text);
+\pset format unaligned
+\pset tuples_only on
+SELECT statements FROM privpred.plan(n => 1000, relation => 'plan_bare', learner => 'logistic') WHERE mechanism = 'vote';
+\pset format aligned
+\pset tuples_only off
+SELECT count(*) FROM privpred.plan(relation => 'plan_patient', label => 'nothing');
+
+-- neither rows nor statistics change a plan, and constraints run nobody's code
+CREATE TEMP TABLE before AS SELECT * FROM privpred.plan(relation => 'plan_patient');
+DELETE FROM plan_patient WHERE id > 7;
+VACUUM ANALYZE plan_patient;
+SELECT count(*) AS changed FROM (SELECT * FROM before EXCEPT SELECT * FROM privpred.plan(relation => 'plan_patient')) s;
+CREATE FUNCTION plan_trap(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'run'; RETURN $1; END $$;
+CREATE TABLE plan_trapped (id int PRIMARY KEY, x int CHECK (x BETWEEN plan_trap(0) AND plan_trap(9)), y boolean);
+SELECT statements LIKE '%left out%: x (%' AS left_out FROM privpred.plan(n => 100, relation => 'plan_trapped') WHERE mechanism = 'vote';
+
+-- anybody may ask, without any right on the table
+SET ROLE plan_reader;
+SELECT count(*) FROM privpred.plan(relation => 'plan_patient');
+RESET ROLE;
+
+SELECT format('DROP TABLE plan_%s CASCADE', mechanism) FROM planned ORDER BY mechanism \gexec
+DROP TABLE plan_flower, plan_flower_test, plan_patient, plan_one, plan_labels, plan_bare, plan_trapped;
+DROP TYPE plan_ward;
+DROP ROLE plan_reader;
+DROP PROCEDURE paste;
+DROP FUNCTION best, refused, plan_trap;

@@ -1,0 +1,224 @@
+/*
+ * plan.c
+ *		privpred.plan(): for anybody, from declared numbers, spending nothing.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+
+#include "entry/entry.h"
+#include "request/plan.h"
+
+PG_FUNCTION_INFO_V1(privpred_plan);
+
+#define ASSUMED_FEATURES	10
+#define ASSUMED_ACCURACY	0.85
+#define PLAN_COLUMNS		18
+
+/* An optional count, 0 if absent. */
+static int64
+read_count(FunctionCallInfo fcinfo, int number, const char *name, int64 value, int64 least,
+		   int64 most)
+{
+	if (PG_ARGISNULL(number))
+		return 0;
+	if (value < least || value > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be from " INT64_FORMAT " to " INT64_FORMAT, name, least, most),
+				 errhint("Declare what you know without looking at the rows, or leave it out.")));
+	return value;
+}
+
+static double
+read_accuracy(FunctionCallInfo fcinfo, int number, int classes)
+{
+	double		accuracy;
+
+	if (PG_ARGISNULL(number))
+		return ASSUMED_ACCURACY;
+	accuracy = PG_GETARG_FLOAT8(number);
+	if (!(accuracy > 1.0 / classes && accuracy <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("accuracy must be above %.3g and at most 1", 1.0 / classes),
+				 errdetail("It is the share of right answers that a plain model would reach without privacy; guessing among %d classes reaches %.3g.",
+						   classes, 1.0 / classes),
+				 errhint("Leave it out to have %g assumed.", ASSUMED_ACCURACY)));
+	return accuracy;
+}
+
+static const char *
+read_learner(FunctionCallInfo fcinfo, int number)
+{
+	char	   *name;
+
+	if (PG_ARGISNULL(number))
+		return NULL;
+	name = text_to_cstring(PG_GETARG_TEXT_PP(number));
+	if (plan_learner(name) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("no measurements for learner \"%s\"", name),
+				 errhint("Plans are made for logistic and boost.")));
+	return name;
+}
+
+static PlanQuestion
+read_question(FunctionCallInfo fcinfo)
+{
+	PlanQuestion question = {0};
+	const PlanRelation *relation = NULL;
+
+	require_argument(fcinfo, 3, "epsilon");
+	require_argument(fcinfo, 4, "delta");
+	require_argument(fcinfo, 5, "answers");
+	question.units = (double) read_count(fcinfo, 0, "n", PG_GETARG_INT64(0), 1, INT64CONST(1000000000000));
+	question.features = read_count(fcinfo, 1, "features", PG_GETARG_INT32(1), 1, PRIVPRED_MAX_WIDTH);
+	question.classes = read_count(fcinfo, 2, "classes", PG_GETARG_INT32(2), PRIVPRED_MIN_CLASSES,
+								  PRIVPRED_MAX_CLASSES);
+	question.epsilon = read_epsilon(PG_GETARG_FLOAT8(3), EPSILON_MAX, "epsilon");
+	question.delta = PG_GETARG_FLOAT8(4);
+	check_delta(question.delta, "delta");
+	question.answers = read_count(fcinfo, 5, "answers", PG_GETARG_INT64(5), 1,
+								  INT64CONST(1000000000000));
+	if (!PG_ARGISNULL(7))
+		relation = plan_relation(PG_GETARG_OID(7),
+								 PG_ARGISNULL(8) ? NULL : NameStr(*PG_GETARG_NAME(8)));
+	question.relation = relation;
+	if (relation != NULL)
+	{
+		if (question.units == 0)
+			question.units = (double) relation->declared_units;
+		if (question.features == 0)
+			question.features = relation->width;
+		if (question.classes == 0)
+			question.classes = relation->nclasses;
+		question.protects_labels = relation->protects_labels;
+		question.rows_per_unit = relation->one_row_a_unit ? 1 : relation->max_rows_per_unit;
+	}
+	question.rows_per_unit = Max(question.rows_per_unit, 1);
+	if (question.classes == 0)
+		question.classes = PRIVPRED_MIN_CLASSES;
+	question.features_assumed = question.features == 0;
+	if (question.features_assumed)
+		question.features = ASSUMED_FEATURES;
+	question.accuracy_assumed = PG_ARGISNULL(6);
+	question.accuracy = read_accuracy(fcinfo, 6, question.classes);
+	question.learner = read_learner(fcinfo, 9);
+	return question;
+}
+
+static void
+put_text(Datum *values, bool *nulls, int column, const char *text)
+{
+	nulls[column] = text == NULL;
+	if (text != NULL)
+		values[column] = CStringGetTextDatum(text);
+}
+
+static void
+put_number(Datum *values, bool *nulls, int column, double number, bool known)
+{
+	nulls[column] = !known;
+	values[column] = Float8GetDatum(number);
+}
+
+static void
+put_count(Datum *values, bool *nulls, int column, double count, bool known)
+{
+	nulls[column] = !known;
+	values[column] = Int64GetDatum((int64) Min(count, 9e18));
+}
+
+static void
+put_epsilon(Datum *values, bool *nulls, int column, EpsilonUnits units)
+{
+	nulls[column] = units == 0;
+	if (units > 0)
+		values[column] = units_to_numeric(units);
+}
+
+static void
+put_result(const PlanQuestion *question, const PlanResult *result, int rank, Datum *values,
+		   bool *nulls)
+{
+	bool		priced = result->epsilon > 0;
+	double		accuracy = rint(result->accuracy * 10000) / 10000;
+
+	memset(nulls, false, PLAN_COLUMNS * sizeof(bool));
+	values[0] = Int32GetDatum(rank);
+	put_text(values, nulls, 1, result->mechanism->name);
+	values[2] = BoolGetDatum(result->recommended);
+	values[3] = BoolGetDatum(result->feasible);
+	put_text(values, nulls, 4, result->why);
+	put_count(values, nulls, 5, ceil(result->rows_needed), result->rows_needed > 0);
+	put_number(values, nulls, 6, accuracy, !isnan(accuracy));
+	put_number(values, nulls, 7, rint((1 - accuracy) * 10000) / 10000, !isnan(accuracy));
+	put_epsilon(values, nulls, 8, result->per_answer);
+	put_epsilon(values, nulls, 9, priced ? result->total : 0);
+	put_number(values, nulls, 10, result->total_delta, priced);
+	put_count(values, nulls, 11, floor(result->answers_bought),
+			  priced && result->answers_bought != PLAN_ANY_NUMBER);
+	put_text(values, nulls, 12, !priced ? NULL :
+			 result->answers_bought == PLAN_ANY_NUMBER ? "once, then any number of answers" :
+			 result->unstable > 0 ? "per stream" : "per answer");
+	put_text(values, nulls, 13, plan_parameters(question, result));
+	put_text(values, nulls, 14, plan_statements(question, result));
+	put_text(values, nulls, 15, result->mechanism->grounds);
+	put_text(values, nulls, 16, result->lower_bound);
+	put_text(values, nulls, 17, result->advice);
+}
+
+typedef struct Planned
+{
+	PlanQuestion question;
+	PlanResult *results;
+	int			count;
+} Planned;
+
+static Planned *
+plan_all(FunctionCallInfo fcinfo)
+{
+	Planned    *planned = palloc0_object(Planned);
+
+	planned->question = read_question(fcinfo);
+	planned->results = request_plan(&planned->question, &planned->count);
+	return planned;
+}
+
+/* plan(n, features, classes, epsilon, delta, answers, accuracy, relation, label, learner) */
+Datum
+privpred_plan(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *call;
+	Planned    *planned;
+	Datum		values[PLAN_COLUMNS];
+	bool		nulls[PLAN_COLUMNS];
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext caller;
+		TupleDesc	columns;
+
+		call = SRF_FIRSTCALL_INIT();
+		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
+			elog(ERROR, "plan must return rows");
+		call->tuple_desc = BlessTupleDesc(columns);
+		call->user_fctx = plan_all(fcinfo);
+		MemoryContextSwitchTo(caller);
+	}
+	call = SRF_PERCALL_SETUP();
+	planned = call->user_fctx;
+	if (call->call_cntr >= planned->count)
+		SRF_RETURN_DONE(call);
+	put_result(&planned->question, &planned->results[call->call_cntr], call->call_cntr + 1,
+			   values, nulls);
+	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+}

@@ -1,0 +1,199 @@
+/*
+ * boost.c
+ *		Boosted trees and random forests, by XGBoost (Chen and Guestrin 2016).
+ *
+ * XGBoost is C++ and lives in a module of its own, see boost_module.h.  It
+ * grows the trees; they are kept and evaluated in our own form (forest.c).
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "learner/boost_module.h"
+#include "learner/learners.h"
+
+/* Chosen on the Adult data with a few hundred rows per teacher. */
+#define BOOST_MIN_WEIGHT	0.1
+#define BOOST_PENALTY		1.0
+#define FOREST_MIN_WEIGHT	0.5
+#define FOREST_PENALTY		0.1
+
+/*
+ * What XGBoost keeps: a value with its feature's number, a second copy sorted
+ * by feature; per row two derivatives and two scores for each class, and its
+ * place in the tree.
+ */
+#define LIBRARY_VALUE_BYTES	16
+#define LIBRARY_SCORE_BYTES	16
+#define LIBRARY_ROW_BYTES	64
+#define LIBRARY_BIN_BYTES	16
+#define LIBRARY_TREE_FACTOR	20	/* 60 bytes a node, and its text */
+
+static BoostFit boost_fit = NULL;
+
+/* Raises an error that says what to install, unless the module can be loaded. */
+static void
+load_module(void)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	if (boost_fit != NULL)
+		return;
+	PG_TRY();
+	{
+		boost_fit = (BoostFit) load_external_function(BOOST_MODULE, BOOST_FIT, true, NULL);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		FlushErrorState();
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("learners \"boost\" and \"forest\" need XGBoost, which is not installed with privpred"),
+				 errdetail_internal("%s", error->message),
+				 errhint("Install XGBoost (Debian: libxgboost-dev), then build and install privpred again; "
+						 "or use learner \"tree\", which does not need it.")));
+	}
+	PG_END_TRY();
+}
+
+Forest *
+forest_create(int depth, int trees, int nclasses, bool leaf_per_score)
+{
+	Forest	   *forest = palloc0_object(Forest);
+
+	forest->depth = depth;
+	forest->trees = trees;
+	forest->scores = LINEAR_VECTORS(nclasses);
+	forest->outputs = leaf_per_score ? forest->scores : 1;
+	forest->splits = MemoryContextAllocExtended(CurrentMemoryContext,
+												forest_splits(forest) * sizeof(ForestSplit),
+												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	forest->leaves = MemoryContextAllocExtended(CurrentMemoryContext,
+												forest_leaves(forest) * sizeof(float),
+												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	return forest;
+}
+
+static Size
+fit_row_bytes(int nclasses, int width)
+{
+	return width * (sizeof(float) + LIBRARY_VALUE_BYTES) +
+		LINEAR_VECTORS(nclasses) * LIBRARY_SCORE_BYTES + LIBRARY_ROW_BYTES;
+}
+
+static Size
+member_size(int nclasses, int width, const LearnerOptions *options)
+{
+	Forest		shape = {.depth = options->depth, .outputs = 1};
+
+	shape.trees = options->rounds * LINEAR_VECTORS(nclasses);
+	return forest_stored_size(&shape);
+}
+
+/* Whether all values of a feature are 0, 1 or missing: then it has two bins. */
+static bool
+is_indicator(const TrainingData *data, int feature)
+{
+	for (int64 row = 0; row < data->nrows; row++)
+	{
+		double		value = data->values[row * data->width + feature];
+
+		if (value != 0 && value != 1 && !isnan(value))
+			return false;
+	}
+	return true;
+}
+
+/* The trees, here and as the library dumps them, and its histograms. */
+static Size
+fit_bytes(const TrainingData *data, const LearnerOptions *options)
+{
+	Size		nodes = Min((int64) 1 << options->depth, 2 * data->nrows);
+	Size		bins = 0;
+
+	for (int feature = 0; feature < data->width; feature++)
+		bins += is_indicator(data, feature) ? 2 : Min(BOOST_MAX_BINS, data->nrows);
+	return bins * nodes * LIBRARY_BIN_BYTES +
+		LIBRARY_TREE_FACTOR * member_size(data->nclasses, data->width, options);
+}
+
+/* Rows in canonical order: the library sums, and samples, in the order it gets. */
+static bool
+fit_task(BoostTask *task, const TrainingData *data, const LearnerOptions *options,
+		 PredictorBuilder *result)
+{
+	MemoryContext context = CurrentMemoryContext;
+	float	   *features = MemoryContextAllocHuge(context,
+												  data->nrows * data->width * sizeof(float));
+	float	   *classes = MemoryContextAllocHuge(context, data->nrows * sizeof(float));
+	Forest	   *forest = forest_create(options->depth,
+									   options->rounds * LINEAR_VECTORS(data->nclasses),
+									   data->nclasses, false);
+
+	load_module();
+	for (int64 i = 0; i < data->nrows; i++)
+	{
+		(void) forest_features(training_row(data, i), data->width, features + i * data->width);
+		classes[i] = training_class(data, i);
+	}
+	task->rows = data->nrows;
+	task->width = data->width;
+	task->nclasses = data->nclasses;
+	task->features = features;
+	task->classes = classes;
+	task->rounds = options->rounds;
+	task->subsample = options->subsample;
+	task->columns = options->columns;
+	if (!boost_fit(task, forest))
+		return false;
+	builder_forest(result, forest);
+	return true;
+}
+
+static bool
+fit_boost(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	BoostTask	task = {.rate = options->rate, .min_weight = BOOST_MIN_WEIGHT,
+	.penalty = BOOST_PENALTY};
+
+	return fit_task(&task, data, options, result);
+}
+
+static bool
+fit_forest(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	BoostTask	task = {.independent = true, .rate = 1.0 / options->rounds,
+	.min_weight = FOREST_MIN_WEIGHT, .penalty = FOREST_PENALTY};
+
+	return fit_task(&task, data, options, result);
+}
+
+const Learner boost_learner = {
+	.name = "boost",
+	.accepts_missing = true,
+	.option_keys = "rounds, depth, rate, subsample, columns",
+	.prepare = load_module,
+	.fit_row_bytes = fit_row_bytes,
+	.member_size = member_size,
+	.fit_bytes = fit_bytes,
+	.fit = fit_boost,
+};
+
+const Learner forest_learner = {
+	.name = "forest",
+	.accepts_missing = true,
+	.option_keys = "trees, depth, subsample, columns",
+	.prepare = load_module,
+	.fit_row_bytes = fit_row_bytes,
+	.member_size = member_size,
+	.fit_bytes = fit_bytes,
+	.fit = fit_forest,
+};

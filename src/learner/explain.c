@@ -1,0 +1,231 @@
+/*
+ * explain.c
+ *		The rules of trees in words.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/shortest_dec.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+
+#include "learner/learners.h"
+#include "learner/predictor_format.h"
+
+typedef struct Explainer
+{
+	StringInfoData out;
+	const Ensemble *ensemble;	/* for the names of classes */
+	char	  **names;			/* of features; NULL: numbered */
+	const Forest *forest;		/* the member at hand */
+	uint32		tree;
+} Explainer;
+
+static void
+append_indent(Explainer *explainer, int level)
+{
+	appendStringInfoSpaces(&explainer->out, 2 * level);
+}
+
+static void
+append_feature(Explainer *explainer, uint32 feature)
+{
+	if (explainer->names)
+		appendStringInfoString(&explainer->out, explainer->names[feature]);
+	else
+		appendStringInfo(&explainer->out, "f%u", feature + 1);
+}
+
+static void
+append_number(Explainer *explainer, float number)
+{
+	char		text[FLOAT_SHORTEST_DECIMAL_LEN];
+
+	float_to_shortest_decimal_buf(number, text);
+	appendStringInfoString(&explainer->out, text);
+}
+
+/* Shares of the classes in a leaf of one tree (tree.c). */
+static void
+append_shares(Explainer *explainer, const float *leaf)
+{
+	int			nclasses = ensemble_classes(explainer->ensemble);
+	int			best = 0;
+	double		share;
+
+	if (nclasses == 2)
+	{
+		best = leaf[0] > 0;
+		share = 0.5 + fabs(leaf[0]);
+	}
+	else
+	{
+		for (int c = 1; c < nclasses; c++)
+			if (leaf[c] > leaf[best])
+				best = c;
+		share = leaf[best];
+	}
+	appendStringInfo(&explainer->out, "%s (%.0f%%)",
+					 ensemble_class_name(explainer->ensemble, best), 100 * share);
+}
+
+static void
+append_leaf(Explainer *explainer, const float *leaf, int level)
+{
+	const Forest *forest = explainer->forest;
+	int			of = forest->scores == 1 ? 1 : explainer->tree % forest->scores;
+
+	append_indent(explainer, level);
+	if (forest->shares)
+		append_shares(explainer, leaf);
+	else if (forest->outputs == 1)
+	{
+		append_number(explainer, leaf[0]);
+		appendStringInfo(&explainer->out, " for %s", ensemble_class_name(explainer->ensemble, of));
+	}
+	else
+		for (uint32 c = 0; c < forest->scores; c++)
+		{
+			appendStringInfoString(&explainer->out, c > 0 ? ", " : "");
+			append_number(explainer, leaf[c]);
+			appendStringInfo(&explainer->out, " for %s",
+							 ensemble_class_name(explainer->ensemble, c));
+		}
+	appendStringInfoChar(&explainer->out, '\n');
+}
+
+/* The leaf that a node stands for, or NULL if those below it differ. */
+static const float *
+only_leaf(const Forest *forest, uint32 tree, uint32 node, int level)
+{
+	uint32		below = forest->depth - level;
+	Size		bottom = (Size) 1 << forest->depth;
+	Size		first = (((Size) node + 1) << below) - bottom;
+	const float *leaf = forest->leaves + (tree * bottom + first) * forest->outputs;
+	Size		size = forest->outputs * sizeof(float);
+
+	for (Size i = 1; i < (Size) 1 << below; i++)
+		if (memcmp(leaf, leaf + i * forest->outputs, size) != 0)
+			return NULL;
+	return leaf;
+}
+
+static void
+append_node(Explainer *explainer, uint32 node, int level, int indent)
+{
+	const Forest *forest = explainer->forest;
+	const float *leaf = only_leaf(forest, explainer->tree, node, level);
+	const ForestSplit *split;
+
+	if (leaf != NULL)
+	{
+		append_leaf(explainer, leaf, indent);
+		return;
+	}
+	split = &forest->splits[explainer->tree * forest_tree_splits(forest->depth) + node];
+	append_indent(explainer, indent);
+	appendStringInfoString(&explainer->out, "if ");
+	append_feature(explainer, split->feature);
+	appendStringInfoString(&explainer->out, " < ");
+	append_number(explainer, split->threshold);
+	appendStringInfoString(&explainer->out, split->missing_left ? " or missing:\n" : ":\n");
+	append_node(explainer, 2 * node + 1, level + 1, indent + 1);
+	append_indent(explainer, indent);
+	appendStringInfoString(&explainer->out, "else:\n");
+	append_node(explainer, 2 * node + 2, level + 1, indent + 1);
+}
+
+static void
+append_forest(Explainer *explainer, const PredictorMember *member, int indent)
+{
+	Forest	   *forest = forest_read(member->body, member->size,
+									 ensemble_classes(explainer->ensemble),
+									 ensemble_width(explainer->ensemble));
+
+	explainer->forest = forest;
+	for (explainer->tree = 0; explainer->tree < forest->trees; explainer->tree++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (forest->trees > 1)
+		{
+			append_indent(explainer, indent);
+			appendStringInfo(&explainer->out, "tree %u:\n", explainer->tree + 1);
+		}
+		append_node(explainer, 0, 0, indent + (forest->trees > 1));
+	}
+	pfree(forest->splits);
+	pfree(forest->leaves);
+}
+
+static void
+append_stump(Explainer *explainer, const unsigned char *body, int indent)
+{
+	append_indent(explainer, indent);
+	appendStringInfoString(&explainer->out, "if ");
+	append_feature(explainer, read_u32(body));
+	appendStringInfo(&explainer->out, " <= %.15g:\n", read_double(body + 16));
+	append_indent(explainer, indent + 1);
+	appendStringInfo(&explainer->out, "%s\n",
+					 ensemble_class_name(explainer->ensemble, read_u32(body + 4)));
+	append_indent(explainer, indent);
+	appendStringInfoString(&explainer->out, "else:\n");
+	append_indent(explainer, indent + 1);
+	appendStringInfo(&explainer->out, "%s\n",
+					 ensemble_class_name(explainer->ensemble, read_u32(body + 8)));
+}
+
+static void
+append_member(Explainer *explainer, const PredictorMember *member, int indent)
+{
+	switch (member->kind)
+	{
+		case MEMBER_FOREST:
+			append_forest(explainer, member, indent);
+			return;
+		case MEMBER_STUMP:
+			append_stump(explainer, member->body, indent);
+			return;
+		case MEMBER_CONSTANT:
+			append_indent(explainer, indent);
+			appendStringInfo(&explainer->out, "always %s\n",
+							 ensemble_class_name(explainer->ensemble, read_u32(member->body)));
+			return;
+		default:
+			append_indent(explainer, indent);
+			appendStringInfoString(&explainer->out, member->kind == MEMBER_LINEAR ? "a linear score, without rules\n" :
+								   member->kind == MEMBER_GAUSSIAN ? "a naive Bayes score, without rules\n" :
+								   member->kind == MEMBER_THRESHOLD ? "a walk along one feature, without rules\n" :
+								   "a function of its own\n");
+	}
+}
+
+char *
+predictor_explain(const Predictor *predictor, char **names, int nnames)
+{
+	Explainer	explainer = {.ensemble = ensemble_load(predictor), .names = names};
+	PredictorShape shape;
+	const unsigned char *position;
+
+	if (names != NULL && nnames != ensemble_width(explainer.ensemble))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there are %d names, but the predictor has %d features", nnames,
+						ensemble_width(explainer.ensemble)),
+				 errhint("Name every number of a row as the learner saw it; a category has one per level.")));
+	initStringInfo(&explainer.out);
+	(void) predictor_parse((const unsigned char *) VARDATA_ANY(predictor),
+						   VARSIZE_ANY_EXHDR(predictor), &shape);
+	position = shape.members;
+	for (uint32 i = 0; i < shape.nmembers; i++)
+	{
+		PredictorMember member;
+
+		position = predictor_next_member(position, &member);
+		if (shape.nmembers > 1)
+			appendStringInfo(&explainer.out, "member %u:\n", i + 1);
+		append_member(&explainer, &member, shape.nmembers > 1);
+	}
+	return explainer.out.data;
+}

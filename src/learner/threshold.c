@@ -1,0 +1,95 @@
+/*
+ * threshold.c
+ *		The aggregate threshold(label, x): one numeric feature, two classes.
+ *
+ * It takes the training step of mechanism "threshold" on the rows of its group:
+ * its plain vote is the side of zero on which the walk stands.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "learner/learners.h"
+#include "learner/predictor_format.h"
+
+#define ST_SORT sort_rows
+#define ST_ELEMENT_TYPE WalkRow
+#define ST_COMPARE(a, b) walk_row_compare(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+void
+walk_sort(WalkRow *rows, int64 nrows)
+{
+	sort_rows(rows, nrows);
+}
+
+WalkPoints *
+walk_load(const unsigned char *body, Size size)
+{
+	Size		capacity = (size - THRESHOLD_HEADER) / THRESHOLD_POINT;
+	WalkPoints *points = palloc0_object(WalkPoints);
+	double	   *x;
+
+	points->n = read_u32(body + 8);
+	x = MemoryContextAllocHuge(CurrentMemoryContext, points->n * sizeof(double) + 1);
+	for (int64 i = 0; i < points->n; i++)
+		x[i] = read_double(body + threshold_x(i));
+	points->x = x;
+	for (int link = 0; link < WALK_LINKS; link++)
+	{
+		int32	   *steps = MemoryContextAllocHuge(CurrentMemoryContext,
+												   points->n * sizeof(int32) + 1);
+
+		for (int64 i = 0; i < points->n; i++)
+			steps[i] = (int32) read_u32(body + threshold_steps(capacity, link, i));
+		points->steps[link] = steps;
+	}
+	return points;
+}
+
+/* Copies of classes and rows; and the result, which grows in steps of two. */
+static Size
+fit_row_bytes(int nclasses, int width)
+{
+	return sizeof(int32) + sizeof(WalkRow) + 2 * THRESHOLD_POINT;
+}
+
+static bool
+fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	WalkRow    *rows;
+	int32		limit[WALK_LINKS];
+
+	if (data->nclasses < 2)
+		return false;
+	if (data->nclasses > 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a threshold has two classes, not %d", data->nclasses),
+				 errhint("Declare two classes, others are left out: {\"classes\": [\"a\", \"b\"]}.")));
+	rows = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(WalkRow) + 1);
+	for (int64 i = 0; i < data->nrows; i++)
+	{
+		rows[i].x = data->values[i];
+		rows[i].label = data->row_class[i];
+	}
+	walk_sort(rows, data->nrows);
+	walk_limits(options->alpha, options->epsilon / 2, limit);
+	builder_threshold(result, rows, data->nrows, limit);
+	return true;
+}
+
+const Learner threshold_learner = {
+	.name = "threshold",
+	.additive = false,
+	.aggregate_only = true,
+	.learns_one_class = true,
+	.sorts_rows = true,
+	.option_keys = "epsilon, alpha",
+	.fit_row_bytes = fit_row_bytes,
+	.fit = fit,
+};

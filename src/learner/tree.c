@@ -1,0 +1,287 @@
+/*
+ * tree.c
+ *		One small classification tree (Breiman et al. 1984): greedy splits by
+ *		Gini impurity, down to a declared depth.
+ *
+ * Native, so that the learner one can explain is there without XGBoost.  Rows
+ * in which a feature is missing go to the side where they do least harm.
+ * Every choice is made by counts between distinct values, so the order of rows
+ * does not matter.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "learner/learners.h"
+
+typedef struct Point
+{
+	float		value;
+	int32		class_index;
+} Point;
+
+typedef struct Split
+{
+	double		purity;			/* sum over sides of sum of squared counts / count */
+	int			feature;		/* -1: none */
+	float		threshold;
+	bool		missing_left;
+} Split;
+
+/* Counts of classes on one side, and the sum of their squares. */
+typedef struct Side
+{
+	int64		rows;
+	int64		squares;		/* at most the square of the rows of one chunk */
+	int64	   *counts;
+} Side;
+
+typedef struct Grower
+{
+	const TrainingData *data;
+	const LearnerOptions *options;
+	Forest	   *forest;
+	float	   *values;			/* width per row */
+	int32	   *rows;			/* permuted so that each node's are together */
+	Point	   *points;
+	Side		left;
+	Side		right;
+	float	   *leaf;
+} Grower;
+
+static Size
+fit_row_bytes(int nclasses, int width)
+{
+	return 16 + width * sizeof(float) + 2 * sizeof(int32) + sizeof(Point);
+}
+
+static Size
+member_size(int nclasses, int width, const LearnerOptions *options)
+{
+	Forest		shape = {.depth = options->depth, .trees = 1};
+
+	shape.outputs = LINEAR_VECTORS(nclasses);
+	return forest_stored_size(&shape);
+}
+
+static void
+move_row(Side *side, int class_index, int sign)
+{
+	/* (n + s)^2 - n^2 = 2 s n + 1 */
+	side->squares += 2 * sign * side->counts[class_index] + 1;
+	side->counts[class_index] += sign;
+	side->rows += sign;
+}
+
+static void
+clear_side(Side *side, int nclasses)
+{
+	side->rows = 0;
+	side->squares = 0;
+	memset(side->counts, 0, nclasses * sizeof(int64));
+}
+
+static double
+purity(const Side *side)
+{
+	return (double) side->squares / side->rows;
+}
+
+static int
+compare_points(const void *a, const void *b)
+{
+	float		va = ((const Point *) a)->value;
+	float		vb = ((const Point *) b)->value;
+
+	return (va > vb) - (va < vb);
+}
+
+/*
+ * Half way to the next point, but never so that rounding puts this one on the
+ * right; just above the last one, which leaves what is missing alone.
+ */
+static float
+threshold_after(const Point *points, int64 i, int64 present)
+{
+	float		middle;
+
+	if (i + 1 == present)
+		return nextafterf(points[i].value, INFINITY);
+	middle = points[i].value / 2 + points[i + 1].value / 2;
+	return middle > points[i].value ? middle : points[i + 1].value;
+}
+
+/*
+ * Sweeps over the sorted points of one feature, with the rows in which it is
+ * missing (at the end) on one side.  The threshold belongs to the right.
+ */
+static void
+sweep(Grower *grower, int64 present, int64 n, int feature, bool missing_left, Split *best)
+{
+	const Point *points = grower->points;
+	Side	   *left = &grower->left;
+	Side	   *right = &grower->right;
+	int			nclasses = grower->data->nclasses;
+
+	clear_side(left, nclasses);
+	clear_side(right, nclasses);
+	for (int64 i = 0; i < n; i++)
+		move_row(i >= present && missing_left ? left : right, points[i].class_index, 1);
+	for (int64 i = 0; i < present; i++)
+	{
+		float		threshold;
+
+		move_row(left, points[i].class_index, 1);
+		move_row(right, points[i].class_index, -1);
+		if ((i + 1 < present && points[i].value == points[i + 1].value) ||
+			left->rows < grower->options->min_rows || right->rows < grower->options->min_rows)
+			continue;
+		threshold = threshold_after(points, i, present);
+		if (purity(left) + purity(right) > best->purity && isfinite(threshold))
+		{
+			best->purity = purity(left) + purity(right);
+			best->feature = feature;
+			best->threshold = threshold;
+			best->missing_left = missing_left;
+		}
+	}
+}
+
+/* The best split of some rows; feature -1 if none makes them purer. */
+static Split
+find_split(Grower *grower, const int32 *rows, int64 n)
+{
+	const TrainingData *data = grower->data;
+	Split		best = {.feature = -1};
+
+	clear_side(&grower->left, data->nclasses);
+	for (int64 i = 0; i < n; i++)
+		move_row(&grower->left, data->row_class[rows[i]], 1);
+	/* not by rounding alone */
+	best.purity = purity(&grower->left) * (1 + 1e-9);
+	for (int feature = 0; feature < data->width; feature++)
+	{
+		int64		present = 0;
+		int64		end = n;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = 0; i < n; i++)
+		{
+			float		value = grower->values[(Size) rows[i] * data->width + feature];
+			Point	   *point = &grower->points[isnan(value) ? --end : present++];
+
+			point->value = value;
+			point->class_index = data->row_class[rows[i]];
+		}
+		qsort(grower->points, present, sizeof(Point), compare_points);
+		sweep(grower, present, n, feature, false, &best);
+		if (present < n)
+			sweep(grower, present, n, feature, true, &best);
+	}
+	return best;
+}
+
+static bool
+goes_right(const Grower *grower, int32 row, const Split *split)
+{
+	float		value = grower->values[(Size) row * grower->data->width + split->feature];
+
+	return isnan(value) ? !split->missing_left : value >= split->threshold;
+}
+
+/* Moves the rows that go left to the front; returns how many. */
+static int64
+partition(const Grower *grower, int32 *rows, int64 n, const Split *split)
+{
+	int64		left = 0;
+
+	for (int64 i = 0; i < n; i++)
+		if (!goes_right(grower, rows[i], split))
+		{
+			int32		row = rows[i];
+
+			rows[i] = rows[left];
+			rows[left++] = row;
+		}
+	return left;
+}
+
+/*
+ * A leaf holds the share of each class; of two, how far that of the second is
+ * above one half.
+ */
+static void
+make_leaf(Grower *grower, const int32 *rows, int64 n, uint32 node, uint32 level)
+{
+	const TrainingData *data = grower->data;
+	int64	   *counts = grower->left.counts;
+
+	clear_side(&grower->left, data->nclasses);
+	for (int64 i = 0; i < n; i++)
+		counts[data->row_class[rows[i]]]++;
+	if (data->nclasses == 2)
+		grower->leaf[0] = (float) ((double) counts[1] / n - 0.5);
+	else
+		for (int c = 0; c < data->nclasses; c++)
+			grower->leaf[c] = (float) ((double) counts[c] / n);
+	forest_set_leaf(grower->forest, 0, node, level, grower->leaf);
+}
+
+/* Recursion is as deep as the tree, at most FOREST_MAX_DEPTH. */
+static void
+grow(Grower *grower, int32 *rows, int64 n, uint32 node, uint32 level)
+{
+	Split		split = {.feature = -1};
+	int64		left;
+
+	if (level < grower->forest->depth)
+		split = find_split(grower, rows, n);
+	if (split.feature < 0)
+	{
+		make_leaf(grower, rows, n, node, level);
+		return;
+	}
+	forest_set_split(grower->forest, 0, node, split.feature, split.threshold, split.missing_left);
+	left = partition(grower, rows, n, &split);
+	grow(grower, rows, left, 2 * node + 1, level + 1);
+	grow(grower, rows + left, n - left, 2 * node + 2, level + 1);
+}
+
+static bool
+fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Grower		grower = {.data = data, .options = options};
+
+	if (data->nrows > PG_INT32_MAX)
+		return false;
+	grower.forest = forest_create(options->depth, 1, data->nclasses, true);
+	grower.forest->shares = true;
+	grower.values = MemoryContextAllocHuge(context, data->nrows * data->width * sizeof(float));
+	grower.rows = MemoryContextAllocHuge(context, data->nrows * sizeof(int32));
+	grower.points = MemoryContextAllocHuge(context, data->nrows * sizeof(Point));
+	grower.left.counts = palloc_array(int64, data->nclasses);
+	grower.right.counts = palloc_array(int64, data->nclasses);
+	grower.leaf = palloc_array(float, data->nclasses);
+	for (int64 i = 0; i < data->nrows; i++)
+	{
+		(void) forest_features(data->values + i * data->width, data->width,
+							   grower.values + i * data->width);
+		grower.rows[i] = i;
+	}
+	grow(&grower, grower.rows, data->nrows, 0, 0);
+	builder_forest(result, grower.forest);
+	return true;
+}
+
+const Learner tree_learner = {
+	.name = "tree",
+	.accepts_missing = true,
+	.option_keys = "depth, min_rows",
+	.fit_row_bytes = fit_row_bytes,
+	.member_size = member_size,
+	.fit = fit,
+};

@@ -1,0 +1,128 @@
+/*
+ * memo.c
+ *		Answers that are kept for good: a role's repeats of the same question are
+ *		free in every session, until the model is trained anew.
+ *
+ * The ledger's process writes them, so that they outlive the transaction in
+ * which they were given, as their price does.  A question is known by its
+ * digest.  What is full keeps nothing new.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/cryptohash.h"
+#include "common/sha2.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+
+#include "catalog/store.h"
+#include "ledger/internal.h"
+
+static SPIPlanPtr keep_plan = NULL;
+
+void
+memo_forget(void)
+{
+	if (keep_plan != NULL)
+		SPI_freeplan(keep_plan);
+	keep_plan = NULL;
+}
+
+/* ---------- the ledger's process ---------- */
+
+void
+memo_keep(const LedgerRequest *request, LedgerReply *reply)
+{
+	const LedgerMemo *memo = &request->memo;
+	Oid			argtypes[] = {INT8OID, INT8OID, REGROLEOID, BYTEAOID, INT4OID, FLOAT8OID, INT8OID,
+	INT4OID};
+	char		nulls[] = "        ";
+	Datum		args[lengthof(argtypes)];
+
+	args[0] = Int64GetDatum(request->model_id);
+	args[1] = Int64GetDatum(request->training_id);
+	args[2] = ObjectIdGetDatum(request->role);
+	args[3] = PointerGetDatum(cstring_to_text_with_len((const char *) memo->question,
+													   MEMO_QUESTION_SIZE));
+	args[4] = Int32GetDatum(memo->class_index);
+	args[5] = Float8GetDatum(memo->score);
+	if (memo->isnull)
+		nulls[4] = nulls[5] = 'n';
+	args[6] = Int64GetDatum(request->account_id);
+	args[7] = Int32GetDatum(request->want);
+	book_run(&keep_plan,
+			 "WITH room AS (INSERT INTO privpred.memo_size AS s (model_id, training_id, role, entries) "
+			 "VALUES ($1, $2, $3, 1) ON CONFLICT (model_id, training_id, role) "
+			 "DO UPDATE SET entries = s.entries + 1 WHERE s.entries < $8 RETURNING 1) "
+			 "INSERT INTO privpred.memo (model_id, training_id, role, question, class_index, score, "
+			 "account_id) SELECT $1, $2, $3, $4, $5, $6, $7 FROM room ON CONFLICT DO NOTHING",
+			 lengthof(argtypes), argtypes, args, nulls);
+	reply->outcome = OUTCOME_GRANTED;
+	reply->granted = SPI_processed > 0 ? 1 : 0;
+}
+
+/* ---------- the asking side ---------- */
+
+static void
+digest(const void *question, Size size, uint8 result[MEMO_QUESTION_SIZE])
+{
+	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
+
+	if (context == NULL ||
+		pg_cryptohash_init(context) < 0 ||
+		pg_cryptohash_update(context, question, size) < 0 ||
+		pg_cryptohash_final(context, result, MEMO_QUESTION_SIZE) < 0)
+		elog(ERROR, "could not compute the digest of a question");
+	pg_cryptohash_free(context);
+}
+
+/* Only what an account has paid for that is still in force. */
+bool
+ledger_memo_find(const LedgerPrice *price, Oid role, const void *question, Size size,
+				 LedgerMemo *memo)
+{
+	CatalogSession session;
+	Oid			argtypes[] = {INT8OID, INT8OID, REGROLEOID, BYTEAOID};
+	Datum		args[lengthof(argtypes)];
+	bool		found;
+
+	digest(question, size, memo->question);
+	args[0] = Int64GetDatum(price->model_id);
+	args[1] = Int64GetDatum(price->training_id);
+	args[2] = ObjectIdGetDatum(role);
+	args[3] = PointerGetDatum(cstring_to_text_with_len((const char *) memo->question,
+													   MEMO_QUESTION_SIZE));
+	catalog_begin(&session);
+	if (SPI_execute_with_args("SELECT m.class_index, m.score FROM privpred.memo m "
+							  "JOIN privpred.account a USING (account_id) "
+							  "WHERE m.model_id = $1 AND m.training_id = $2 AND m.role = $3 "
+							  "AND m.question = $4 AND a.revoked_at IS NULL",
+							  lengthof(argtypes), argtypes, args, NULL, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read remembered answers");
+	found = SPI_processed > 0;
+	if (found)
+	{
+		bool		isnull;
+
+		memo->class_index = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0],
+														SPI_tuptable->tupdesc, 1, &memo->isnull));
+		memo->score = DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+												   2, &isnull));
+	}
+	catalog_end(&session);
+	return found;
+}
+
+bool
+ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit)
+{
+	LedgerRequest request = {0};
+	LedgerReply reply;
+
+	ledger_lease_describe(lease, &request);
+	request.kind = REQUEST_MEMO;
+	request.want = limit;
+	request.memo = *memo;
+	reply = ledger_call(&request);
+	return reply.outcome == OUTCOME_GRANTED && reply.granted > 0;
+}

@@ -1,0 +1,367 @@
+/*
+ * stream.c
+ *		The asking side of streams, see stream.h.
+ *
+ * Answers are reserved in blocks, as leases are: first one, then as many as
+ * the statement has used.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "catalog/store.h"
+#include "ledger/internal.h"
+#include "mechanism/sparse_draw.h"
+
+struct LedgerStream
+{
+	LedgerReceipt receipt;
+	LedgerPrice price;
+	Oid			user;
+	StreamReply held;			/* id 0: nothing */
+	Oid			generation;
+	Oid			account_role;	/* who paid */
+	int64		account_id;
+	int64		first;			/* the stream that gave the first answer; 0: none yet */
+	bool		several;		/* not one stream has given all that was used */
+	int32		unused;
+	int64		used;
+	uint64		epoch;			/* as it was before the block was asked for */
+	TimestampTz expires;
+	MemoryContextCallback at_reset;
+};
+
+static LedgerRequest
+request_about(RequestKind kind, const LedgerPrice *price, Oid role)
+{
+	LedgerRequest request = {.kind = kind};
+
+	ledger_request_describe(&request, price, role);
+	return request;
+}
+
+/* ---------- errors ---------- */
+
+static bool
+stream_has_ended(LedgerOutcome outcome)
+{
+	return outcome == OUTCOME_NO_STREAM || outcome == OUTCOME_STREAM_USED_UP ||
+		outcome == OUTCOME_STREAM_ANSWERS;
+}
+
+static void
+report_no_stream(const char *model, Oid role)
+{
+	char	   *name = GetUserNameFromId(role, true);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("role \"%s\" has no open stream on model \"%s\"", name ? name : "?", model),
+			 errdetail("A stream answers for one version of a model; retraining ends it."),
+			 errhint("Open one with privpred.open_stream('%s', unstable => ..., epsilon => ..., delta => ...). See privpred.streams.",
+					 model)));
+}
+
+/* Any outcome but a grant ends here. */
+static void
+report_refusal(const LedgerPrice *price, Oid role, const LedgerReply *reply)
+{
+	const char *model = price->model_name;
+
+	switch (reply->outcome)
+	{
+		case OUTCOME_NO_STREAM:
+			report_no_stream(model, role);
+			break;
+		case OUTCOME_STREAM_USED_UP:
+			ereport(ERROR,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("the stream on model \"%s\" is used up", model),
+					 errdetail("It has given as many unstable answers as it was bought for."),
+					 errhint("Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
+			break;
+		case OUTCOME_STREAM_ANSWERS:
+			ereport(ERROR,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("the stream on model \"%s\" has no answers left", model),
+					 errdetail("All that it was opened for are given, or reserved by running statements."),
+					 errhint("Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
+			break;
+		case OUTCOME_STREAM_EXISTS:
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("a stream on model \"%s\" is open already", model),
+					 errdetail("It was paid for by the budget of role \"%s\".",
+							   GetUserNameFromId(reply->account_role, true)),
+					 errhint("Use it, or end it with privpred.close_stream() first. Nothing was charged.")));
+			break;
+		case OUTCOME_STREAM_OF_OTHERS:
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("the stream on model \"%s\" was opened by somebody else", model),
+					 errhint("Whoever opened it can close it, or role \"%s\", whose budget paid.",
+							 GetUserNameFromId(reply->account_role, true))));
+			break;
+		case OUTCOME_STREAM_VERSION:
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("model \"%s\" has changed meanwhile", model),
+					 errdetail("A stream answers for one version of a model, as it was committed."),
+					 errhint("Try again once whatever trains or drops the model has ended.")));
+			break;
+		default:
+			ledger_report_refusal(price, role, reply);
+	}
+}
+
+/* ---------- opening and closing ---------- */
+
+int64
+ledger_stream_open(const LedgerPrice *price, const StreamTerms *terms)
+{
+	LedgerRequest request = request_about(REQUEST_STREAM_OPEN, price, asking_role());
+	LedgerReply reply;
+
+	PreventCommandDuringRecovery("privpred.open_stream()");
+	request.want = 1;
+	request.stream.terms = *terms;
+	reply = ledger_call(&request);
+	report_refusal(price, request.role, &reply);
+	return reply.stream.id;
+}
+
+void
+ledger_stream_close(const LedgerPrice *price)
+{
+	LedgerRequest request = request_about(REQUEST_STREAM_CLOSE, price, asking_role());
+	LedgerReply reply;
+
+	PreventCommandDuringRecovery("privpred.close_stream()");
+	reply = ledger_call(&request);
+	/* What is used up is closed already. */
+	if (stream_has_ended(reply.outcome))
+		reply.outcome = OUTCOME_NO_STREAM;
+	report_refusal(price, request.role, &reply);
+}
+
+/* ---------- answers ---------- */
+
+/* Runs while transactions abort; a failure that was not recorded is on the board. */
+static void
+let_go(LedgerStream *stream)
+{
+	LedgerRequest request;
+
+	if (stream->held.id == 0)
+		return;
+	request = request_about(REQUEST_STREAM_LEAVE, &stream->price, stream->user);
+	request.stream.id = stream->held.id;
+	request.stream.generation = stream->generation;
+	request.stream.leaves = true;
+	request.stream.had_board = stream->held.board >= 0;
+	request.answers = stream->unused;
+	stream->held.id = 0;
+	stream->unused = 0;
+	ledger_post(&request);
+}
+
+static void
+stream_reset(void *arg)
+{
+	let_go((LedgerStream *) arg);
+}
+
+LedgerStream *
+ledger_stream_use(MemoryContext context, const LedgerPrice *price)
+{
+	LedgerStream *stream;
+
+	PreventCommandDuringRecovery("private_predict()");
+	(void) ledger_shared();
+
+	stream = MemoryContextAllocZero(context, sizeof(LedgerStream));
+	stream->receipt.stream = stream;
+	stream->price = *price;
+	stream->price.model_name = MemoryContextStrdup(context, price->model_name);
+	stream->user = asking_role();
+	stream->at_reset.func = stream_reset;
+	stream->at_reset.arg = stream;
+	MemoryContextRegisterResetCallback(context, &stream->at_reset);
+	return stream;
+}
+
+/* Asks for answers; the caller repeats it until there are some. */
+static void
+take_block(LedgerStream *stream, int64 allowed)
+{
+	LedgerRequest request = request_about(REQUEST_STREAM_TAKE, &stream->price, stream->user);
+	LedgerReply reply;
+
+	stream->epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
+	request.want = Max(1, Min(Min(stream->used, allowed), LEASE_MAX_ANSWERS));
+	request.stream.id = stream->held.id;
+	reply = ledger_call(&request);
+	report_refusal(&stream->price, stream->user, &reply);
+
+	stream->several |= stream->used > 0 && stream->first != reply.stream.id;
+	if (stream->used == 0)
+		stream->first = reply.stream.id;
+	stream->held = reply.stream;
+	stream->generation = reply.generation;
+	stream->account_role = reply.account_role;
+	stream->account_id = reply.account_id;
+	stream->unused += reply.granted;
+	stream->expires = Min(reply.valid_until, GetCurrentTimestamp() + LEASE_MAX_AGE_US);
+	if (reply.stream.board < 0)
+	{
+		/* Whoever catches the error finds nothing held here. */
+		let_go(stream);
+		slot_reclaim_dropped_databases();
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("too many streams are in use at the same time"),
+				 errdetail("At most %d can be, over all databases.", LEDGER_BOARDS),
+				 errhint("Try again.")));
+	}
+}
+
+/* Makes sure that the stream is held, with an answer to give. */
+static void
+hold(LedgerStream *stream, int64 allowed)
+{
+	LedgerShared *shared = ledger_shared();
+
+	/* Revoked, retrained, expired or merely old: ask again. */
+	if (stream->user != asking_role() ||
+		(stream->held.id != 0 &&
+		 (stream->epoch != pg_atomic_read_u64(&shared->epoch) ||
+		  GetCurrentTimestamp() >= stream->expires)))
+		let_go(stream);
+	stream->user = asking_role();
+	while (stream->unused == 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		take_block(stream, allowed);
+	}
+}
+
+const LedgerReceipt *
+ledger_stream_answer(LedgerStream *stream)
+{
+	hold(stream, statement_allowance(stream->used));
+	stream->unused--;
+	stream->used++;
+	statement_count_answer();
+	stream->receipt.tested = false;
+	return &stream->receipt;
+}
+
+void
+ledger_stream_mark_paid(const LedgerPrice *price, const LedgerStream *stream)
+{
+	LedgerRequest request = request_about(REQUEST_MARK_PAID, price, stream->user);
+
+	/* Whether the cap has paid is not known here; it may pay once more. */
+	request.generation = stream->generation;
+	request.account_role = stream->account_role;
+	request.account_id = stream->account_id;
+	if (!stream->several)
+		ledger_call_mark_paid(price, &request);
+}
+
+void
+ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms)
+{
+	CatalogSession session;
+	Oid			type = INT8OID;
+	Datum		id = Int64GetDatum(stream->held.id);
+	bool		isnull;
+
+	memset(terms, 0, sizeof(StreamTerms));
+	if (stream->several)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the stream on model \"%s\" was closed meanwhile, and another took its place",
+						stream->price.model_name),
+				 errdetail("What came through both of them has no price of its own. Both streams stay charged."),
+				 errhint("Try again, and let nobody close the stream before the end.")));
+	catalog_begin(&session);
+	if (SPI_execute_with_args("SELECT s.unstable_limit, s.epsilon_units, s.delta "
+							  "FROM privpred.stream s WHERE s.stream_id = $1",
+							  1, &type, &id, NULL, true, 1) != SPI_OK_SELECT ||
+		SPI_processed != 1)
+		elog(ERROR, "could not read stream " INT64_FORMAT, stream->held.id);
+#define GET(column) SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull)
+	terms->unstable = DatumGetInt32(GET(1));
+	terms->epsilon = DatumGetInt64(GET(2));
+	terms->delta = DatumGetFloat8(GET(3));
+#undef GET
+	catalog_end(&session);
+}
+
+/* Has the failure on the board recorded, whosever it is. */
+static void
+have_failure_recorded(LedgerStream *stream)
+{
+	LedgerRequest request = request_about(REQUEST_STREAM_FAILED, &stream->price, stream->user);
+	LedgerReply reply;
+
+	CHECK_FOR_INTERRUPTS();
+	request.stream.id = stream->held.id;
+	reply = ledger_call(&request);
+	report_refusal(&stream->price, stream->user, &reply);
+}
+
+/* The stream was closed under us: perhaps there is another, else it is an error. */
+static void
+hold_another(LedgerStream *stream)
+{
+	let_go(stream);
+	hold(stream, 1);
+	stream->unused--;
+}
+
+bool
+ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
+{
+	LedgerStream *stream = receipt->stream;
+
+	if (stream == NULL)
+		elog(ERROR, "a stability test needs a stream");
+	for (;;)
+	{
+		int64		noisy = distance + sparse_noise(stream->held.epsilon);
+
+		switch (board_test(stream->held.board, noisy))
+		{
+			case BOARD_PASSED:
+				return true;
+			case BOARD_NOT_PASSED:
+				stream->receipt.tested = true;
+				have_failure_recorded(stream);
+				return false;
+			case BOARD_WAITS:
+				have_failure_recorded(stream);
+				break;
+			case BOARD_CLOSED:
+				/* In the middle of an answer: it stays unstable. */
+				if (receipt->tested)
+					return false;
+				hold_another(stream);
+				break;
+		}
+	}
+}
+
+int64
+ledger_stream_failures_left(const LedgerReceipt *receipt)
+{
+	const LedgerStream *stream = receipt->stream;
+
+	return board_failures_left(stream->held.board, stream->held.unstable);
+}

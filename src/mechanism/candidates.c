@@ -1,0 +1,335 @@
+/*
+ * candidates.c
+ *		Finite sets of classifiers: grids of cuts, counting, building, one
+ *		candidate in full.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "compat.h"
+#include "mechanism/candidates.h"
+
+/* Boxes, rather than cuts of a score. */
+static bool
+has_sides(CandidateClass class)
+{
+	return class == CLASS_INTERVALS || class == CLASS_RECTANGLES;
+}
+
+/* ---------- counting ---------- */
+
+static int
+column_cuts(const Reference *reference, int column, int resolution)
+{
+	return reference->binary[column] ? 1 : resolution;
+}
+
+/* Intervals [a, b) with a < b among the inner cuts and both infinities. */
+static int64
+intervals_of(int ncuts)
+{
+	return ((int64) ncuts + 1) * (ncuts + 2) / 2;
+}
+
+int64
+candidates_count(CandidateClass class, const Reference *reference, int resolution)
+{
+	int64		shapes = 1;
+
+	for (int i = 0; i < reference->width; i++)
+	{
+		int			ncuts = column_cuts(reference, i, resolution);
+
+		if (has_sides(class))
+			shapes *= intervals_of(ncuts);
+		else
+			shapes += ncuts;
+		if (shapes > MAX_CANDIDATES)
+			return MAX_CANDIDATES + 1;
+	}
+	return 2 * shapes;
+}
+
+int
+candidates_resolution(CandidateClass class, const Reference *reference, int64 limit)
+{
+	int			low = -1;
+	int			high = (int) MAX_CANDIDATES;
+
+	/* Without a numeric column every resolution is the same. */
+	limit = Min(limit, MAX_CANDIDATES);
+	if (candidates_count(class, reference, high) <= limit)
+		return 1;
+	while (high - low > 1)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (candidates_count(class, reference, middle) <= limit)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* How many cuts one classifier has, each of which may be off. */
+static int
+faces(CandidateClass class, int width)
+{
+	return has_sides(class) ? 2 * width : 1;
+}
+
+int
+candidates_resolution_within(CandidateClass class, int width, double radius)
+{
+	/* n inner cuts of [0, 1] leave gaps of 1/(n + 1), and a cut is half of one away. */
+	double		gaps = faces(class, width) / (2 * radius);
+
+	return (int) Max(0, ceil(Min(gaps, (double) MAX_CANDIDATES) - 1e-9) - 1);
+}
+
+/* ---------- grids ---------- */
+
+static void
+uniform_grid(int ncuts, Grid *grid)
+{
+	grid->ncuts = ncuts;
+	grid->cut = palloc_array(double, Max(ncuts, 1));
+	for (int i = 0; i < ncuts; i++)
+		grid->cut[i] = (i + 1.0) / (ncuts + 1);
+	grid->radius = 0.5 / (ncuts + 1);
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+void
+sort_doubles(int64 n, double *values)
+{
+	qsort(values, n, sizeof(double), compare_doubles);
+}
+
+/*
+ * The radius of a grid on sorted values.  Cuts that differ on the values are
+ * at values; the mass between a cut at value i and one at value j is the
+ * number of values from one to the other.
+ */
+static double
+grid_radius(const Grid *grid, int64 n, const double *sorted)
+{
+	int64		below = 0;		/* rank of the last cut at or before the value */
+	int64		worst = 0;
+	int			next = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		int64		above = n;
+
+		if (i > 0 && sorted[i] == sorted[i - 1])
+			continue;			/* a cut here is a cut at the first of them */
+		while (next < grid->ncuts && grid->cut[next] <= sorted[i])
+		{
+			below = i;
+			next++;
+		}
+		if (next < grid->ncuts)
+		{
+			int64		low = i;
+
+			/* the first value that is not below the next cut */
+			while (above - low > 1)
+			{
+				int64		middle = low + (above - low) / 2;
+
+				if (sorted[middle] < grid->cut[next])
+					low = middle;
+				else
+					above = middle;
+			}
+		}
+		worst = Max(worst, Min(i - below, above - i));
+	}
+	return (double) worst / n;
+}
+
+/* Cuts at equal shares of the values, as far as the values allow. */
+static void
+reference_grid(int64 n, double *values, int ncuts, Grid *grid)
+{
+	sort_doubles(n, values);
+	grid->ncuts = 0;
+	grid->cut = palloc_array(double, Max(ncuts, 1));
+	for (int i = 0; i < ncuts; i++)
+	{
+		double		cut = values[(int64) ((i + 1.0) * n / (ncuts + 1))];
+
+		if (cut > values[0] && (grid->ncuts == 0 || cut > grid->cut[grid->ncuts - 1]))
+			grid->cut[grid->ncuts++] = cut;
+	}
+	grid->radius = grid_radius(grid, n, values);
+}
+
+static void
+column_grid(const Reference *reference, int column, int resolution, Grid *grid)
+{
+	double	   *values;
+
+	if (reference->binary[column])
+	{
+		uniform_grid(1, grid);	/* at 1/2, the only cut there is */
+		grid->radius = 0;
+		return;
+	}
+	if (reference->npoints == 0)
+	{
+		uniform_grid(resolution, grid);
+		return;
+	}
+	values = palloc_array(double, reference->npoints);
+	for (int64 i = 0; i < reference->npoints; i++)
+		values[i] = reference->x[i * reference->width + column];
+	reference_grid(reference->npoints, values, resolution, grid);
+	pfree(values);
+}
+
+/* ---------- building ---------- */
+
+Candidates *
+candidates_build(CandidateClass class, const Reference *reference, int resolution)
+{
+	Candidates *result = palloc0_object(Candidates);
+	Grid	   *grids = palloc0_array(Grid, reference->width);
+	int64		shapes = 1;
+
+	result->class = class;
+	result->width = reference->width;
+	for (int i = 0; i < reference->width; i++)
+	{
+		column_grid(reference, i, resolution, &grids[i]);
+		if (has_sides(class))
+		{
+			shapes *= intervals_of(grids[i].ncuts);
+			result->radius += 2 * grids[i].radius;
+		}
+		else
+		{
+			shapes += grids[i].ncuts;
+			result->radius = Max(result->radius, grids[i].radius);
+		}
+	}
+	result->count = 2 * shapes;
+	if (has_sides(class))
+		result->side = grids;
+	else
+	{
+		result->ndirections = reference->width;
+		result->cuts = grids;
+	}
+	return result;
+}
+
+Candidates *
+candidates_of_finite(const FiniteClass *finite)
+{
+	Candidates *result = palloc0_object(Candidates);
+
+	result->class = CLASS_FINITE;
+	result->width = 1;
+	result->count = finite->nhypotheses;
+	result->finite = finite;
+	return result;
+}
+
+/* ---------- one candidate ---------- */
+
+/* The cut-th cut of all, counted through directions; the 0th is no cut. */
+static void
+get_cut(const Candidates *candidates, int64 cut, Classifier *classifier)
+{
+	int			direction = 0;
+
+	classifier->cut = -INFINITY;
+	classifier->weight = palloc0_array(double, candidates->width);
+	if (cut == 0)
+		return;
+	cut--;
+	while (cut >= candidates->cuts[direction].ncuts)
+		cut -= candidates->cuts[direction++].ncuts;
+	classifier->cut = candidates->cuts[direction].cut[cut];
+	if (candidates->direction == NULL)
+		classifier->weight[direction] = 1;
+	else
+		memcpy(classifier->weight, candidates->direction + (Size) direction * candidates->width,
+			   candidates->width * sizeof(double));
+}
+
+static double
+boundary(const Grid *grid, int number)
+{
+	if (number == 0)
+		return -INFINITY;
+	return number > grid->ncuts ? INFINITY : grid->cut[number - 1];
+}
+
+/* Boxes are counted by their lower and upper boundaries, the last side fastest. */
+static void
+get_box(const Candidates *candidates, int64 box, Classifier *classifier)
+{
+	for (int i = candidates->width - 1; i >= 0; i--)
+	{
+		const Grid *grid = &candidates->side[i];
+		int64		rest = box % intervals_of(grid->ncuts);
+		int			low = 0;
+
+		box /= intervals_of(grid->ncuts);
+		for (; rest > grid->ncuts - low; low++)
+			rest -= grid->ncuts - low + 1;
+		classifier->low[i] = boundary(grid, low);
+		classifier->high[i] = boundary(grid, low + 1 + (int) rest);
+	}
+}
+
+void
+candidate_get(const Candidates *candidates, int64 index, Classifier *classifier)
+{
+	memset(classifier, 0, sizeof(Classifier));
+	classifier->class = candidates->class;
+	if (candidates->class == CLASS_FINITE)
+	{
+		classifier->hypothesis = (int) index;
+		return;
+	}
+	classifier->inside = index % 2 == 0;
+	if (has_sides(candidates->class))
+		get_box(candidates, index / 2, classifier);
+	else
+		get_cut(candidates, index / 2, classifier);
+}
+
+bool
+classifier_says(const Classifier *classifier, int width, const double *x)
+{
+	bool		inside = true;
+
+	if (has_sides(classifier->class))
+	{
+		for (int i = 0; i < width; i++)
+			inside = inside && classifier->low[i] <= x[i] && x[i] < classifier->high[i];
+	}
+	else if (classifier->cut != -INFINITY)
+	{
+		double		score = 0;
+
+		for (int i = 0; i < width; i++)
+			score += classifier->weight[i] * x[i];
+		inside = score >= classifier->cut;
+	}
+	return inside == classifier->inside;
+}

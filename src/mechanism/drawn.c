@@ -1,0 +1,108 @@
+/*
+ * drawn.c
+ *		Answers by a hypothesis that is drawn afresh for each.
+ *
+ * In the stored rows the default class is 0, so that it is what an empty table
+ * answers, and the other is 1.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "mechanism/drawn.h"
+
+/* Samples of the units behind what evaluate() estimates. */
+#define ESTIMATE_SAMPLES	8
+
+DrawnModel *
+drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share q,
+		   EpsilonUnits twice_the_rate)
+{
+	DrawnModel *model = palloc0_object(DrawnModel);
+	HypothesisSpace *space;
+
+	model->table = unit_table_load(spec, state);
+	if (class == HYPOTHESES_HALFSPACE && model->table->units.nrows > PLANE_MAX_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("a model of halfspaces has more rows than it can have"),
+				 errhint("Retrain the model.")));
+	space = hypotheses_create(class, &model->table->units);
+	for (int i = 0; i < hypotheses_parts(space); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hypotheses_prepare(space, i);
+	}
+	model->sampler = stable_sampler_create(space, &model->table->units, q, twice_the_rate,
+										   (uint64) 2 * spec->max_rows_per_unit *
+										   EPSILON_UNITS_PER_ONE);
+	return model;
+}
+
+ChargeShape
+drawn_shape(bool order_is_infinite)
+{
+	return CHARGE_PURE;
+}
+
+static int
+class_of(const MechanismSpec *spec, bool one)
+{
+	return one != (spec->default_class == 1);
+}
+
+int
+drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+{
+	DrawnModel *drawn = model->state;
+	bool		one;
+
+	if (receipt == NULL)
+		elog(ERROR, "an answer needs a receipt");
+	if (drawn->chunks != NULL)
+		one = relabel_draw(drawn->sampler, drawn->chunks, drawn->kappa, x);
+	else
+	{
+		Hypothesis	hypothesis = stable_draw(drawn->sampler);
+
+		one = hypothesis_says(&hypothesis, x);
+	}
+	if (sample_bernoulli(drawn->alpha, (uint64) SHARE_ONE))
+		one = !one;
+	return class_of(model->spec, one);
+}
+
+/*
+ * The mean over all samples cannot be had; over some it is unbiased, so a mean
+ * over many questions is good.
+ */
+void
+drawn_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
+				   double *probability)
+{
+	DrawnModel *drawn = model->state;
+	double		alpha = drawn->alpha / SHARE_ONE;
+	int			one = class_of(model->spec, true);
+	double		sum = 0;
+
+	for (int i = 0; i < ESTIMATE_SAMPLES; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		stable_choose(drawn->sampler);
+		sum += drawn->chunks == NULL ? stable_probability(drawn->sampler, x) :
+			relabel_probability(drawn->sampler, drawn->chunks, drawn->kappa, x);
+	}
+	probability[one] = alpha + (1 - 2 * alpha) * sum / ESTIMATE_SAMPLES;
+	probability[1 - one] = 1 - probability[one];
+}
+
+int
+drawn_majority(const MechanismModel *model, const double *x)
+{
+	DrawnModel *drawn = model->state;
+
+	if (!drawn->best_known)
+		drawn->best = stable_best(drawn->sampler);
+	drawn->best_known = true;
+	return class_of(model->spec, hypothesis_says(&drawn->best, x));
+}

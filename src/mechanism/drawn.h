@@ -1,0 +1,39 @@
+/*
+ * drawn.h
+ *		What "stable_flip", "stable" and "relabel" share: answers by a hypothesis
+ *		that is drawn afresh for each (stable.c, relabel.c).
+ */
+#ifndef PRIVPRED_DRAWN_H
+#define PRIVPRED_DRAWN_H
+
+#include "mechanism/mechanism.h"
+#include "mechanism/relabel_draw.h"
+#include "mechanism/unit_table.h"
+
+typedef struct DrawnModel
+{
+	Share		alpha;			/* of answers are flipped; 0: none */
+	UnitTable  *table;
+	StableSampler *sampler;
+	Chunks	   *chunks;			/* NULL: no vote */
+	EpsilonUnits kappa;			/* of the vote */
+	bool		best_known;
+	Hypothesis	best;			/* of all units; not private */
+} DrawnModel;
+
+/*
+ * Loads the rows and sorts them.  One unit changes err_S, a number of rows, by at
+ * most R; so weights of exp(-(rate / R) err_S) move by a factor within
+ * e^(+-rate).  The rate is in halves of units.
+ */
+extern DrawnModel *drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class,
+							  Share q, EpsilonUnits twice_the_rate);
+
+extern ChargeShape drawn_shape(bool order_is_infinite);
+extern int	drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model,
+						 const double *x);
+extern void drawn_distribution(bool order_is_infinite, const MechanismModel *model,
+							   const double *x, double *probability);
+extern int	drawn_majority(const MechanismModel *model, const double *x);
+
+#endif							/* PRIVPRED_DRAWN_H */

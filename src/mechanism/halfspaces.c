@@ -1,0 +1,345 @@
+/*
+ * halfspaces.c
+ *		Candidates for halfspaces: directions and offsets, packed by
+ *		farthest-first traversal.
+ *
+ * A family of halfspaces is laid out: directions, from a net of the sphere in
+ * up to 3 columns and random above, and for each direction offsets at equal
+ * shares of the reference.  The family is thinned by Gonzalez' traversal: the
+ * next candidate is always the member farthest from all candidates so far.
+ * After k steps the candidates are an r-packing and an r-cover of the family for
+ * the same r, the last distance, which is what Chaudhuri and Hsu ask for.
+ *
+ * The family is not the class, so the radius that is reported is measured on
+ * halfspaces outside it: the largest distance found.  Everything here is public
+ * and the same in every run: its pseudo-random numbers hide nothing.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "compat.h"
+#include "mechanism/candidates.h"
+
+#define PROBES			512		/* points on which halfspaces are compared */
+#define PROBE_WORDS		(PROBES / 64)
+#define FAMILY			8192	/* halfspaces to choose from, about */
+#define FRESH			2048	/* halfspaces to measure the radius on */
+#define PLANE_DIRECTIONS 128	/* of the half circle */
+#define SPACE_STEPS		9		/* along each edge of the half cube: 243 directions */
+#define RANDOM_DIRECTIONS 512
+
+typedef struct Family
+{
+	int			width;
+	double	   *probe;			/* PROBES points */
+	int			ndirections;
+	double	   *direction;
+	int			noffsets;		/* of each direction */
+	double	   *offset;
+	uint64	   *labels;			/* PROBE_WORDS a member */
+} Family;
+
+/* ---------- public pseudo-random numbers (splitmix64) ---------- */
+
+static uint64
+public_bits(uint64 *seed)
+{
+	uint64		z = *seed += UINT64CONST(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64CONST(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static double
+public_uniform(uint64 *seed)
+{
+	return ((public_bits(seed) >> 11) + 0.5) / (double) (UINT64CONST(1) << 53);
+}
+
+/*
+ * Bell-shaped enough for directions that favour no axis, from additions alone:
+ * candidates are the same on every machine.
+ */
+static double
+public_bell(uint64 *seed)
+{
+	double		sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += public_uniform(seed);
+	return sum;
+}
+
+/* ---------- the reference, as a few points ---------- */
+
+static double *
+make_probes(const Reference *reference, uint64 *seed)
+{
+	int			width = reference->width;
+	double	   *probe = palloc_array(double, PROBES * (Size) width);
+
+	for (int i = 0; i < PROBES; i++)
+	{
+		int64		row = reference->npoints > 0 ? public_bits(seed) % reference->npoints : 0;
+
+		for (int j = 0; j < width; j++)
+		{
+			double		x = public_uniform(seed);
+
+			if (reference->npoints > 0)
+				x = reference->x[row * width + j];
+			else if (reference->binary[j])
+				x = x < 0.5 ? 0 : 1;
+			probe[i * (Size) width + j] = x;
+		}
+	}
+	return probe;
+}
+
+static void
+project(const Family *family, const double *direction, double *score)
+{
+	for (int i = 0; i < PROBES; i++)
+	{
+		score[i] = 0;
+		for (int j = 0; j < family->width; j++)
+			score[i] += direction[j] * family->probe[i * (Size) family->width + j];
+	}
+}
+
+static void
+label_probes(const double *score, double offset, uint64 *labels)
+{
+	memset(labels, 0, PROBE_WORDS * sizeof(uint64));
+	for (int i = 0; i < PROBES; i++)
+		if (score[i] >= offset)
+			bits_add(labels, i);
+}
+
+/* A halfspace and its complement are both candidates: the nearer counts. */
+static int
+distance(const uint64 *a, const uint64 *b)
+{
+	int			differ = 0;
+
+	for (int i = 0; i < PROBE_WORDS; i++)
+		differ += pg_popcount64(a[i] ^ b[i]);
+	return Min(differ, PROBES - differ);
+}
+
+/* ---------- directions ---------- */
+
+static void
+normalise(double *direction, int width)
+{
+	double		norm = 0;
+
+	for (int i = 0; i < width; i++)
+		norm += direction[i] * direction[i];
+	norm = sqrt(norm);
+	for (int i = 0; i < width; i++)
+		direction[i] /= norm;
+}
+
+static void
+random_direction(double *direction, int width, uint64 *seed)
+{
+	for (int i = 0; i < width; i++)
+		direction[i] = public_bell(seed);
+	normalise(direction, width);
+}
+
+/* The points of a square grid on three faces of a cube: all directions up to sign. */
+static int
+space_directions(double *direction)
+{
+	int			n = 0;
+
+	for (int face = 0; face < 3; face++)
+		for (int i = 0; i < SPACE_STEPS; i++)
+			for (int j = 0; j < SPACE_STEPS; j++)
+			{
+				double	   *d = direction + 3 * n++;
+
+				d[face] = 1;
+				d[(face + 1) % 3] = (2 * i + 1.0) / SPACE_STEPS - 1;
+				d[(face + 2) % 3] = (2 * j + 1.0) / SPACE_STEPS - 1;
+				normalise(d, 3);
+			}
+	return n;
+}
+
+static void
+make_directions(Family *family, uint64 *seed)
+{
+	int			width = family->width;
+
+	family->direction = palloc_array(double, RANDOM_DIRECTIONS * (Size) width);
+	if (width == 1)
+	{
+		family->ndirections = 1;
+		family->direction[0] = 1;
+	}
+	else if (width == 2)
+	{
+		family->ndirections = PLANE_DIRECTIONS;
+		for (int i = 0; i < PLANE_DIRECTIONS; i++)
+		{
+			family->direction[2 * i] = cos(M_PI * i / PLANE_DIRECTIONS);
+			family->direction[2 * i + 1] = sin(M_PI * i / PLANE_DIRECTIONS);
+		}
+	}
+	else if (width == 3)
+		family->ndirections = space_directions(family->direction);
+	else
+	{
+		family->ndirections = RANDOM_DIRECTIONS;
+		for (int i = 0; i < RANDOM_DIRECTIONS; i++)
+			random_direction(family->direction + i * (Size) width, width, seed);
+	}
+}
+
+/* ---------- the family ---------- */
+
+static void
+make_members(Family *family)
+{
+	double		score[PROBES];
+	double		sorted[PROBES];
+
+	family->noffsets = Min(FAMILY / family->ndirections, PROBES - 1);
+	family->offset = palloc_array(double, family->ndirections * (Size) family->noffsets);
+	family->labels = palloc_array(uint64, family->ndirections * (Size) family->noffsets * PROBE_WORDS);
+	for (int i = 0; i < family->ndirections; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		project(family, family->direction + i * (Size) family->width, score);
+		memcpy(sorted, score, sizeof(score));
+		sort_doubles(PROBES, sorted);
+		for (int j = 0; j < family->noffsets; j++)
+		{
+			int			member = i * family->noffsets + j;
+			int			rank = (j + 1) * PROBES / (family->noffsets + 1);
+
+			/* Between two probes, as far from both as possible. */
+			family->offset[member] = (sorted[rank - 1] + sorted[rank]) / 2;
+			label_probes(score, family->offset[member], family->labels + (Size) member * PROBE_WORDS);
+		}
+	}
+}
+
+static void
+make_family(const Reference *reference, uint64 *seed, Family *family)
+{
+	family->width = reference->width;
+	family->probe = make_probes(reference, seed);
+	make_directions(family, seed);
+	make_members(family);
+}
+
+/* ---------- thinning ---------- */
+
+/*
+ * Marks at most count members, farthest first, starting from the constants;
+ * ends early when the rest differ from candidates on no probe.
+ */
+static void
+thin(const Family *family, int count, bool *chosen)
+{
+	int			n = family->ndirections * family->noffsets;
+	int		   *nearest = palloc_array(int, n);
+	uint64		nothing[PROBE_WORDS] = {0};
+	const uint64 *last = nothing;
+
+	memset(chosen, 0, n * sizeof(bool));
+	for (int i = 0; i < n; i++)
+		nearest[i] = PROBES;
+	for (int step = 0; step <= count; step++)
+	{
+		int			farthest = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < n; i++)
+		{
+			nearest[i] = Min(nearest[i], distance(last, family->labels + (Size) i * PROBE_WORDS));
+			if (nearest[i] > nearest[farthest])
+				farthest = i;
+		}
+		if (nearest[farthest] == 0 || step == count)
+			break;
+		chosen[farthest] = true;
+		last = family->labels + (Size) farthest * PROBE_WORDS;
+	}
+	pfree(nearest);
+}
+
+/* The largest distance of a fresh halfspace, through a random probe, to the chosen ones. */
+static double
+measure_radius(const Family *family, const bool *chosen, uint64 *seed)
+{
+	int			n = family->ndirections * family->noffsets;
+	double	   *direction = palloc_array(double, family->width);
+	double		score[PROBES];
+	uint64		labels[PROBE_WORDS];
+	uint64		nothing[PROBE_WORDS] = {0};
+	int			worst = 0;
+
+	for (int i = 0; i < FRESH; i++)
+	{
+		int			nearest;
+
+		CHECK_FOR_INTERRUPTS();
+		random_direction(direction, family->width, seed);
+		project(family, direction, score);
+		label_probes(score, score[public_bits(seed) % PROBES], labels);
+		nearest = distance(labels, nothing);
+		for (int j = 0; j < n && nearest > worst; j++)
+			if (chosen[j])
+				nearest = Min(nearest, distance(labels, family->labels + (Size) j * PROBE_WORDS));
+		worst = Max(worst, nearest);
+	}
+	pfree(direction);
+	return (double) worst / PROBES;
+}
+
+Candidates *
+halfspaces_build(const Reference *reference, int64 limit)
+{
+	Candidates *result = palloc0_object(Candidates);
+	Family		family;
+	uint64		seed = 0;
+	bool	   *chosen;
+	int64		shapes = 1;		/* the constants */
+
+	make_family(reference, &seed, &family);
+	chosen = palloc_array(bool, family.ndirections * family.noffsets);
+	thin(&family, (int) (Min(limit, MAX_HALFSPACES) / 2 - 1), chosen);
+
+	result->class = CLASS_HALFSPACES;
+	result->width = reference->width;
+	result->ndirections = family.ndirections;
+	result->direction = family.direction;
+	result->cuts = palloc0_array(Grid, family.ndirections);
+	for (int i = 0; i < family.ndirections; i++)
+	{
+		Grid	   *grid = &result->cuts[i];
+
+		grid->cut = palloc_array(double, family.noffsets);
+		for (int j = 0; j < family.noffsets; j++)
+			if (chosen[i * family.noffsets + j])
+				grid->cut[grid->ncuts++] = family.offset[i * family.noffsets + j];
+		shapes += grid->ncuts;
+	}
+	result->count = 2 * shapes;
+	result->radius = measure_radius(&family, chosen, &seed);
+	pfree(family.probe);
+	pfree(family.labels);
+	pfree(family.offset);
+	pfree(chosen);
+	return result;
+}

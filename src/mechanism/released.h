@@ -1,0 +1,56 @@
+/*
+ * released.h
+ *		A classifier that is released as a whole: stored, asked, exported.
+ *
+ * What "cover", "label_private" and "littlestone" leave behind.  Its size
+ * depends on the declaration alone.
+ */
+#ifndef PRIVPRED_RELEASED_H
+#define PRIVPRED_RELEASED_H
+
+#include "lib/stringinfo.h"
+
+#include "mechanism/candidates.h"
+#include "mechanism/mechanism.h"
+
+typedef struct Released
+{
+	Classifier	classifier;		/* unless it is over points */
+
+	/* CLASS_FINITE */
+	int			npoints;
+	bool		points_are_columns; /* levels; else equal parts of the only column */
+	uint64	   *labels;			/* a bit for each point */
+	char		name[NAMEDATALEN];	/* of the hypothesis, or empty */
+
+	/* What may be said about it: all public. */
+	int64		candidates;		/* how many there were; 0: not fixed beforehand */
+	double		radius;			/* of the cover they are */
+	double		accuracy;		/* 0: not promised */
+	double		smoothness;		/* how much denser than the reference; 0: says nothing */
+} Released;
+
+/* Raises 22023 or 55000 unless there are two classes and a declared number of units. */
+extern void released_check_spec(const MechanismSpec *spec);
+
+/* Raises 54000 if training would take more bytes than it may. */
+extern void released_check_memory(Size needed, Size memory);
+
+extern bytea *released_write(const Released *released, int width);
+
+/* Raises XX001 on what released_write() cannot have written for this declaration. */
+extern Released *released_read(const MechanismSpec *spec, bytea *state);
+
+/* The point that x is, or -1. */
+extern int	released_point(bool points_are_columns, int npoints, int width, const double *x);
+
+/* The functions of a mechanism that has a Released as its state. */
+extern void *released_load(const MechanismSpec *spec, bytea *state);
+extern int	released_answer(const LedgerReceipt *receipt, const MechanismModel *model,
+							const double *x);
+extern void released_distribution(bool order_is_infinite, const MechanismModel *model,
+								  const double *x, double *probability);
+extern int	released_majority(const MechanismModel *model, const double *x);
+extern char *released_export(const MechanismModel *model);
+
+#endif							/* PRIVPRED_RELEASED_H */

@@ -1,0 +1,43 @@
+/*
+ * unit_table.h
+ *		The rows of two classes as mechanisms keep them that draw afresh from
+ *		the units at every answer.
+ */
+#ifndef PRIVPRED_UNIT_TABLE_H
+#define PRIVPRED_UNIT_TABLE_H
+
+#include "mechanism/hypotheses.h"
+#include "mechanism/mechanism.h"
+
+/* Both priced from declared numbers, and of what is stored. */
+#define UNIT_TABLE_MAX_BYTES	(INT64CONST(512) * 1024 * 1024)
+
+typedef struct UnitTable
+{
+	LabelledUnits units;
+	const uint64 *hash;			/* of each unit's id */
+} UnitTable;
+
+/*
+ * Raises 22023 unless the declared sizes go with a table of at most so many
+ * units (0: any number), 54000 if it would be too large.  The mechanism is
+ * named in messages.
+ */
+extern void unit_table_validate(const MechanismSpec *spec, const char *mechanism,
+								int64 most_units);
+
+/*
+ * Reads all units and returns them as a state.  If there are more than
+ * most_units (0: any number), those with the least hash of their id are kept:
+ * then neighbouring tables differ, after the choice, at one unit or have one unit
+ * in the place of another.  Labels are told from the default class, which
+ * becomes 0.  The state is as large as the declared sizes make it, unless there
+ * are more rows than declared.
+ */
+extern bytea *unit_table_train(const MechanismSpec *spec, UnitSource *source, Size memory,
+							   int64 most_units);
+
+/* Checks every byte (XX001).  Points into the state. */
+extern UnitTable *unit_table_load(const MechanismSpec *spec, bytea *state);
+
+#endif							/* PRIVPRED_UNIT_TABLE_H */

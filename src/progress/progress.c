@@ -1,0 +1,248 @@
+/*
+ * progress.c
+ *		What long requests are at, in shared memory.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+#include "utils/timestamp.h"
+
+#include "progress/progress.h"
+
+#define PROGRESS_MAGIC	0x50505231	/* "PPR1": change with the layout */
+
+typedef struct ProgressEntry
+{
+	ProgressReport report;		/* under the lock, but for done */
+	bool		by_rows;
+	pg_atomic_uint64 done;
+} ProgressEntry;
+
+typedef struct ProgressShared
+{
+	uint32		magic;
+	uint32		size;
+	LWLock		lock;
+	ProgressEntry entries[PROGRESS_ENTRIES];
+} ProgressShared;
+
+StaticAssertDecl(sizeof(ProgressShared) <= 8192, "progress must fit into the server's slack");
+
+static ProgressShared *Shared = NULL;
+
+/* This session's entry while it works, and how deep in subtransactions it began. */
+static ProgressEntry *Mine = NULL;
+static int	MyLevel = 0;
+
+/* In a parallel worker: its leader's, looked up once. */
+static ProgressEntry *Leaders = NULL;
+static bool leader_known = false;
+
+/* ---------- shared memory ---------- */
+
+static void
+initialise(ProgressShared *shared)
+{
+	memset(shared, 0, sizeof(ProgressShared));
+	LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+	for (int i = 0; i < PROGRESS_ENTRIES; i++)
+		pg_atomic_init_u64(&shared->entries[i].done, 0);
+	shared->size = sizeof(ProgressShared);
+	shared->magic = PROGRESS_MAGIC;
+}
+
+/* NULL: there is none for this version of the library. */
+static ProgressShared *
+progress_shared(void)
+{
+	ProgressShared *shared;
+	bool		found;
+
+	if (likely(Shared != NULL))
+		return Shared;
+	if (!IsUnderPostmaster)
+		return NULL;
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	shared = ShmemInitStruct("privpred progress", sizeof(ProgressShared), &found);
+	if (!found || shared->magic == 0)
+		initialise(shared);
+	LWLockRelease(AddinShmemInitLock);
+	if (shared->magic != PROGRESS_MAGIC || shared->size != sizeof(ProgressShared))
+		return NULL;
+	LWLockRegisterTranche(shared->lock.tranche, "privpred_progress");
+	Shared = shared;
+	return Shared;
+}
+
+/* ---------- the end of an entry ---------- */
+
+void
+progress_end(void)
+{
+	if (Mine == NULL)
+		return;
+	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
+	Mine->report.pid = 0;
+	LWLockRelease(&Shared->lock);
+	Mine = NULL;
+}
+
+static void
+at_transaction_end(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT)
+		progress_end();
+}
+
+static void
+at_subtransaction_end(SubXactEvent event, SubTransactionId mySubid, SubTransactionId parentSubid,
+					  void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB && MyLevel >= GetCurrentTransactionNestLevel())
+		progress_end();
+}
+
+static void
+at_exit(int code, Datum arg)
+{
+	progress_end();
+}
+
+void
+progress_init(void)
+{
+	RegisterXactCallback(at_transaction_end, NULL);
+	RegisterSubXactCallback(at_subtransaction_end, NULL);
+}
+
+/* ---------- one's own entry ---------- */
+
+void
+progress_begin(const char *model, Oid relation)
+{
+	static bool exit_registered = false;
+	ProgressShared *shared = progress_shared();
+
+	if (shared == NULL || Mine != NULL)
+		return;
+	if (!exit_registered)
+		before_shmem_exit(at_exit, (Datum) 0);
+	exit_registered = true;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < PROGRESS_ENTRIES && Mine == NULL; i++)
+	{
+		ProgressReport *report = &shared->entries[i].report;
+
+		if (report->pid != 0)
+			continue;
+		memset(report, 0, sizeof(ProgressReport));
+		report->pid = MyProcPid;
+		report->database = MyDatabaseId;
+		report->relation = relation;
+		strlcpy(report->model, model, sizeof(report->model));
+		strlcpy(report->phase, "starting", sizeof(report->phase));
+		report->total = -1;
+		report->started_at = GetCurrentTimestamp();
+		shared->entries[i].by_rows = false;
+		pg_atomic_write_u64(&shared->entries[i].done, 0);
+		Mine = &shared->entries[i];
+		MyLevel = GetCurrentTransactionNestLevel();
+	}
+	LWLockRelease(&shared->lock);
+}
+
+static void
+set_phase(const char *phase, int64 total, bool by_rows)
+{
+	if (Mine == NULL)
+		return;
+	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
+	strlcpy(Mine->report.phase, phase, sizeof(Mine->report.phase));
+	Mine->report.total = total;
+	Mine->by_rows = by_rows;
+	pg_atomic_write_u64(&Mine->done, 0);
+	LWLockRelease(&Shared->lock);
+}
+
+void
+progress_phase(const char *phase, int64 total)
+{
+	set_phase(phase, total, false);
+}
+
+void
+progress_phase_rows(const char *phase, double total)
+{
+	set_phase(phase, total < 1e18 ? (int64) total : -1, true);
+}
+
+void
+progress_update(int64 done)
+{
+	if (Mine != NULL)
+		pg_atomic_write_u64(&Mine->done, done);
+}
+
+/* A leader keeps its entry for as long as its workers run. */
+static void
+find_leader(void)
+{
+	PGPROC	   *leader = MyProc->lockGroupLeader;
+	ProgressShared *shared = progress_shared();
+
+	leader_known = true;
+	if (shared == NULL || leader == NULL)
+		return;
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	for (int i = 0; i < PROGRESS_ENTRIES; i++)
+		if (shared->entries[i].report.pid != 0 && shared->entries[i].report.pid == leader->pid)
+			Leaders = &shared->entries[i];
+	LWLockRelease(&shared->lock);
+}
+
+void
+progress_rows(int64 more)
+{
+	ProgressEntry *entry = Mine;
+
+	if (IsParallelWorker())
+	{
+		if (!leader_known)
+			find_leader();
+		entry = Leaders;
+	}
+	if (entry != NULL && entry->by_rows)
+		pg_atomic_fetch_add_u64(&entry->done, more);
+}
+
+/* ---------- everybody's ---------- */
+
+int
+progress_list(ProgressReport reports[PROGRESS_ENTRIES])
+{
+	ProgressShared *shared = progress_shared();
+	int			count = 0;
+
+	if (shared == NULL)
+		return 0;
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	for (int i = 0; i < PROGRESS_ENTRIES; i++)
+	{
+		ProgressEntry *entry = &shared->entries[i];
+
+		if (entry->report.pid == 0 || entry->report.database != MyDatabaseId)
+			continue;
+		reports[count] = entry->report;
+		reports[count++].done = pg_atomic_read_u64(&entry->done);
+	}
+	LWLockRelease(&shared->lock);
+	return count;
+}

@@ -1,0 +1,51 @@
+/*
+ * progress.h
+ *		What long requests are at, for the view privpred.progress.
+ *
+ * A session that trains has one entry in shared memory.  Row counts are
+ * secret: whoever lists entries shows them to the relation's owner alone.
+ * Progress is a comfort: without a free entry a request runs unseen.
+ *
+ * No error leaves an entry behind: it goes with its transaction, or
+ * subtransaction, or session.
+ */
+#ifndef PRIVPRED_PROGRESS_H
+#define PRIVPRED_PROGRESS_H
+
+#include "datatype/timestamp.h"
+
+#include "privpred.h"
+
+#define PROGRESS_ENTRIES		32
+#define PROGRESS_PHASE_LENGTH	32
+
+typedef struct ProgressReport
+{
+	int			pid;			/* 0: no entry */
+	Oid			database;
+	Oid			relation;
+	char		model[NAMEDATALEN];
+	char		phase[PROGRESS_PHASE_LENGTH];
+	int64		done;
+	int64		total;			/* an estimate; -1: unknown */
+	TimestampTz started_at;
+} ProgressReport;
+
+/* A request within a request goes unseen. */
+extern void progress_begin(const char *model, Oid relation);
+extern void progress_end(void);
+
+/* Starts counting anew: rows as they are read, or what progress_update() says. */
+extern void progress_phase_rows(const char *phase, double total);
+extern void progress_phase(const char *phase, int64 total);
+extern void progress_update(int64 done);
+
+/* Rows were read, by this session or, in a parallel worker, for its leader. */
+extern void progress_rows(int64 more);
+
+/* Copies this database's entries; returns how many. */
+extern int	progress_list(ProgressReport reports[PROGRESS_ENTRIES]);
+
+extern void progress_init(void);
+
+#endif							/* PRIVPRED_PROGRESS_H */

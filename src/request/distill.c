@@ -1,0 +1,403 @@
+/*
+ * distill.c
+ *		Students: public rows, labelled by a private model, teach a model whose
+ *		answers are free (book, section 14).
+ *
+ * Whoever calls pays for the labels as for any other answers.  The owner of
+ * the protected relation may go without a budget, since nobody else sees the
+ * labels; each role then pays for all of them at its first use of the student.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "catalog/store.h"
+#include "ledger/charge.h"
+#include "ledger/ledger.h"
+#include "request/train.h"
+
+#define ROWS_PER_FETCH	1000
+
+typedef struct Distillation
+{
+	const CachedModel *teacher;
+	const Learner *learner;
+	int64		nrows;
+	int			width;
+	double	   *x;				/* nrows * width */
+	int32	   *label;			/* -1: unstable */
+	int64		labelled;
+	int64		asked;
+	int64		by_infinite;	/* labels paid by accounts of infinite order */
+
+	/* who pays: one of them, or the owner's word */
+	LedgerLease *lease;
+	LedgerStream *stream;
+} Distillation;
+
+/* ---------- who, and from what ---------- */
+
+static void
+check_teacher(const ModelRecord *teacher)
+{
+	if (teacher->mechanism->answer == NULL || teacher->spec.nclasses == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" gives scores, and a student learns classes", teacher->name),
+				 errhint("Distill a model of classes, or of bins of a number.")));
+	if (teacher->mechanism->charge_kind == CHARGE_ONCE || teacher->mechanism->owner_only)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("answers of model \"%s\" cannot teach a student", teacher->name),
+				 errdetail("Its mechanism is \"%s\".", teacher->mechanism->name),
+				 errhint("Ask that model itself, or distill one whose answers are charged.")));
+}
+
+static void
+check_public(Oid relid, const FeatureSpec *features)
+{
+	/* It is there until the student is. */
+	LockRelationOid(relid, AccessShareLock);
+	(void) relation_sql_name(relid);
+	for (int i = 0; i < features->nfeatures; i++)
+		if (get_attnum(relid, features->features[i].name) <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("column \"%s\" of relation \"%s\" does not exist",
+							features->features[i].name, get_rel_name(relid)),
+					 errhint("Public rows need all features of the model, under the same names; a view can rename them.")));
+	if (relation_is_protected(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("relation \"%s\" is protected, not public", get_rel_name(relid)),
+				 errdetail("What a student learns from its rows would not be charged to their owners' budgets."),
+				 errhint("Take rows that are anybody's to see, such as synthetic ones.")));
+}
+
+/* It would run code that the caller has chosen as the owner of the relation. */
+static void
+check_learner(const Learner *learner)
+{
+	if (learner->runs_user_code)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a student cannot be trained by learner \"%s\"", learner->name),
+				 errhint("Label the rows with private_predict, and train on them whatever you like.")));
+}
+
+/* ---------- public rows ---------- */
+
+static void
+read_batch(Distillation *distillation, int64 capacity)
+{
+	for (uint64 i = 0; i < SPI_processed && distillation->nrows < capacity; i++)
+	{
+		bool		isnull;
+		int			width;
+		Datum		x = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
+		const double *row = features_from_array(DatumGetArrayTypeP(x), true, &width);
+
+		Assert(width == distillation->width);
+		memcpy(distillation->x + distillation->nrows * distillation->width, row,
+			   distillation->width * sizeof(double));
+		distillation->nrows++;
+	}
+}
+
+/* All rows, or the first of them, with the caller's rights. */
+static void
+read_public_rows(Distillation *distillation, Oid relid, int64 most)
+{
+	const FeatureSpec *features = distillation->teacher->record->features;
+	Size		row_size = distillation->width * sizeof(double) + sizeof(int32);
+	int64		fitting = (Size) maintenance_work_mem * 1024 / row_size;
+	int64		capacity = 0;
+	MemoryContext caller = CurrentMemoryContext;
+	CatalogSession session;
+	StringInfoData query;
+	Oid			type = JSONBOID;
+	Datum		value = JsonbPGetDatum(feature_spec_write(features));
+	Portal		portal;
+
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT ");
+	append_encoding(&query, features, "$1");
+	appendStringInfo(&query, " FROM %s r", relation_sql_name(relid));
+	if (most > 0)
+		appendStringInfo(&query, " LIMIT " INT64_FORMAT, most);
+	caller_begin(&session);
+	portal = SPI_cursor_open_with_args(NULL, query.data, 1, &type, &value, NULL, true,
+									   CURSOR_OPT_NO_SCROLL);
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, ROWS_PER_FETCH);
+		if (SPI_processed == 0)
+			break;
+		if (distillation->nrows + (int64) SPI_processed > capacity)
+		{
+			capacity = Max(2 * capacity, distillation->nrows + (int64) SPI_processed);
+			if (capacity > fitting && distillation->nrows + (int64) SPI_processed > fitting)
+				ereport(ERROR,
+						(errcode(ERRCODE_OUT_OF_MEMORY),
+						 errmsg("public rows do not fit into maintenance_work_mem"),
+						 errdetail("Nothing was charged."),
+						 errhint("Raise maintenance_work_mem, or pass labels => %d.", (int) Min(fitting, PG_INT32_MAX))));
+			distillation->x = distillation->x == NULL ?
+				MemoryContextAllocHuge(caller, capacity * distillation->width * sizeof(double)) :
+				repalloc_huge(distillation->x, capacity * distillation->width * sizeof(double));
+		}
+		read_batch(distillation, capacity);
+		SPI_freetuptable(SPI_tuptable);
+	}
+	SPI_cursor_close(portal);
+	catalog_end(&session);
+	if (distillation->nrows == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" has no rows to label", get_rel_name(relid)),
+				 errdetail("Nothing was charged."),
+				 errhint("A few hundred rows are a good start.")));
+}
+
+/* ---------- labels ---------- */
+
+static void
+open_purse(Distillation *distillation, const LedgerPrice *price)
+{
+	const ModelRecord *teacher = distillation->teacher->record;
+	LedgerQuote quote;
+
+	if (price->kind == CHARGE_PER_STREAM)
+	{
+		distillation->stream = ledger_stream_use(CurrentMemoryContext, price);
+		return;
+	}
+	quote = ledger_quote(price, asking_role(), distillation->nrows);
+	if (!quote.has_account)
+	{
+		if (object_ownercheck(RelationRelationId, teacher->relid, asking_role()))
+			return;
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+						GetUserNameFromId(asking_role(), false), teacher->name),
+				 errhint("The owner of the relation can grant one with privpred.grant_budget().")));
+	}
+	if (quote.answers_left < distillation->nrows)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the privacy budget does not cover " INT64_FORMAT " labels of model \"%s\"",
+						distillation->nrows, teacher->name),
+				 errdetail("It covers " INT64_FORMAT ". Nothing was charged.", quote.answers_left),
+				 errhint("Pass labels => " INT64_FORMAT ", or take a model with a smaller epsilon.",
+						 Max(quote.answers_left, 1))));
+	distillation->lease = ledger_open(CurrentMemoryContext, price);
+}
+
+static const LedgerReceipt *
+pay_for_label(Distillation *distillation)
+{
+	if (distillation->stream != NULL)
+		return ledger_stream_answer(distillation->stream);
+	if (distillation->lease != NULL)
+		return ledger_spend(distillation->lease);
+	return ledger_owner_receipt();
+}
+
+/* A stream may end before all rows are labelled. */
+static void
+label_rows(Distillation *distillation)
+{
+	const CachedModel *teacher = distillation->teacher;
+	CatalogSession session;
+	bool		more = true;
+
+	distillation->label = MemoryContextAllocHuge(CurrentMemoryContext,
+												 distillation->nrows * sizeof(int32));
+	while (more && distillation->asked < distillation->nrows)
+	{
+		const LedgerReceipt *receipt;
+		int			label;
+
+		CHECK_FOR_INTERRUPTS();
+		receipt = pay_for_label(distillation);
+		distillation->by_infinite += ledger_order_is_infinite(receipt) ? 1 : 0;
+		/* Teachers may be the owner's own functions. */
+		owner_rights_begin(&session, teacher->record->relid);
+		label = teacher->record->mechanism->answer(receipt, &teacher->mechanism_model,
+												   distillation->x +
+												   distillation->asked * distillation->width);
+		catalog_end(&session);
+		distillation->label[distillation->asked++] = label;
+		distillation->labelled += label >= 0 ? 1 : 0;
+		more = distillation->stream == NULL || ledger_stream_failures_left(receipt) > 0;
+	}
+}
+
+/* ---------- the student ---------- */
+
+static ModelRecord *
+declare_student(const Distillation *distillation, const char *name, Jsonb *options)
+{
+	const ModelRecord *teacher = distillation->teacher->record;
+	ModelRecord *student = palloc0_object(ModelRecord);
+	LearnerOptions parsed;
+
+	check_model_name(name);
+	*student = *teacher;
+	student->name = pstrdup(name);
+	student->mechanism = &distill_mechanism;
+	student->learner = distillation->learner;
+	student->spec.teachers = 1;
+	student->spec.options = options;
+	student->spec.default_class = model_default_class(student);
+	student->predictor = NULL;
+	student->state = NULL;
+	draw_salt(student);
+	check_missing(student);
+	learner_parse_options(student->learner, learner_options(student), &parsed);
+	if (student->learner->prepare)
+		student->learner->prepare();
+	return student;
+}
+
+static void
+train_student(const Distillation *distillation, ModelRecord *student)
+{
+	LearnerOptions options;
+	TrainingState *state;
+
+	learner_parse_options(student->learner, learner_options(student), &options);
+	state = training_create(student->learner, &options, TEXTOID, distillation->width,
+							(Size) maintenance_work_mem * 1024);
+	for (int64 i = 0; i < distillation->asked; i++)
+	{
+		int32		label = distillation->label[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (label >= 0)
+			training_add(state, CStringGetTextDatum(student->spec.classes[label]), false,
+						 distillation->x + i * distillation->width);
+	}
+	student->predictor = predictor_complete(student->learner, &options, training_finish(state), 1,
+											distillation->width, student->spec.default_class);
+}
+
+/* Labels that the student would have given. */
+static double
+agreement(const Distillation *distillation, const ModelRecord *student)
+{
+	MechanismModel model = {.spec = &student->spec, .ensemble = ensemble_load(student->predictor)};
+	int64		agreed = 0;
+
+	for (int64 i = 0; i < distillation->asked; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (distillation->label[i] == teachers_majority(&model, distillation->x + i * distillation->width))
+			agreed++;
+	}
+	return distillation->labelled > 0 ? (double) agreed / distillation->labelled : 0;
+}
+
+/* ---------- the price ---------- */
+
+/* Mechanisms that label make one kind of draw for an answer. */
+static void
+add_draws(Charge *sum, const Charge *charge, int64 times)
+{
+	ChargePart *part = &sum->part[sum->part[0].times > 0 ? 1 : 0];
+
+	if (times == 0)
+		return;
+	*part = charge->part[0];
+	part->times *= times;
+}
+
+/*
+ * What everybody pays once for the labels: the draws as they were made.  Those
+ * of a stream cost what the stream cost, however many labels came through it.
+ */
+static void
+set_price(const Distillation *distillation, const LedgerPrice *labels, ModelRecord *student)
+{
+	int64		by_finite = distillation->asked - distillation->by_infinite;
+	Charge		charge = {0};
+
+	if (distillation->stream != NULL)
+	{
+		StreamTerms terms;
+
+		ledger_stream_terms(distillation->stream, &terms);
+		charge = stream_price(distillation->teacher->record, &terms).finite;
+	}
+	else
+	{
+		add_draws(&charge, &labels->finite, by_finite);
+		add_draws(&charge, &labels->infinite, distillation->by_infinite);
+	}
+	student->charge = charge_to_text(&charge, palloc(CHARGE_TEXT_SIZE));
+	student->pure_charge = charge_has_gaussian(&charge) ? NULL : student->charge;
+	student->spec.epsilon = charge_units(&charge, RENYI_ORDER_INFINITE);
+	if (student->spec.epsilon == PG_INT64_MAX)
+		student->spec.epsilon = distillation->teacher->record->spec.epsilon;
+}
+
+/* ---------- requests ---------- */
+
+static Jsonb *
+report(const Distillation *distillation, const ModelRecord *student)
+{
+	int64		unstable = distillation->asked - distillation->labelled;
+	char	   *figures = psprintf("{\"labels\": " INT64_FORMAT ", \"unstable\": " INT64_FORMAT
+								   ", \"unstable_share\": %.4f, \"agreement\": %.4f, \"charge\": \"%s\"}",
+								   distillation->labelled, unstable,
+								   (double) unstable / distillation->asked,
+								   agreement(distillation, student), student->charge);
+
+	return DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(model_card(student->name)),
+											  DirectFunctionCall1(jsonb_in, CStringGetDatum(figures))));
+}
+
+Jsonb *
+request_distill(const DistillRequest *request)
+{
+	Distillation distillation = {0};
+	const ModelRecord *teacher;
+	ModelRecord *student;
+	LedgerPrice labels;
+	LedgerPrice price;
+
+	distillation.teacher = model_cache_get(request->teacher, CurrentMemoryContext);
+	teacher = distillation.teacher->record;
+	distillation.width = teacher->spec.width;
+	distillation.learner = find_learner(request->learner);
+	check_teacher(teacher);
+	check_learner(distillation.learner);
+	check_public(request->public_relation, teacher->features);
+	student = declare_student(&distillation, request->student, request->options);
+	read_public_rows(&distillation, request->public_relation, request->labels);
+
+	labels = request_price(teacher);
+	ledger_check_allowance(distillation.nrows);
+	open_purse(&distillation, &labels);
+	label_rows(&distillation);
+	set_price(&distillation, &labels, student);
+	train_student(&distillation, student);
+	model_insert(student);
+	price = request_price(student);
+	if (distillation.lease != NULL)
+		ledger_mark_paid(&price, distillation.lease);
+	else if (distillation.stream != NULL)
+		ledger_stream_mark_paid(&price, distillation.stream);
+	return report(&distillation, student);
+}

@@ -1,0 +1,290 @@
+/*
+ * plan_law.c
+ *		How accurate private answers will be, from declared numbers alone.
+ */
+#include "c.h"
+
+#include <math.h>
+
+#include "mechanism/sparse_draw.h"
+#include "request/plan_law.h"
+
+/* Fitted on Adult, Bank, MNIST 7x7, German and Pima; see docs/planning.md. */
+const PlanLearner plan_logistic = {"logistic", 0.246, 10, 0.062, 1};
+const PlanLearner plan_boost = {"boost", 0.64, 0, 0.077, 0.85};
+
+#define GRADIENT_FACTOR		7.8
+#define GRADIENT_POWER		1.06
+#define GRADIENT_CLASSES	1.1
+
+double
+normal_cdf(double x)
+{
+	return 0.5 * erfc(-x * M_SQRT1_2);
+}
+
+/* By bisection: a few dozen steps, and nothing to get wrong. */
+double
+normal_quantile(double p)
+{
+	double		low = -10;
+	double		high = 10;
+
+	for (int i = 0; i < 60; i++)
+	{
+		double		middle = (low + high) / 2;
+
+		if (normal_cdf(middle) < p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (low + high) / 2;
+}
+
+/* ---------- the law ---------- */
+
+static double
+parameters_per_row(const PlanLearner *learner, int features, int classes, double rows)
+{
+	return learner->per_feature * (features + learner->constant) * (classes - 1) / Max(rows, 1);
+}
+
+/* No better than certain, no worse than a guess. */
+static double
+margin_of(double accuracy, int classes)
+{
+	return normal_quantile(Min(Max(accuracy, 1.0 / classes), 0.999999));
+}
+
+TeacherLaw
+teacher_law(const PlanLearner *learner, double accuracy, int features, int classes, double rows)
+{
+	double		variance = parameters_per_row(learner, features, classes, rows);
+	double		plain = 1 - (1 - accuracy) * learner->error_factor;
+	TeacherLaw	law;
+
+	law.classes = classes;
+	law.mu = margin_of(plain - learner->bias * variance / (1 + variance), classes);
+	law.spread = sqrt(Max(variance, 1e-6));
+	return law;
+}
+
+double
+law_single(const TeacherLaw *law)
+{
+	return normal_cdf(law->mu / sqrt(1 + law->spread * law->spread));
+}
+
+double
+law_gradient(double accuracy, int features, int classes, double rows, double noise)
+{
+	double		variance = parameters_per_row(&plan_logistic, features, classes, rows);
+	double		scaled = pow(classes - 1, GRADIENT_CLASSES) * noise;
+
+	variance += GRADIENT_FACTOR * pow(scaled, GRADIENT_POWER);
+	return normal_cdf(margin_of(accuracy, classes) / sqrt(1 + variance));
+}
+
+/* ---------- draws, where all votes go to two classes ---------- */
+
+/* A class accepted with probability a wins over others accepted with b and c. */
+static double
+permute_and_flip(double a, double b, double c, int others)
+{
+	const int	steps = 32;
+	double		sum = 0;
+
+	/* The integral over t of (1 - b + b t)(1 - c + c t)^others, by Simpson's rule. */
+	for (int i = 0; i <= steps; i++)
+	{
+		double		t = (double) i / steps;
+		double		weight = i == 0 || i == steps ? 1 : i % 2 == 1 ? 4 : 2;
+
+		sum += weight * (1 - b + b * t) * pow(1 - c + c * t, others);
+	}
+	return a * sum / (3 * steps);
+}
+
+static double
+gaussian_max(double epsilon, double right, double wrong, int others)
+{
+	double		sigma = sqrt(8) / epsilon;
+	double		sum = 0;
+	double		total = 0;
+
+	for (double t = -4; t <= 4.001; t += 0.4)
+	{
+		double		weight = exp(-t * t / 2);
+
+		sum += weight * normal_cdf(t + (right - wrong) / sigma) *
+			pow(normal_cdf(t + right / sigma), others);
+		total += weight;
+	}
+	return sum / total;
+}
+
+double
+law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right)
+{
+	double		wrong = teachers - right;
+	double		top = Max(right, wrong);
+	double		a = exp(-epsilon / 2 * (top - right));
+	double		b = exp(-epsilon / 2 * (top - wrong));
+	double		c = exp(-epsilon / 2 * top);
+
+	if (draw == DRAW_GAUSSIAN)
+		return gaussian_max(epsilon, right, wrong, classes - 2);
+	if (draw == DRAW_EXPONENTIAL)
+		return a / (a + b + (classes - 2) * c);
+	if (classes == 2 && teachers % 2 == 1)
+	{
+		/* The gap is odd; between two odd ones take what is between. */
+		double		gap = Max(fabs(right - wrong), 1);
+		double		loser = exp(-epsilon * (gap - 1) / 2) / (1 + exp(epsilon));
+		double		share = Min(fabs(right - wrong), 1);
+
+		loser = share * loser + (1 - share) / 2;
+		return right > wrong ? 1 - loser : loser;
+	}
+	return permute_and_flip(a, b, c, classes - 2);
+}
+
+/* ---------- expectations over questions and teachers ---------- */
+
+/*
+ * Cells of margins, one edge being 0 so that teachers who agree are no
+ * trouble, and for each five numbers of right votes: the binomial law by
+ * Gauss and Hermite.
+ */
+#define CELL		0.1
+#define FIRST_CELL	(-80)
+#define LAST_CELL	119
+
+static const double node[] = {-2.8569700138728, -1.3556261799743, 0, 1.3556261799743, 2.8569700138728};
+static const double weight[] = {0.011257411327721, 0.22207592200561, 0.53333333333333,
+0.22207592200561, 0.011257411327721};
+
+/* What is expected of a function of the share of right votes. */
+typedef double (*ShareFunction) (double right, void *argument);
+
+static double
+expect(const TeacherLaw *law, int teachers, ShareFunction function, void *argument)
+{
+	double		sum = 0;
+	double		below = normal_cdf(FIRST_CELL * CELL - law->mu);
+
+	for (int i = FIRST_CELL; i <= LAST_CELL; i++)
+	{
+		double		above = normal_cdf((i + 1) * CELL - law->mu);
+		double		mass = above - below;
+		double		share = normal_cdf((i + 0.5) * CELL / law->spread);
+		double		deviation = sqrt(teachers * share * (1 - share));
+
+		below = above;
+		if (mass < 1e-9)
+			continue;
+		for (int j = 0; j < lengthof(node); j++)
+			sum += mass * weight[j] *
+				function(Min(Max(teachers * share + node[j] * deviation, 0), teachers), argument);
+	}
+	return sum;
+}
+
+typedef struct VoteArgument
+{
+	VoteDraw	draw;
+	double		epsilon;
+	int			classes;
+	int			teachers;
+} VoteArgument;
+
+static double
+vote_share(double right, void *argument)
+{
+	const VoteArgument *vote = argument;
+
+	return law_draw(vote->draw, vote->epsilon, vote->classes, vote->teachers, right);
+}
+
+/* Draws among many classes take long: a table of them, linear in between. */
+#define TABLE_STEPS		128
+
+typedef struct VoteTable
+{
+	int			teachers;
+	double		probability[TABLE_STEPS + 1];
+} VoteTable;
+
+static double
+table_share(double right, void *argument)
+{
+	const VoteTable *table = argument;
+	double		position = right / table->teachers * TABLE_STEPS;
+	int			cell = Min((int) position, TABLE_STEPS - 1);
+
+	position -= cell;
+	return (1 - position) * table->probability[cell] + position * table->probability[cell + 1];
+}
+
+double
+law_vote(const TeacherLaw *law, VoteDraw draw, int teachers, double epsilon)
+{
+	VoteArgument vote = {draw, epsilon, law->classes, teachers};
+	VoteTable	table = {.teachers = teachers};
+
+	if (law->classes == 2 || draw == DRAW_EXPONENTIAL)
+		return expect(law, teachers, vote_share, &vote);
+	for (int i = 0; i <= TABLE_STEPS; i++)
+		table.probability[i] = vote_share((double) teachers * i / TABLE_STEPS, &vote);
+	return expect(law, teachers, table_share, &table);
+}
+
+/* Clipped as in average_draw.h. */
+static double
+average_share(double right, void *argument)
+{
+	const VoteArgument *vote = argument;
+	double		least = ceil(1 / expm1(vote->epsilon));
+
+	return Min(Max(right, least), vote->teachers - least) / vote->teachers;
+}
+
+double
+law_average(const TeacherLaw *law, int teachers, double epsilon)
+{
+	VoteArgument vote = {DRAW_EXPONENTIAL, epsilon, law->classes, teachers};
+
+	return expect(law, teachers, average_share, &vote);
+}
+
+typedef struct StreamArgument
+{
+	EpsilonUnits epsilon;
+	int64		width;
+	int			teachers;
+	bool		only_right;
+} StreamArgument;
+
+static double
+stream_share(double right, void *argument)
+{
+	const StreamArgument *stream = argument;
+	double		gap = fabs(2 * right - stream->teachers);
+
+	if (stream->only_right && 2 * right <= stream->teachers)
+		return 0;
+	return sparse_stable_probability(stream->epsilon, stream->width,
+									 (int64) Max(floor((gap - 1) / 2), 0));
+}
+
+void
+law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon, double delta,
+		   double *stable, double *right)
+{
+	StreamArgument stream = {epsilon, sparse_width(epsilon, delta), teachers, false};
+
+	*stable = expect(law, teachers, stream_share, &stream);
+	stream.only_right = true;
+	*right = expect(law, teachers, stream_share, &stream);
+}

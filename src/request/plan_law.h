@@ -1,0 +1,73 @@
+/*
+ * plan_law.h
+ *		How accurate private answers will be, from declared numbers alone.
+ *
+ * Apart from plan.h so that unit tests can drive it without a server.
+ *
+ * The law of votes.  A question has a margin z, normal with mean mu and
+ * variance 1; a plain model is right where z > 0.  A teacher sees z through
+ * noise of variance spread^2, so that a share Phi(z / spread) of the teachers is
+ * right; the others agree on one wrong class.  spread^2 grows with the
+ * learner's parameters per row of a teacher; and a little accuracy is
+ * lost to all teachers alike.  The two constants of a learner were fitted to
+ * the votes of real ensembles on five data sets (docs/planning.md has the
+ * residuals, test/bench/plan_calibration.py the fit).
+ */
+#ifndef PRIVPRED_PLAN_LAW_H
+#define PRIVPRED_PLAN_LAW_H
+
+#include "privpred.h"
+
+typedef struct PlanLearner
+{
+	const char *name;
+	double		per_feature;	/* of spread^2, times classes - 1, per row */
+	double		constant;		/* counts like that many features */
+	double		bias;			/* lost where spread is infinite */
+	double		error_factor;	/* plain error beside that of logistic regression */
+} PlanLearner;
+
+extern const PlanLearner plan_logistic;
+extern const PlanLearner plan_boost;
+
+typedef struct TeacherLaw
+{
+	int			classes;
+	double		mu;
+	double		spread;
+} TeacherLaw;
+
+/* Teachers with so many rows each; accuracy is that of plain logistic regression. */
+extern TeacherLaw teacher_law(const PlanLearner *learner, double accuracy, int features,
+							  int classes, double rows);
+
+typedef enum VoteDraw
+{
+	DRAW_PERMUTE_AND_FLIP,		/* and the better rule for two classes, odd teachers */
+	DRAW_EXPONENTIAL,
+	DRAW_GAUSSIAN
+} VoteDraw;
+
+/*
+ * The chance that a draw gives a class with right votes, if another class has
+ * all others; epsilon is that of vote_draw.h.
+ */
+extern double law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right);
+
+/* Expected accuracy of a vote, of a random teacher's opinion, of one model on all rows. */
+extern double law_vote(const TeacherLaw *law, VoteDraw draw, int teachers, double epsilon);
+extern double law_average(const TeacherLaw *law, int teachers, double epsilon);
+extern double law_single(const TeacherLaw *law);
+
+/* Streams: the share of questions with a stable answer, and with a right one. */
+extern void law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon, double delta,
+					   double *stable, double *right);
+
+/* A model released by noisy gradient descent; noise as in mechanism/gradient.c. */
+extern double law_gradient(double accuracy, int features, int classes, double rows, double noise);
+
+/* The normal distribution function, and its inverse for 0 < p < 1. */
+extern double normal_cdf(double x);
+extern double normal_quantile(double p);
+
+#endif							/* PRIVPRED_PLAN_LAW_H */

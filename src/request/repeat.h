@@ -1,0 +1,46 @@
+/*
+ * repeat.h
+ *		Questions asked before: answered from memory, free of charge.
+ *
+ * The same role asking the same version of a model the same question learns
+ * nothing new from the same answer (book, section 1).  A session remembers
+ * its last answers; what another role was told is not free.
+ */
+#ifndef PRIVPRED_REPEAT_H
+#define PRIVPRED_REPEAT_H
+
+#include "catalog/store.h"
+#include "ledger/ledger.h"
+
+/* What a mechanism is asked for, beside the features. */
+typedef struct Wish
+{
+	bool		score;			/* a number, not a class */
+	double		precision;		/* of it; 0: the model's own */
+} Wish;
+
+typedef struct Answer
+{
+	bool		isnull;			/* unstable */
+	int			class_index;
+	double		score;
+} Answer;
+
+/* A session's memory of one version of a model, as a call site holds it. */
+typedef struct RepeatHandle
+{
+	int			slot;			/* -1: none */
+	uint64		serial;
+} RepeatHandle;
+
+extern RepeatHandle repeat_open(const ModelRecord *model);
+
+/* True if the current role has had an answer and may still ask for it. */
+extern bool repeat_find(RepeatHandle handle, const LedgerPrice *price, const Wish *wish,
+						const double *x, Answer *answer);
+extern void repeat_remember(RepeatHandle handle, const Wish *wish, const double *x,
+							const Answer *answer);
+
+extern void repeat_init(void);
+
+#endif							/* PRIVPRED_REPEAT_H */

@@ -1,0 +1,102 @@
+/*
+ * train.h
+ *		What the files that declare and train models share.
+ *
+ * model_declare.c	what an owner may declare
+ * public_tables.c	finite classes and references: public tables that options name
+ * train.c			create_model, retrain, drop_model; teachers
+ * distill.c		distill
+ * units.c			rows for mechanisms that learn from units themselves
+ */
+#ifndef PRIVPRED_TRAIN_H
+#define PRIVPRED_TRAIN_H
+
+#include "lib/stringinfo.h"
+
+#include "request/request.h"
+
+/* model_declare.c */
+
+/* Checks a declaration against the columns; trains nothing. */
+extern ModelRecord *model_declare(const CreateModelRequest *request,
+								  const ProtectedRelation *protected);
+
+/* Raises 42602 or 42710 unless a new model may be called so. */
+extern void check_model_name(const char *name);
+
+/* Raises 42704 if there is no such learner. */
+extern const Learner *find_learner(const char *name);
+
+/* Raises 22023 if features may be missing, and the learner cannot do without. */
+extern void check_missing(const ModelRecord *model);
+extern void draw_salt(ModelRecord *model);
+
+/* Takes over the sizes that are declared by now, and checks that they will do. */
+extern void model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected);
+
+/* The options and the classes, as the learner's aggregate wants them. */
+extern Jsonb *learner_options(const ModelRecord *model);
+
+/* public_tables.c */
+
+/* Reads the public tables that options name, as the owner of the relation. */
+extern void declare_public_tables(ModelRecord *model);
+
+/* train.c: parameters of queries over the protected relation r */
+
+typedef enum TrainingParameter
+{
+	PARAMETER_SALT = 1,
+	PARAMETER_TEACHERS,
+	PARAMETER_FEATURES,			/* for append_encoding() */
+	PARAMETER_OPTIONS,
+	PARAMETER_CLASSES,
+	PARAMETER_LABEL,			/* feature specification of a label that is a number */
+	PARAMETER_EDGES,			/* inner edges of bins, scaled to [0, 1] */
+	TRAINING_PARAMETERS = PARAMETER_EDGES
+} TrainingParameter;
+
+typedef struct TrainingQuery
+{
+	StringInfoData text;
+	const char *relation;		/* qualified and quoted */
+	Oid			types[TRAINING_PARAMETERS];
+	Datum		values[TRAINING_PARAMETERS];
+} TrainingQuery;
+
+extern void training_query_begin(TrainingQuery *query, const ModelRecord *model);
+
+/* "r.a IS NOT NULL AND r.b IS NOT NULL" */
+extern void append_units(StringInfo query, const ProtectedRelation *protected,
+						 const char *between, const char *after);
+
+/* The label number of row r: class, or number in [0, 1]; NULL: to be left out. */
+extern void append_label_number(StringInfo query, const ModelRecord *model);
+
+/* A label that is a number, scaled from its bounds to [0, 1]; not for NULL. */
+extern void append_scaled_label(StringInfo query, const ModelRecord *model);
+
+/* units.c */
+
+/*
+ * Opens a scan of all units inside a session of the relation's owner
+ * (relation_owner_begin), to be closed before that ends.
+ */
+extern UnitSource *units_open(const ModelRecord *model, const ProtectedRelation *protected,
+							  bool one_row_each);
+extern void units_close(UnitSource *source);
+
+/* The relation's name in SQL. */
+extern const char *units_relation(const UnitSource *source);
+
+/* Rows seen in the last full scan that could not be used. */
+extern int64 units_left_out(const UnitSource *source);
+
+/*
+ * Is every unit a single row, by the relation's keys?  If so they stay, and
+ * hold for every row that is visible to a snapshot taken from now on, until the
+ * transaction ends.
+ */
+extern bool units_are_rows(const ProtectedRelation *protected);
+
+#endif							/* PRIVPRED_TRAIN_H */

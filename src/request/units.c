@@ -1,0 +1,389 @@
+/*
+ * units.c
+ *		Rows of the protected table, unit by unit, for mechanisms that learn
+ *		from units themselves.
+ *
+ * If a key says that a unit is one row, the table is read as it lies; else the
+ * server groups it by unit.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "catalog/store.h"
+#include "request/train.h"
+
+#define ROWS_PER_FETCH 1000
+
+typedef struct UnitScan
+{
+	UnitSource	source;
+	const ModelRecord *model;
+	TrainingQuery query;
+	SPIPlanPtr	plan;
+	Portal		portal;
+	bool		unit_is_row;
+	bool		keeps_unlabelled;	/* labels alone are protected */
+	uint64		position;		/* in SPI's current batch */
+	SPITupleTable *batch;
+	uint64		batch_rows;
+	int64		left_out;
+	MemoryContext scratch;		/* arrays unpacked from a tuple */
+
+	/* the current unit */
+	int			capacity;		/* rows */
+	double	   *label;
+	double	   *x;
+	uint64	   *rank;			/* for choosing among too many rows */
+} UnitScan;
+
+/* ---------- is a unit one row? ---------- */
+
+static bool
+key_within_units(Relation index, Relation relation, const ProtectedRelation *protected)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (!form->indisunique || !form->indimmediate || !form->indisvalid ||
+		RelationGetIndexPredicate(index) != NIL || RelationGetIndexExpressions(index) != NIL)
+		return false;
+	for (int i = 0; i < form->indnkeyatts; i++)
+	{
+		AttrNumber	attnum = form->indkey.values[i];
+		bool		found = false;
+
+		for (int j = 0; j < protected->nunits && !found; j++)
+			found = get_attnum(RelationGetRelid(relation), protected->unit_columns[j]) == attnum;
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+bool
+units_are_rows(const ProtectedRelation *protected)
+{
+	Relation	relation = table_open(protected->relid, AccessShareLock);
+	bool		result = false;
+	List	   *indexes;
+	ListCell   *cell;
+
+	/* A key of a parent says nothing about the rows of its children. */
+	if (relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		(relation->rd_rel->relkind == RELKIND_RELATION && !relation->rd_rel->relhassubclass))
+	{
+		indexes = RelationGetIndexList(relation);
+		foreach(cell, indexes)
+		{
+			Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+
+			result = result || key_within_units(index, relation, protected);
+			index_close(index, AccessShareLock);
+		}
+		list_free(indexes);
+	}
+	table_close(relation, NoLock);
+	return result;
+}
+
+/* ---------- the query ---------- */
+
+/* As in teachers' queries, of the columns u0, u1, ... of s. */
+static void
+append_hash(StringInfo text, const ProtectedRelation *protected)
+{
+	appendStringInfo(text, "privpred.unit_hash(%s", protected->nunits > 1 ? "ROW(" : "");
+	for (int i = 0; i < protected->nunits; i++)
+		appendStringInfo(text, "%ss.u%d", i > 0 ? ", " : "", i);
+	appendStringInfo(text, "%s, $%d)", protected->nunits > 1 ? ")" : "", PARAMETER_SALT);
+}
+
+static void
+append_units_query(UnitScan *scan, const ProtectedRelation *protected)
+{
+	StringInfo	text = &scan->query.text;
+
+	if (scan->unit_is_row)
+		appendStringInfoString(text, "SELECT s.label, s.x, ");
+	else
+		appendStringInfoString(text, "SELECT pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x), ");
+	append_hash(text, protected);
+	appendStringInfoString(text, " FROM (SELECT CASE WHEN ");
+	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL THEN ");
+	append_label_number(text, scan->model);
+	appendStringInfoString(text, " END::pg_catalog.float8 AS label, ");
+	append_encoding(text, scan->model->features, psprintf("$%d", PARAMETER_FEATURES));
+	appendStringInfoString(text, " AS x");
+	for (int i = 0; i < protected->nunits; i++)
+		appendStringInfo(text, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
+	appendStringInfo(text, " FROM %s r", scan->query.relation);
+	/* Rows of nobody would be told by their missing label, if that is no reason to leave out. */
+	if (scan->keeps_unlabelled)
+	{
+		appendStringInfoString(text, " WHERE ");
+		append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL");
+	}
+	appendStringInfoString(text, ") s");
+	if (scan->unit_is_row)
+		return;
+	appendStringInfoString(text, " GROUP BY ");
+	for (int i = 0; i < protected->nunits; i++)
+		appendStringInfo(text, "%ss.u%d", i > 0 ? ", " : "", i);
+}
+
+/* ---------- one unit ---------- */
+
+static void
+reserve_rows(UnitScan *scan, int rows)
+{
+	int			width = scan->model->spec.width;
+	MemoryContext context = GetMemoryChunkContext(scan);
+
+	if (rows <= scan->capacity)
+		return;
+	scan->capacity = Max(rows, 2 * scan->capacity);
+	if (scan->label != NULL)
+	{
+		pfree(scan->label);
+		pfree(scan->x);
+		pfree(scan->rank);
+	}
+	scan->label = MemoryContextAllocHuge(context, scan->capacity * sizeof(double));
+	scan->x = MemoryContextAllocHuge(context, (Size) scan->capacity * width * sizeof(double));
+	scan->rank = MemoryContextAllocHuge(context, scan->capacity * sizeof(uint64));
+}
+
+static void
+put_row(UnitScan *scan, int row, double label, const double *x)
+{
+	int			width = scan->model->spec.width;
+
+	scan->label[row] = scan->model->spec.nclasses > 0 ? label :
+		scan->model->spec.label_min +
+		label * (scan->model->spec.label_max - scan->model->spec.label_min);
+	memcpy(scan->x + (Size) row * width, x, width * sizeof(double));
+}
+
+static void
+swap_rows(UnitScan *scan, int a, int b)
+{
+	int			width = scan->model->spec.width;
+	double		label = scan->label[a];
+	uint64		rank = scan->rank[a];
+
+	scan->label[a] = scan->label[b];
+	scan->label[b] = label;
+	scan->rank[a] = scan->rank[b];
+	scan->rank[b] = rank;
+	for (int i = 0; i < width; i++)
+	{
+		double		x = scan->x[(Size) a * width + i];
+
+		scan->x[(Size) a * width + i] = scan->x[(Size) b * width + i];
+		scan->x[(Size) b * width + i] = x;
+	}
+}
+
+static bool
+precedes(const UnitScan *scan, int a, int b)
+{
+	if (scan->rank[a] != scan->rank[b])
+		return scan->rank[a] < scan->rank[b];
+	/* Rows without a label come last, so that no tie is left to the table's order. */
+	return scan->label[a] < scan->label[b] || (isnan(scan->label[b]) && !isnan(scan->label[a]));
+}
+
+/*
+ * Keeps a pseudo-random choice of the unit's rows that depends on their
+ * content and the model's salt alone: on nothing that another unit could
+ * change, such as the order of the table.
+ */
+static int
+choose_rows(UnitScan *scan, int nrows)
+{
+	int			cap = scan->model->spec.max_rows_per_unit;
+	int			width = scan->model->spec.width;
+	uint64		seed;
+
+	if (cap == 0 || nrows <= cap)
+		return nrows;
+	memcpy(&seed, scan->model->salt, sizeof(seed));
+	for (int i = 0; i < nrows; i++)
+	{
+		uint64		of_label = scan->keeps_unlabelled ? seed :
+			hash_bytes_extended((unsigned char *) &scan->label[i], sizeof(double), seed);
+
+		scan->rank[i] = hash_bytes_extended((unsigned char *) &scan->x[(Size) i * width],
+											width * sizeof(double), of_label);
+	}
+	for (int kept = 0; kept < cap; kept++)
+	{
+		int			least = kept;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = kept + 1; i < nrows; i++)
+			if (precedes(scan, i, least))
+				least = i;
+		swap_rows(scan, kept, least);
+	}
+	return cap;
+}
+
+static const double *
+array_numbers(Datum array)
+{
+	return (const double *) ARR_DATA_PTR(DatumGetArrayTypeP(array));
+}
+
+/* Reads a tuple as a unit; false if it has no row that can be used. */
+static bool
+read_unit(UnitScan *scan, HeapTuple tuple, TupleDesc columns, UnitRows *unit)
+{
+	bool		isnull;
+	Datum		label = SPI_getbinval(tuple, columns, 1, &isnull);
+	bool		label_isnull = isnull;
+	Datum		x = SPI_getbinval(tuple, columns, 2, &isnull);
+	int			rows = 0;
+
+	unit->unit_hash = (uint64) DatumGetInt64(SPI_getbinval(tuple, columns, 3, &isnull));
+	if (scan->unit_is_row)
+	{
+		scan->left_out += label_isnull;
+		if (!label_isnull || scan->keeps_unlabelled)
+		{
+			reserve_rows(scan, 1);
+			put_row(scan, rows++, label_isnull ? NAN : DatumGetFloat8(label), array_numbers(x));
+		}
+	}
+	else
+	{
+		Datum	   *labels;
+		bool	   *nulls;
+		int			count;
+		const double *numbers = array_numbers(x);
+
+		deconstruct_array(DatumGetArrayTypeP(label), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+						  TYPALIGN_DOUBLE, &labels, &nulls, &count);
+		reserve_rows(scan, count);
+		for (int i = 0; i < count; i++)
+		{
+			scan->left_out += nulls[i];
+			if (!nulls[i] || scan->keeps_unlabelled)
+				put_row(scan, rows++, nulls[i] ? NAN : DatumGetFloat8(labels[i]),
+						numbers + (Size) i * scan->model->spec.width);
+		}
+		rows = choose_rows(scan, rows);
+		pfree(labels);
+		pfree(nulls);
+	}
+	unit->nrows = rows;
+	unit->label = scan->label;
+	unit->x = scan->x;
+	return rows > 0;
+}
+
+/* ---------- the scan ---------- */
+
+/* A cursor outlives the session of the relation's owner, and keeps the table in use. */
+void
+units_close(UnitSource *source)
+{
+	UnitScan   *scan = (UnitScan *) source;
+
+	if (scan->batch != NULL)
+		SPI_freetuptable(scan->batch);
+	if (scan->portal != NULL)
+		SPI_cursor_close(scan->portal);
+	scan->batch = NULL;
+	scan->portal = NULL;
+}
+
+static void
+units_rewind(UnitSource *source)
+{
+	UnitScan   *scan = (UnitScan *) source;
+
+	units_close(source);
+	scan->batch_rows = scan->position = 0;
+	scan->left_out = 0;
+	scan->portal = SPI_cursor_open(NULL, scan->plan, scan->query.values, NULL, true);
+}
+
+static bool
+units_next(UnitSource *source, UnitRows *unit)
+{
+	UnitScan   *scan = (UnitScan *) source;
+	MemoryContext caller;
+	bool		usable;
+
+	for (;;)
+	{
+		if (scan->position >= scan->batch_rows)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (scan->batch != NULL)
+				SPI_freetuptable(scan->batch);
+			SPI_cursor_fetch(scan->portal, true, ROWS_PER_FETCH);
+			scan->batch = SPI_tuptable;
+			scan->batch_rows = SPI_processed;
+			scan->position = 0;
+			if (scan->batch_rows == 0)
+				return false;
+		}
+		caller = MemoryContextSwitchTo(scan->scratch);
+		usable = read_unit(scan, scan->batch->vals[scan->position++], scan->batch->tupdesc, unit);
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(scan->scratch);
+		if (usable)
+			return true;
+	}
+}
+
+UnitSource *
+units_open(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each)
+{
+	UnitScan   *scan = palloc0_object(UnitScan);
+
+	scan->source.next = units_next;
+	scan->source.rewind = units_rewind;
+	scan->model = model;
+	scan->unit_is_row = one_row_each;
+	scan->scratch = AllocSetContextCreate(CurrentMemoryContext, "privpred unit",
+										  ALLOCSET_DEFAULT_SIZES);
+	scan->keeps_unlabelled = model->mechanism->labels_only;
+	training_query_begin(&scan->query, model);
+	append_units_query(scan, protected);
+	scan->plan = SPI_prepare_cursor(scan->query.text.data, TRAINING_PARAMETERS, scan->query.types,
+									CURSOR_OPT_NO_SCROLL);
+	if (scan->plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
+	units_rewind(&scan->source);
+	return &scan->source;
+}
+
+const char *
+units_relation(const UnitSource *source)
+{
+	return ((const UnitScan *) source)->query.relation;
+}
+
+int64
+units_left_out(const UnitSource *source)
+{
+	return ((const UnitScan *) source)->left_out;
+}

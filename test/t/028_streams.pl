@@ -1,0 +1,229 @@
+# Audits of streams through the real SQL path: neighbouring tables, many runs of
+# the noisy threshold, and a lower bound on epsilon that must not exceed the
+# claim.  Each audit is repeated against a mutant and must catch it: tables that
+# differ in more units than the audit is told, and a stream with more delta.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+use Privpred::Stats qw(audit_epsilon clopper_pearson_lower clopper_pearson_upper);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $alpha = 1e-8;		# false alarms of each bound
+my $teachers = 41;
+my $epsilon = 2;
+my $delta = 0.02;		# of a run; tiny ones cannot be audited
+
+my $node = PostgreSQL::Test::Cluster->new('streams');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+privpred.max_answers_per_statement = -1
+privpred.repeat_memory = 0
+fsync = off
+client_min_messages = error
+});
+$node->start;
+
+sub sql { return $node->safe_psql('postgres', $_[0]) }
+
+# Each teacher is a stump with a threshold of its own, so that the question
+# chooses how many say b.  Some may be turned round.
+sql(q{
+CREATE EXTENSION privpred;
+CREATE TABLE people (visit int PRIMARY KEY GENERATED ALWAYS AS IDENTITY, id int NOT NULL, x float8 NOT NULL, y text NOT NULL);
+SELECT privpred.protect('people', unit => 'id');
+SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 1e6, delta => 0.99);
+CREATE FUNCTION fill(model text, turned int[]) RETURNS void LANGUAGE sql AS $$
+TRUNCATE people;
+WITH chosen AS (
+	SELECT DISTINCT ON (t) id, t, 100 + 10 * t AS threshold
+	FROM (SELECT id, privpred.teacher_of(id, m.salt, m.teachers) AS t
+	      FROM generate_series(1, 2000) id, privpred.model m WHERE m.name = $1) s
+	ORDER BY t, id)
+INSERT INTO people (id, x, y)
+SELECT id, threshold + side, CASE WHEN (side > 0) <> (t = ANY ($2)) THEN 'b' ELSE 'a' END
+FROM chosen, unnest(ARRAY[-1, 1]) side;
+SELECT privpred.retrain($1);
+$$;
+-- "labels labels, then NULL", from as many fresh thresholds
+CREATE FUNCTION runs(model text, first float8, labels int, last float8, n int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	events int := 0;
+	answer text;
+BEGIN
+	FOR i IN 1 .. n LOOP
+		FOR j IN 1 .. labels LOOP
+			answer := private_predict(model, ARRAY[first]);
+			EXIT WHEN answer IS NULL;
+		END LOOP;
+		CONTINUE WHEN answer IS NULL;
+		answer := private_predict(model, ARRAY[last]);
+		IF answer IS NULL THEN
+			events := events + 1;
+			CONTINUE;
+		END IF;
+		-- a tie ends the run
+		LOOP
+			answer := private_predict(model, ARRAY[305.0]);
+			EXIT WHEN answer IS NULL;
+		END LOOP;
+	END LOOP;
+	RETURN events;
+END $$;
+-- in how many of n runs a tie, asked first, has a label
+CREATE FUNCTION stable_ties(question text, n int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	events int := 0;
+	stable bool;
+BEGIN
+	FOR i IN 1 .. n LOOP
+		EXECUTE question INTO stable;
+		CONTINUE WHEN NOT stable;
+		events := events + 1;
+		WHILE stable LOOP
+			EXECUTE question INTO stable;
+		END LOOP;
+	END LOOP;
+	RETURN events;
+END $$;
+});
+
+sub make_model
+{
+	my ($name, $mechanism, %more) = @_;
+	my $options = $more{options} // '{}';
+	sql(qq{SELECT privpred.create_model('$name', 'people', label => 'y', classes => '{a,b}',
+		features => '{"x": {"min": 0, "max": 1000}}', mechanism => '$mechanism', learner => 'stump',
+		teachers => $teachers, epsilon => $epsilon, options => '$options')});
+}
+
+
+# No budget has room for thousands of runs with such a delta: one run is bought,
+# and the number of them changed behind everybody's back.
+sub open_endless
+{
+	my ($name, $of_run) = @_;
+	sql(qq{SELECT privpred.open_stream('$name', 1, $epsilon, $of_run);
+		UPDATE privpred.stream SET unstable_limit = 1000000 WHERE status = 'open'});
+}
+
+# ---------- a run loses no more than epsilon ----------
+
+my $n = 2500;
+make_model('run', 'sparse');
+
+# In how many of n runs there are so many labels at one question, then NULL at another.
+sub events
+{
+	my ($turned, $first, $labels, $last) = @_;
+	sql(qq{SELECT fill('run', '$turned')});
+	open_endless('run', $delta);
+	return sql(qq{SELECT runs('run', $first, $labels, $last, $n)});
+}
+
+# A lower bound on the epsilon that tells one table from the other.
+sub loss
+{
+	my ($a, $b) = @_;
+	return audit_epsilon($n, { yes => $a, no => $n - $a }, { yes => $b, no => $n - $b }, $alpha, outputs => 2);
+}
+
+# At 355, 26 teachers say b, and at 385, 29; each that is turned adds one there
+# and takes one here.  So distances are 5 and 8, then 6 and 7, then 8 and 5.
+my ($plain, $one, $three) = map { events($_, 355, 3, 385) } '{}', '{26}', '{26,27,28}';
+my $bound = loss($plain, $one);
+cmp_ok($bound, '<=', $epsilon, "one unit turned: epsilon $epsilon holds ($plain and $one of $n runs, lower bound $bound)");
+my $mutant = loss($plain, $three);
+cmp_ok($mutant, '>', $epsilon, "three units turned: caught ($plain and $three of $n runs, lower bound $mutant)");
+
+# Where the printed distance, which moves by two, would show: gaps 7 and 9, then
+# 9 and 7.  (The unit tests compute its loss.)
+$n = 5000;
+($plain, $one) = map { events($_, 335, 5, 345) } '{}', '{24}';
+$bound = loss($plain, $one);
+cmp_ok($bound, '<=', $epsilon, "gaps that move by two: epsilon $epsilon holds ($plain and $one of $n runs, lower bound $bound)");
+
+# ---------- what one unit can change passes as stable with probability delta at most ----------
+
+# At 305, 21 teachers say b and 20 a; one of them turned, the other way round.
+sub stable_ties
+{
+	my ($name, $call, $of_run, $n) = @_;
+	open_endless($name, $of_run);
+	my $labels = sql(qq{SELECT stable_ties('SELECT $call(''$name'', ARRAY[305.0]) IS NOT NULL', $n)});
+	sql(qq{SELECT privpred.close_stream('$name')});
+	return $labels;
+}
+make_model('tie', 'sparse');
+sql(q{SELECT fill('tie', '{}')});
+is(sql(q{SELECT privpred.votes(predictor, ARRAY[0.305]) FROM privpred.model WHERE name = 'tie'}), '{"a": 20, "b": 21}', 'a tie, but for one');
+my $labels = stable_ties('tie', 'private_predict', $delta, 1500);
+cmp_ok(clopper_pearson_lower($labels, 1500, $alpha), '<=', $delta, "delta $delta holds ($labels of 1500 ties had a label)");
+cmp_ok(clopper_pearson_upper($labels, 1500, $alpha), '>=', $delta / 3, 'and is not far from attained');
+$labels = stable_ties('tie', 'private_predict', 0.15, 500);
+cmp_ok(clopper_pearson_lower($labels, 500, $alpha), '>', $delta, "half the width, as without the factor: caught ($labels of 500)");
+
+# ---------- as many unstable answers as were bought ----------
+
+# How often a question is answered, with or without a label, before it is refused.
+sub answers_until_refused
+{
+	my ($call) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "\\set FETCH_COUNT 1\nSELECT 'answer' FROM generate_series(1, 100) WHERE $call IS NULL");
+	my $answers = () = $out =~ /answer/g;
+	return "$answers, " . ($err =~ /is used up/ ? 'used up' : "not used up: $err");
+}
+sql(q{SELECT privpred.open_stream('tie', 5, 2, 1e-12)});
+is(answers_until_refused(q{private_predict('tie', ARRAY[305.0])}), '5, used up', 'all ties: 5 unstable answers and no more');
+is(sql(q{SELECT unstable_used, unstable_limit, status FROM privpred.streams ORDER BY stream DESC LIMIT 1}), '5|5|used up', 'as the view says');
+is(sql(q{SELECT count(*) FROM privpred.ledger WHERE kind = 'unstable' AND detail LIKE 'stream % of 5 unstable answers'}), 5, 'and the ledger');
+
+# ---------- soft ----------
+
+# Stumps give 0 or 1, so that no score is in the shifted bins.
+make_model('soft', 'soft');
+sql(q{SELECT fill('soft', '{}')});
+sql(q{SELECT privpred.open_stream('soft', 5, 2, 1e-12)});
+is(answers_until_refused(q{private_score('soft', ARRAY[305.0])}), '3, used up', 'soft: each failed test counts, and the last is not followed by another');
+is(sql(q{SELECT count(*) FROM privpred.ledger WHERE kind = 'unstable' AND model = 'soft'}), 5, 'soft: five in all');
+$labels = stable_ties('soft', 'private_score', $delta, 500);
+cmp_ok(clopper_pearson_lower($labels, 500, $alpha), '<=', 2 * $delta, "soft: two tests, twice delta at most ($labels of 500)");
+my $tests = sql(q{SELECT unstable_used FROM privpred.streams WHERE model = 'soft' ORDER BY stream DESC LIMIT 1});
+cmp_ok($tests, '>=', 900, "soft: both tests fail on a tie ($tests failures)");
+open_endless('soft', $delta);
+is(sql(q{SELECT string_agg(DISTINCT private_score('soft', ARRAY[90.0])::text, ',') FROM generate_series(1, 20)}), '0.05', 'soft: teachers that agree');
+is(sql(q{SELECT private_score('soft', ARRAY[990.0], 0.25)}), '0.875', 'soft: at the precision that is asked for');
+
+# ---------- more streams than boards ----------
+
+sql(q{SELECT count(privpred.create_model('many ' || i, 'people', label => 'y', classes => '{a,b}', features => '["x"]',
+	mechanism => 'sparse', learner => 'stump', teachers => 5, epsilon => 1)) FROM generate_series(1, 65) i});
+sql(q{SELECT count(privpred.open_stream('many ' || i, 5, 2, 1e-4)) FROM generate_series(1, 65) i});
+# All but one are held until the cursor closes.  Whoever catches the error and asks again holds nothing.
+is(sql(q{
+BEGIN;
+DECLARE held CURSOR FOR SELECT private_predict('many ' || i, ARRAY[990.0]) FROM generate_series(1, 64) i;
+MOVE ALL held;
+CREATE FUNCTION pg_temp.ask(times int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE seen text := '';
+BEGIN
+	FOR i IN 1 .. times LOOP
+		BEGIN
+			seen := seen || coalesce(private_predict('many 65', ARRAY[990.0]), 'unstable') || ',';
+		EXCEPTION WHEN insufficient_resources THEN
+			seen := seen || 'too many,';
+		END;
+	END LOOP;
+	RETURN seen;
+END $$;
+SELECT pg_temp.ask(3);
+CLOSE held;
+}), 'too many,too many,too many,', 'a stream without a board gives no answer');
+is(sql(q{SELECT count(coalesce(private_predict('many 65', ARRAY[990.0]), 'unstable')) FROM generate_series(1, 3)}), 3, 'and some once there is one');
+is(sql(q{SELECT sum(holders) FROM privpred.stream}), 0, 'nobody holds any of them');
+
+is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'the ledger adds up');
+$node->stop;
+done_testing();

@@ -1,0 +1,101 @@
+# XGBoost inside a server: loaded late, in one thread, silent, cancelled without
+# a trace.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $node = PostgreSQL::Test::Cluster->new('boost');
+$node->init;
+$node->append_conf('postgresql.conf', qq{
+shared_preload_libraries = 'privpred'
+maintenance_work_mem = '1GB'
+});
+$node->start;
+
+# Each label depends on all columns, so that trees grow to their full depth.
+$node->safe_psql('postgres', q{
+CREATE EXTENSION privpred;
+CREATE TABLE rows AS
+  SELECT i AS id, mod(i * 7919::bigint, 1009) / 1009.0 AS a, mod(i * 104729::bigint, 2003) / 2003.0 AS b,
+		 mod(i * 1299709::bigint, 4001) / 4001.0 AS c, mod(i * 15485863::bigint, 97)::int % 10 AS y
+	FROM generate_series(1, 8000) i;
+ALTER TABLE rows ADD PRIMARY KEY (id);
+SELECT privpred.protect('rows');
+});
+
+# model NAME LEARNER OPTIONS: the statement
+sub model
+{
+	my ($name, $learner, $options) = @_;
+	return qq{SELECT privpred.create_model('$name', 'rows', label => 'y', classes => '{0,1,2,3,4,5,6,7,8,9}',
+		features => '["a", "b", "c"]', learner => '$learner', teachers => 1, options => '$options') ->> 'version';};
+}
+
+my ($rc, $out, $err) = $node->psql('postgres', model('small', 'boost', '{"rounds": 2}'));
+if ($err =~ /need XGBoost/)
+{
+	$node->stop;
+	plan skip_all => 'XGBoost is not installed';
+}
+is($out, '1', 'a model is trained') or diag $err;
+
+# ---------- what is loaded where ----------
+
+my $maps = q{SELECT pg_read_file('/proc/self/maps', 0, 1000000) ~ 'xgboost|privpred_boost'};
+my $postmaster = slurp_file('/proc/' . ($node->safe_psql('postgres', 'SELECT pg_read_file(\'postmaster.pid\')') =~ /^(\d+)/)[0] . '/maps');
+like($postmaster, qr/privpred\.so/, 'the postmaster has privpred');
+unlike($postmaster, qr/xgboost|privpred_boost/, 'and not XGBoost');
+is($node->safe_psql('postgres', qq{
+	SELECT privpred.grant_budget(current_user::regrole, 'rows', 1000) IS NULL;
+	SELECT private_predict('small', '{0.1,0.2,0.3}'::float8[]) IS NOT NULL;
+	SELECT privpred.tree(y, ARRAY[a, b, c]::float8[]) IS NOT NULL FROM rows WHERE id < 100;
+	$maps;}), "f\nt\nt\nf", 'answers and the native tree do without it');
+is($node->safe_psql('postgres', "SELECT privpred.forest(y, ARRAY[a, b, c]::float8[]) IS NOT NULL FROM rows WHERE id < 100; $maps;"),
+	"t\nt", 'training loads it');
+
+# ---------- cancel: from another session, at any time ----------
+
+my $endless = model('endless', 'boost', '{"rounds": 1000, "depth": 8}');
+my $trainer = $node->background_psql('postgres', on_error_stop => 0, on_error_die => 0);
+my $pid = $trainer->query('SELECT pg_backend_pid()');
+$trainer->{stdin} .= "$endless\n";
+$trainer->{run}->pump_nb;
+my $maps_file = "/proc/$pid/maps";
+for (1 .. 1800)
+{
+	last if slurp_file($maps_file) =~ /libxgboost/;
+	usleep(100_000);
+}
+like(slurp_file($maps_file), qr/libxgboost/, 'a long training has begun');
+sleep 1;
+is($node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)"), 't', 'it is cancelled');
+is($trainer->query('SELECT 40 + 2'), '42', 'the session lives on');
+like($trainer->{stderr}, qr/canceling statement due to user request/, 'and was told why');
+$trainer->quit;
+
+# ---------- cancel again and again: nothing is left behind ----------
+
+# One training holds several megabytes outside of PostgreSQL's memory contexts.
+my $resident = q{SELECT substring(pg_read_file('/proc/self/status', 0, 10000) FROM 'VmRSS:\s+(\d+)');};
+my $threads = q{SELECT count(*) FROM pg_ls_dir('/proc/self/task') t;};
+for my $learner ('boost', 'forest')
+{
+	my $rounds = $learner eq 'boost' ? 'rounds' : 'trees';
+	my $forever = model('endless', $learner, qq({"$rounds": 1000, "depth": 8}));
+	my $cancelled = "SET statement_timeout = '300ms';\n" . ($forever . "\n") x 2 . "RESET statement_timeout;\n";
+	($rc, $out, $err) = $node->psql('postgres', $cancelled . $resident . ($cancelled x 2) . $resident . $threads
+		  . model("after_$learner", $learner, qq({"$rounds": 2})), on_error_stop => 0);
+	my @errors = $err =~ /canceling statement due to statement timeout/g;
+	is(scalar @errors, 6, "$learner: each training was cancelled");
+	my ($first, $last, $alive, $version) = split /\n/, $out;
+	cmp_ok($last - $first, '<', 4_000, "$learner: memory did not grow with them ($first kB, then $last kB)");
+	is($alive, 1, "$learner: no thread is left");
+	is($version, 1, "$learner: and the session trains on") or diag $err;
+}
+
+unlike(slurp_file($node->logfile), qr/\[\d\d:\d\d:\d\d\] (WARNING|INFO|DEBUG)/, 'the library writes nothing to the log');
+$node->stop;
+done_testing();

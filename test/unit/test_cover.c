@@ -1,0 +1,564 @@
+/*
+ * test_cover.c
+ *		Candidates cover their classes, errors are right, and the selection is
+ *		private for all small tables; wrong selections are caught.
+ *
+ * sources: src/mechanism/candidates.c src/mechanism/candidate_errors.c src/mechanism/halfspaces.c src/mechanism/cover_draw.c src/mechanism/cover_plan.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "mechanism/candidates.h"
+#include "mechanism/cover_draw.h"
+#include "mechanism/cover_plan.h"
+#include "fake_coins.h"
+#include "server_stubs.h"
+#include "unit.h"
+
+#define ROUNDING 1e-9
+
+static EpsilonUnits
+units_of(double epsilon)
+{
+	return (EpsilonUnits) rint(epsilon * EPSILON_UNITS_PER_ONE);
+}
+
+/* A generator of its own: the samplers here are fakes. */
+static uint64 state = 1;
+
+static double
+uniform(void)
+{
+	state = state * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);
+	return (double) (state >> 11) / (double) (UINT64CONST(1) << 53);
+}
+
+static const bool numeric_columns[8] = {false};
+static const bool mixed_columns[8] = {false, true, false, true};
+
+/* ---------- errors against brute force ---------- */
+
+#define ROWS 60
+
+typedef struct Row
+{
+	double		x[8];
+	bool		label;
+	int64		weight;
+} Row;
+
+static bool
+errors_are_right(const Candidates *candidates, const bool *binary)
+{
+	Row			rows[ROWS];
+	ErrorCounts *counts = errors_create(candidates);
+	int64	   *errors;
+	bool		right = true;
+
+	for (int i = 0; i < ROWS; i++)
+	{
+		for (int j = 0; j < candidates->width; j++)
+		{
+			/* on cuts, at the ends, and anywhere */
+			double		x = i % 3 == 0 ? rint(uniform() * 8) / 8 : uniform();
+
+			rows[i].x[j] = binary[j] ? x >= 0.5 : x;
+		}
+		rows[i].label = uniform() < 0.5;
+		rows[i].weight = ERROR_ONE / (1 + i % 4);
+		errors_add(counts, rows[i].x, rows[i].label, rows[i].weight);
+	}
+	errors = errors_finish(counts);
+	for (int64 c = 0; c < candidates->count; c++)
+	{
+		Classifier	classifier;
+		int64		error = 0;
+
+		candidate_get(candidates, c, &classifier);
+		for (int i = 0; i < ROWS; i++)
+			if (classifier_says(&classifier, candidates->width, rows[i].x) != rows[i].label)
+				error += rows[i].weight;
+		right = right && error == errors[c];
+		if (classifier.weight != NULL)
+			pfree(classifier.weight);
+	}
+	pfree(errors);
+	return right;
+}
+
+static void
+test_errors(void)
+{
+	static const struct
+	{
+		CandidateClass class;
+		int			width;
+		const bool *binary;
+		int			resolution;
+		const char *name;
+	}			cases[] = {
+		{CLASS_THRESHOLDS, 1, numeric_columns, 7, "thresholds"},
+		{CLASS_THRESHOLDS, 1, numeric_columns, 0, "constants"},
+		{CLASS_INTERVALS, 1, numeric_columns, 7, "intervals"},
+		{CLASS_STUMPS, 4, mixed_columns, 7, "stumps"},
+		{CLASS_RECTANGLES, 2, numeric_columns, 7, "rectangles"},
+		{CLASS_RECTANGLES, 2, mixed_columns, 3, "rectangles, one column binary"},
+		{CLASS_RECTANGLES, 3, numeric_columns, 3, "boxes"},
+	};
+
+	for (int i = 0; i < lengthof(cases); i++)
+	{
+		Reference	reference = {.width = cases[i].width, .binary = cases[i].binary};
+		Candidates *candidates = candidates_build(cases[i].class, &reference, cases[i].resolution);
+
+		ok(errors_are_right(candidates, cases[i].binary) &&
+		   candidates->count == candidates_count(cases[i].class, &reference, cases[i].resolution),
+		   "%s: errors of all " INT64_FORMAT " candidates", cases[i].name, candidates->count);
+	}
+	for (int width = 1; width <= 5; width++)
+	{
+		Reference	reference = {.width = width, .binary = numeric_columns};
+		Candidates *candidates = halfspaces_build(&reference, 300);
+
+		ok(errors_are_right(candidates, numeric_columns) && candidates->count <= 300,
+		   "halfspaces in %d columns: errors of all " INT64_FORMAT " candidates", width,
+		   candidates->count);
+	}
+}
+
+static void
+test_finite_errors(void)
+{
+	uint64		columns[5] = {0x15, 0x0b, 0x1f, 0x00, 0x12};
+	FiniteClass finite = {.nhypotheses = 5, .npoints = 5, .columns = columns};
+	Candidates *candidates = candidates_of_finite(&finite);
+	ErrorCounts *counts = errors_create(candidates);
+	int64	   *errors;
+	int64		expected[5] = {0};
+
+	for (int i = 0; i < 200; i++)
+	{
+		double		point = (int) (uniform() * 6) - 1;
+		bool		label = uniform() < 0.5;
+
+		errors_add(counts, &point, label, ERROR_ONE);
+		for (int h = 0; h < 5 && point >= 0; h++)
+			if (finite_class_label(&finite, h, (int) point) != label)
+				expected[h] += ERROR_ONE;
+	}
+	errors = errors_finish(counts);
+	ok(memcmp(errors, expected, sizeof(expected)) == 0, "finite class: errors of all hypotheses");
+}
+
+/* ---------- covers ---------- */
+
+static double
+disagreement(const Classifier *a, const Classifier *b, int width, int n, const double *x)
+{
+	int			differ = 0;
+
+	for (int i = 0; i < n; i++)
+		differ += classifier_says(a, width, x + i * width) != classifier_says(b, width, x + i * width);
+	return (double) differ / n;
+}
+
+/* The largest distance of random members of the class to the nearest candidate. */
+static double
+covered_within(const Candidates *candidates, int n, const double *x)
+{
+	double		worst = 0;
+	int			width = candidates->width;
+
+	for (int trial = 0; trial < 100; trial++)
+	{
+		Classifier	member = {.class = candidates->class, .inside = true};
+		double		weight[8] = {0};
+		double		nearest = 1;
+
+		member.weight = weight;
+		weight[(int) (uniform() * width)] = 1;
+		member.cut = uniform();
+		for (int i = 0; i < Min(width, MAX_SIDES); i++)
+		{
+			double		a = uniform();
+			double		b = uniform();
+
+			member.low[i] = Min(a, b);
+			member.high[i] = Max(a, b);
+		}
+		for (int64 c = 0; c < candidates->count; c++)
+		{
+			Classifier	candidate;
+
+			candidate_get(candidates, c, &candidate);
+			nearest = Min(nearest, disagreement(&member, &candidate, width, n, x));
+			if (candidate.weight != NULL)
+				pfree(candidate.weight);
+		}
+		worst = Max(worst, nearest);
+	}
+	return worst;
+}
+
+static void
+test_covers(void)
+{
+	static double x[900 * 2];
+	Reference	uniform_line = {.width = 1, .binary = numeric_columns};
+	Reference	uniform_square = {.width = 2, .binary = numeric_columns};
+	Reference	skewed = {.width = 1, .binary = numeric_columns, .npoints = 900, .x = x};
+	Reference	lumps = skewed;
+	static double lump[900];
+	Candidates *candidates;
+
+	for (int i = 0; i < 900; i++)
+		x[i] = (i + 0.5) / 900;
+	for (int resolution = 0; resolution < 30; resolution += 7)
+	{
+		candidates = candidates_build(CLASS_THRESHOLDS, &uniform_line, resolution);
+		ok(covered_within(candidates, 900, x) <= candidates->radius + 2.0 / 900,
+		   "thresholds are covered within %g", candidates->radius);
+		ok(candidates_resolution_within(CLASS_THRESHOLDS, 1, candidates->radius) == resolution,
+		   "and less would not do");
+	}
+	candidates = candidates_build(CLASS_INTERVALS, &uniform_line, 9);
+	ok(covered_within(candidates, 900, x) <= candidates->radius + 4.0 / 900,
+	   "intervals are covered within %g", candidates->radius);
+	for (int i = 0; i < 900; i++)
+		lump[i] = i < 500 ? 0.25 : x[i] * x[i];
+	for (int i = 0; i < 900; i++)
+		x[i] = x[i] * x[i] * x[i];
+	candidates = candidates_build(CLASS_THRESHOLDS, &skewed, 9);
+	ok(candidates->radius < 0.06 && covered_within(candidates, 900, x) <= candidates->radius + ROUNDING,
+	   "thresholds are covered within %g of a skewed reference", candidates->radius);
+	lumps.x = lump;
+	candidates = candidates_build(CLASS_THRESHOLDS, &lumps, 9);
+	ok(covered_within(candidates, 900, lump) <= candidates->radius + ROUNDING,
+	   "and within %g of one with an atom, with %d cuts", candidates->radius, candidates->cuts[0].ncuts);
+	for (int i = 0; i < 900; i++)
+	{
+		x[2 * i] = (i / 30 + 0.5) / 30;
+		x[2 * i + 1] = (i % 30 + 0.5) / 30;
+	}
+	candidates = candidates_build(CLASS_RECTANGLES, &uniform_square, 5);
+	ok(covered_within(candidates, 900, x) <= candidates->radius + 4.0 / 30,
+	   "rectangles are covered within %g", candidates->radius);
+	candidates = halfspaces_build(&uniform_square, MAX_HALFSPACES);
+	ok(candidates->radius < 0.03, "halfspaces of the plane are covered within %g by " INT64_FORMAT,
+	   candidates->radius, candidates->count);
+	for (int limit = 10; limit < 100000; limit *= 3)
+	{
+		int			resolution = candidates_resolution(CLASS_RECTANGLES, &uniform_square, limit);
+
+		ok(candidates_count(CLASS_RECTANGLES, &uniform_square, resolution) <= limit &&
+		   candidates_count(CLASS_RECTANGLES, &uniform_square, resolution + 1) > limit,
+		   "%d cuts are as many as %d candidates allow", resolution, limit);
+	}
+}
+
+/* ---------- privacy ---------- */
+
+/*
+ * Tables of UNITS units.  A unit has no row, one row, or two, each in one of
+ * four places with either label.
+ */
+#define UNITS	3
+#define PLACES	4
+#define KINDS	(1 + 2 * PLACES + 3)
+
+typedef void (*Selection) (EpsilonUnits epsilon, int64 count, const int64 *errors, double *probability);
+
+/* Wrong: sensitivity taken for a half. */
+static void
+without_half(EpsilonUnits epsilon, int64 count, const int64 *errors, double *probability)
+{
+	cover_distribution(2 * epsilon, count, errors, probability);
+}
+
+static bool normalised = true;	/* false: wrong, each row weighs a unit */
+
+static void
+add_unit(ErrorCounts *counts, int kind)
+{
+	int			nrows = kind == 0 ? 0 : kind <= 2 * PLACES ? 1 : 2;
+
+	for (int row = 0; row < nrows; row++)
+	{
+		int			what = nrows == 1 ? kind - 1 : (kind + 3 * row) % (2 * PLACES);
+		double		x = (what / 2 + 0.5) / PLACES;
+
+		errors_add(counts, &x, what % 2, normalised ? ERROR_ONE / nrows : ERROR_ONE);
+	}
+}
+
+static void
+probabilities_of(const Candidates *candidates, Selection selection, EpsilonUnits epsilon,
+				 const int *kinds, double *probability)
+{
+	ErrorCounts *counts = errors_create(candidates);
+	int64	   *errors;
+
+	for (int i = 0; i < UNITS; i++)
+		add_unit(counts, kinds[i]);
+	errors = errors_finish(counts);
+	selection(epsilon, candidates->count, errors, probability);
+	pfree(errors);
+	pfree(counts);
+}
+
+/* The largest bounded range of any pair of neighbouring tables, over epsilon; at most 1. */
+static double
+worst_range(CandidateClass class, Selection selection, double epsilon)
+{
+	Reference	reference = {.width = 1, .binary = numeric_columns};
+	Candidates *candidates = candidates_build(class, &reference, PLACES - 1);
+	int			tables = KINDS * KINDS * KINDS;
+	double	   *all = palloc(tables * candidates->count * sizeof(double));
+	double		worst = 0;
+
+	for (int table = 0; table < tables; table++)
+	{
+		int			kinds[UNITS] = {table % KINDS, table / KINDS % KINDS, table / KINDS / KINDS};
+
+		probabilities_of(candidates, selection, units_of(epsilon), kinds,
+						 all + table * candidates->count);
+	}
+	for (int table = 0; table < tables; table++)
+	{
+		for (int unit = 0, step = 1; unit < UNITS; unit++, step *= KINDS)
+		{
+			for (int kind = 0; kind < KINDS; kind++)
+			{
+				int			other = table + (kind - table / step % KINDS) * step;
+				double		low = INFINITY;
+				double		high = -INFINITY;
+
+				for (int64 c = 0; c < candidates->count; c++)
+				{
+					double		loss = log(all[table * candidates->count + c] /
+										   all[other * candidates->count + c]);
+
+					low = Min(low, loss);
+					high = Max(high, loss);
+				}
+				/* Not only the range: either end is within epsilon, too. */
+				worst = Max(worst, Max(high - low, Max(high, -low)));
+			}
+		}
+	}
+	pfree(all);
+	return worst / epsilon;
+}
+
+static void
+test_privacy(void)
+{
+	static const double epsilons[] = {0.1, 1, 5};
+
+	for (int i = 0; i < lengthof(epsilons); i++)
+	{
+		double		worst = worst_range(CLASS_THRESHOLDS, cover_distribution, epsilons[i]);
+
+		ok(worst <= 1 + ROUNDING && worst > 0.99,
+		   "thresholds, epsilon %g: all tables of %d units, worst loss %g of it", epsilons[i],
+		   UNITS, worst);
+	}
+	ok(worst_range(CLASS_INTERVALS, cover_distribution, 1) <= 1 + ROUNDING, "intervals, epsilon 1");
+	ok(worst_range(CLASS_THRESHOLDS, without_half, 1) > 1.5, "caught without the half");
+	normalised = false;
+	ok(worst_range(CLASS_THRESHOLDS, cover_distribution, 1) > 1.5,
+	   "caught with two rows of a unit counted twice");
+	normalised = true;
+}
+
+/* ---------- privacy of the other classes, on random tables ---------- */
+
+static void
+add_random_unit(ErrorCounts *counts, int width, const bool *binary)
+{
+	int			nrows = (int) (uniform() * 4);
+
+	for (int row = 0; row < nrows; row++)
+	{
+		double		x[8];
+
+		for (int i = 0; i < width; i++)
+			x[i] = binary[i] ? uniform() < 0.5 : uniform();
+		errors_add(counts, x, uniform() < 0.5, ERROR_ONE / nrows);
+	}
+}
+
+/* Tables that share nineteen units and differ in the last. */
+static double
+random_range(const Candidates *candidates, const bool *binary, double epsilon)
+{
+	double	   *p[2];
+	double		low = INFINITY;
+	double		high = -INFINITY;
+	uint64		shared = state;
+
+	for (int table = 0; table < 2; table++)
+	{
+		ErrorCounts *counts = errors_create(candidates);
+
+		state = shared;
+		for (int unit = 0; unit < 19; unit++)
+			add_random_unit(counts, candidates->width, binary);
+		state += table;
+		add_random_unit(counts, candidates->width, binary);
+		p[table] = palloc(candidates->count * sizeof(double));
+		cover_distribution(units_of(epsilon), candidates->count, errors_finish(counts), p[table]);
+	}
+	for (int64 c = 0; c < candidates->count; c++)
+	{
+		low = Min(low, log(p[0][c] / p[1][c]));
+		high = Max(high, log(p[0][c] / p[1][c]));
+	}
+	return Max(high - low, Max(high, -low)) / epsilon;
+}
+
+static void
+test_random_neighbours(void)
+{
+	Reference	mixed = {.width = 4, .binary = mixed_columns};
+	Reference	square = {.width = 2, .binary = numeric_columns};
+	Candidates *classes[3];
+	const bool *binary[3] = {mixed_columns, numeric_columns, mixed_columns};
+	static const char *const names[] = {"stumps", "rectangles", "halfspaces"};
+
+	classes[0] = candidates_build(CLASS_STUMPS, &mixed, 9);
+	classes[1] = candidates_build(CLASS_RECTANGLES, &square, 5);
+	classes[2] = halfspaces_build(&mixed, 400);
+	for (int i = 0; i < 3; i++)
+	{
+		double		worst = 0;
+
+		for (int trial = 0; trial < 200; trial++)
+			worst = Max(worst, random_range(classes[i], binary[i], 1));
+		ok(worst <= 1 + ROUNDING && worst > 0.9, "%s: worst loss %g of 200 pairs", names[i], worst);
+	}
+}
+
+/* ---------- accuracy ---------- */
+
+static void
+test_plan(void)
+{
+	bool		right = true;
+
+	for (int i = 0; i < 1000; i++)
+	{
+		CoverPlan	plan = {exp(8 * uniform() - 5), exp(-6 * uniform()), 0.5 * uniform() + 1e-6, i % 2};
+		double		candidates = exp(12 * uniform()) + 1;
+		double		units = cover_units_for(&plan, candidates);
+
+		right = right && cover_log_limit(&plan, units) >= log(candidates) &&
+			cover_log_limit(&plan, units - 3) < log(candidates);
+	}
+	ok(right, "the number of units that a hint names is the least that will do");
+}
+
+/*
+ * One in ten labels is wrong, evenly: the law of the draw is known exactly.
+ * It keeps the promise, and what it loses falls as one over n.
+ */
+static void
+test_accuracy(void)
+{
+	double		before = 1;
+
+	for (int n = 2000; n <= 200000; n *= 10)
+	{
+		Reference	reference = {.width = 1, .binary = numeric_columns};
+		CoverPlan	plan = {.epsilon = 0.5, .beta = 0.05};
+		Candidates *candidates;
+		ErrorCounts *counts;
+		int64	   *errors;
+		double	   *p;
+		double		best = 1;
+		double		lost = 0;
+		double		broken = 0;
+		int			resolution;
+
+		for (plan.accuracy = 0.01;; plan.accuracy *= 1.01)
+		{
+			resolution = candidates_resolution_within(CLASS_THRESHOLDS, 1, plan.accuracy / 4);
+			if (log(candidates_count(CLASS_THRESHOLDS, &reference, resolution)) <= cover_log_limit(&plan, n))
+				break;
+		}
+		candidates = candidates_build(CLASS_THRESHOLDS, &reference, resolution);
+		counts = errors_create(candidates);
+		for (int i = 0; i < n; i++)
+		{
+			double		x = (i + 0.5) / n;
+
+			errors_add(counts, &x, (x >= 0.37) != (i % 10 == 0), ERROR_ONE);
+		}
+		errors = errors_finish(counts);
+		p = palloc(candidates->count * sizeof(double));
+		cover_distribution(units_of(plan.epsilon), candidates->count, errors, p);
+		for (int64 c = 0; c < candidates->count; c++)
+			best = Min(best, (double) errors[c] / ERROR_ONE / n);
+		for (int64 c = 0; c < candidates->count; c++)
+		{
+			double		error = (double) errors[c] / ERROR_ONE / n;
+
+			lost += p[c] * (error - best);
+			if (error > 0.1 + plan.accuracy)
+				broken += p[c];
+		}
+		ok(broken <= plan.beta, "%d units: within %.3f of the best with probability 1 - %g", n,
+		   plan.accuracy, broken);
+		ok(lost < 2 * (log(candidates->count) + 1) / (plan.epsilon * n) && lost < before,
+		   "and the draw loses %g on average", lost);
+		before = lost;
+	}
+}
+
+/* ---------- the draw ---------- */
+
+static int64 some_errors[12];
+
+static int64
+draw_one(const void *epsilon)
+{
+	trials_left = 1;
+	return cover_draw(*(const EpsilonUnits *) epsilon, lengthof(some_errors), some_errors);
+}
+
+static void
+test_draw(void)
+{
+	static const double epsilons[] = {0.001, 0.5, 3};
+
+	for (int i = 0; i < lengthof(some_errors); i++)
+		some_errors[i] = 7 * ERROR_ONE + (int64) (uniform() * 3 * ERROR_ONE);
+	for (int i = 0; i < lengthof(epsilons); i++)
+	{
+		EpsilonUnits epsilon = units_of(epsilons[i]);
+		double		probability[lengthof(some_errors)];
+		Enumeration enumeration;
+		bool		same = true;
+
+		cover_distribution(epsilon, lengthof(some_errors), some_errors, probability);
+		enumerate(draw_one, &epsilon, 1e-12, &enumeration);
+		for (int o = 0; o < lengthof(some_errors); o++)
+			same = same && agrees(&enumeration, o, probability[o]);
+		ok(same, "epsilon %g: drawn as distributed", epsilons[i]);
+	}
+}
+
+int
+main(void)
+{
+	test_errors();
+	test_finite_errors();
+	test_covers();
+	test_privacy();
+	test_random_neighbours();
+	test_plan();
+	test_accuracy();
+	test_draw();
+	return done();
+}
