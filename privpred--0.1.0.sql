@@ -1258,6 +1258,11 @@ RETURNS text AS 'MODULE_PATHNAME', 'privpred_report' LANGUAGE C VOLATILE PARALLE
 COMMENT ON FUNCTION privpred.report() IS
 'anyone: one HTML page on the budgets, spending and models that you may see in privpred.budgets, ledger, leases and models; save it with \t \a \o report.html';
 
+CREATE FUNCTION privpred.build()
+RETURNS text AS 'MODULE_PATHNAME', 'privpred_build' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.build() IS
+'anyone: the version that the server runs; a build that is wrong on purpose, for testing audits, says so and warns';
+
 ----------------------------------------------------------------------
 -- Privileges: everything is closed, then opened by name
 ----------------------------------------------------------------------
@@ -1324,6 +1329,11 @@ GRANT EXECUTE ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint
 	privpred.close_stream(text) TO PUBLIC;
 -- report: shows what the caller finds in the views
 GRANT EXECUTE ON FUNCTION privpred.report() TO PUBLIC;
+-- build: says what everybody must know
+GRANT EXECUTE ON FUNCTION privpred.build() TO PUBLIC;
 -- progress: shows what goes on in tables that the caller owns
 GRANT EXECUTE ON FUNCTION privpred.progress_entries() TO PUBLIC;
 GRANT SELECT ON privpred.progress TO PUBLIC;
+
+-- A build that is wrong on purpose warns here.
+SELECT privpred.build();

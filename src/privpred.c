@@ -9,6 +9,7 @@
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
+#include "mutant.h"
 #include "privpred.h"
 #include "progress/progress.h"
 #include "request/repeat.h"
@@ -25,4 +26,6 @@ _PG_init(void)
 	progress_init();
 	repeat_init();
 	MarkGUCPrefixReserved("privpred");
+	if (MUTANT_BUILD)
+		mutant_warn();
 }

@@ -16,6 +16,7 @@
 
 #include "catalog/store.h"
 #include "ledger/internal.h"
+#include "mutant.h"
 
 struct LedgerLease
 {
@@ -97,7 +98,8 @@ drop_block(LedgerLease *lease)
 		request.kind = block->granted > 1 ? REQUEST_SETTLE : REQUEST_GIVE_BACK;
 		ledger_lease_describe(lease, &request);
 		request.lease = block->lease;
-		request.answers = lease->unused;
+		request.answers = MUTANT(ledger_rollback_refunds) && !IsTransactionState() ?
+			block->granted : lease->unused;
 		request.charge = block->charge;
 		request.cap_charge = block->cap_charge;
 		request.window = block->window;

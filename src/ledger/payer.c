@@ -10,6 +10,7 @@
 #include "nodes/pg_list.h"
 
 #include "ledger/internal.h"
+#include "mutant.h"
 
 static SPIPlanPtr groups_plan = NULL;
 static SPIPlanPtr reserved_plan = NULL;
@@ -191,7 +192,7 @@ void
 payer_debit(Account *account, EpsilonUnits units, double delta, EpsilonUnits *window_units)
 {
 	account->spent += units;
-	account->delta_spent = delta_add(account->delta_spent, delta);
+	account->delta_spent = delta_add(account->delta_spent, MUTANT(ledger_delta_ignored) ? 0 : delta);
 	if (account->has_window)
 	{
 		account->window_spent += units;
@@ -210,7 +211,7 @@ payer_pay(Account *payer, Account *cap, const Charge *drawn, int64 times, Ledger
 	entry->units = times * charge_units(drawn, payer->order);
 	payer_debit(payer, entry->units, drawn->delta, &entry->window_units);
 	book_describe(entry, payer);
-	if (cap != NULL)
+	if (cap != NULL && !MUTANT(ledger_cap_ignored))
 	{
 		entry->cap_id = cap->account_id;
 		entry->cap_units = times * charge_units(drawn, cap->order);

@@ -13,6 +13,7 @@
 
 #include "ledger/internal.h"
 #include "mechanism/sparse_draw.h"
+#include "mutant.h"
 
 /* A row of privpred.stream. */
 typedef struct Stream
@@ -206,9 +207,9 @@ count_failure(Batch *batch, const LedgerRequest *request, Stream *stream, const 
 {
 	stream->run++;
 	note(batch, request, stream, "unstable", why);
-	if (stream->run >= stream->unstable)
+	if (stream->run >= stream->unstable + (MUTANT(stream_one_more) ? 1 : 0))
 		close_it(batch, request, stream, STREAM_USED_UP);
-	else
+	else if (!MUTANT(stream_threshold_kept))
 		stream->threshold = sparse_threshold(stream->epsilon, stream->width);
 }
 

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "mechanism/average_draw.h"
+#include "mutant.h"
 #include "sampler/sampler.h"
 
 int64
@@ -27,7 +28,7 @@ average_margin(EpsilonUnits epsilon)
 static int64
 clipped(EpsilonUnits epsilon, int32 yes, int teachers)
 {
-	int64		margin = average_margin(epsilon);
+	int64		margin = MUTANT(average_unclipped) ? 0 : average_margin(epsilon);
 
 	return Min(Max(yes, margin), teachers - margin);
 }

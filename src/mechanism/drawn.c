@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 
 #include "mechanism/drawn.h"
+#include "mutant.h"
 
 /* Samples of the units behind what evaluate() estimates. */
 #define ESTIMATE_SAMPLES	8
@@ -34,8 +35,8 @@ drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share
 		hypotheses_prepare(space, i);
 	}
 	model->sampler = stable_sampler_create(space, &model->table->units, q, twice_the_rate,
-										   (uint64) 2 * spec->max_rows_per_unit *
-										   EPSILON_UNITS_PER_ONE);
+										   (uint64) (MUTANT(drawn_not_halved) ? 1 : 2) *
+										   spec->max_rows_per_unit * EPSILON_UNITS_PER_ONE);
 	return model;
 }
 
@@ -51,6 +52,18 @@ class_of(const MechanismSpec *spec, bool one)
 	return one != (spec->default_class == 1);
 }
 
+/* Afresh for each answer: composition covers nothing else. */
+static Hypothesis
+draw_hypothesis(DrawnModel *drawn)
+{
+	if (!MUTANT(drawn_reused))
+		return stable_draw(drawn->sampler);
+	if (!drawn->best_known)
+		drawn->best = stable_draw(drawn->sampler);
+	drawn->best_known = true;
+	return drawn->best;
+}
+
 int
 drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
 {
@@ -63,11 +76,11 @@ drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model, const do
 		one = relabel_draw(drawn->sampler, drawn->chunks, drawn->kappa, x);
 	else
 	{
-		Hypothesis	hypothesis = stable_draw(drawn->sampler);
+		Hypothesis	hypothesis = draw_hypothesis(drawn);
 
 		one = hypothesis_says(&hypothesis, x);
 	}
-	if (sample_bernoulli(drawn->alpha, (uint64) SHARE_ONE))
+	if (!MUTANT(drawn_no_flip) && sample_bernoulli(drawn->alpha, (uint64) SHARE_ONE))
 		one = !one;
 	return class_of(model->spec, one);
 }

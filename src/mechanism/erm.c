@@ -20,6 +20,7 @@
 
 #include "linalg/linalg.h"
 #include "mechanism/erm.h"
+#include "mutant.h"
 
 #define UNIT_ROUNDOFF		0x1p-53
 #define FIXED_ONE			0x1p61
@@ -61,7 +62,8 @@ erm_complete(ErmProblem *problem, double share)
 double
 erm_sensitivity(const ErmProblem *problem, double question_norm)
 {
-	double		moved = 2 * problem->lipschitz * problem->norm / problem->units;
+	double		moved = (MUTANT(erm_half_sensitivity) ? 1 : 2) * problem->lipschitz * problem->norm /
+		problem->units;
 	double		certified = 2 * problem->tolerance;
 	double		rounded = 2 * UNIT_ROUNDOFF * (problem->dimension + 16) * problem->radius;
 

@@ -18,6 +18,7 @@
 
 #include "learner/predictor_format.h"
 #include "mechanism/gradient.h"
+#include "mutant.h"
 
 #define STATE_MAGIC			"PPGR"
 #define STATE_VERSION		1
@@ -128,7 +129,7 @@ plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 	rho = gradient_rho(epsilon, delta, plan->steps + 1);
 	if (!gradient_noise(M_SQRT2 * plan->features_limit, spec->width, rho * FEATURES_SHARE,
 						&plan->features_noise) ||
-		!gradient_noise(2.0 * plan->clip_units, parameters,
+		!gradient_noise((MUTANT(gradient_clip_sensitivity) ? 1.0 : 2.0) * plan->clip_units, parameters,
 						rho * (1 - FEATURES_SHARE) / plan->steps, &plan->step_noise))
 		too_little(epsilon, delta);
 }

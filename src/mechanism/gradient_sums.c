@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "mechanism/gradient_sums.h"
+#include "mutant.h"
 
 #define ROWS			GRADIENT_BLOCK_ROWS
 #define FINE_BITS		24		/* of residuals of units with several rows */
@@ -334,8 +335,11 @@ clip_single(const GradientShape *shape, const GradientBlock *block, GradientWork
 	{
 		int32		r = round_residual(work->residual[row] * shape->residual_one);
 
-		r = r < block->cap[row] ? r : block->cap[row];
-		r = r > -block->cap[row] ? r : -block->cap[row];
+		if (!MUTANT(gradient_unclipped))
+		{
+			r = r < block->cap[row] ? r : block->cap[row];
+			r = r > -block->cap[row] ? r : -block->cap[row];
+		}
 		work->integer_residual[row] = (int16) r;
 	}
 }

@@ -12,6 +12,7 @@
 
 #include "mechanism/relabel_draw.h"
 #include "mechanism/vote_draw.h"
+#include "mutant.h"
 
 struct Chunks
 {
@@ -140,7 +141,8 @@ relabel_draw(StableSampler *sampler, const Chunks *chunks, EpsilonUnits kappa, c
 	int32		votes[2];
 
 	count_votes(chunks, &stump, x, votes);
-	return vote_draw(true, kappa, 2, votes, chunks->nchunks) == 1;
+	return vote_draw(true, (MUTANT(relabel_kappa_doubled) ? 2 : 1) * kappa, 2, votes,
+					 chunks->nchunks) == 1;
 }
 
 typedef struct Question

@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 
 #include "mechanism/stable_draw.h"
+#include "mutant.h"
 
 StableSampler *
 stable_sampler_create(HypothesisSpace *space, const LabelledUnits *units, Share q,
@@ -24,7 +25,7 @@ stable_sampler_create(HypothesisSpace *space, const LabelledUnits *units, Share 
 
 	sampler->space = space;
 	sampler->units = units;
-	sampler->q = q;
+	sampler->q = MUTANT(drawn_q_doubled) ? (Share) Min((uint64) 2 * q, PG_UINT32_MAX) : q;
 	sampler->numerator = numerator;
 	sampler->denominator = denominator;
 	for (int level = 1; level <= WEIGHT_LEVELS; level++)

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "mechanism/vote_draw.h"
+#include "mutant.h"
 #include "sampler/sampler.h"
 
 int
@@ -37,7 +38,8 @@ is_odd_binary(int nclasses, int teachers)
 static bool
 accepts(EpsilonUnits epsilon, int32 behind)
 {
-	return sample_bernoulli_exp(behind, epsilon, 2 * EPSILON_UNITS_PER_ONE);
+	return sample_bernoulli_exp(behind, epsilon,
+								(MUTANT(vote_without_half) ? 1 : 2) * EPSILON_UNITS_PER_ONE);
 }
 
 /*
@@ -52,7 +54,8 @@ draw_odd_binary(EpsilonUnits epsilon, const int32 *votes)
 	int			winner = vote_majority(2, votes);
 	uint64		gap = votes[winner] - votes[1 - winner];
 
-	if (!sample_bernoulli_exp((gap - 1) / 2, epsilon, EPSILON_UNITS_PER_ONE))
+	if (!sample_bernoulli_exp((gap - 1) / (MUTANT(vote_odd_gap) ? 1 : 2), epsilon,
+							  EPSILON_UNITS_PER_ONE))
 		return winner;
 
 	/* Odds 1 to exp(-epsilon), by rejection. */
@@ -108,7 +111,8 @@ vote_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
 		  const int32 *votes, int teachers)
 {
 	if (!order_is_infinite)
-		return draw_exponential(epsilon, nclasses, votes);
+		return MUTANT(vote_flip_as_range) ? draw_permute_and_flip(epsilon, nclasses, votes) :
+			draw_exponential(epsilon, nclasses, votes);
 	if (is_odd_binary(nclasses, teachers))
 		return draw_odd_binary(epsilon, votes);
 	return draw_permute_and_flip(epsilon, nclasses, votes);

@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "mechanism/vote_draw.h"
+#include "mutant.h"
 #include "sampler/sampler.h"
 
 /* The largest numerator that is doubled. */
@@ -56,7 +57,8 @@ vote_draw_gaussian(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 	vote_variance(epsilon, &numerator, &denominator);
 	for (int i = 0; i < nclasses; i++)
 	{
-		int64		noisy = votes[i] + sample_discrete_gaussian(numerator, denominator);
+		int64		noisy = votes[i] +
+			sample_discrete_gaussian(numerator, (MUTANT(gaussian_half_noise) ? 4 : 1) * denominator);
 
 		if (winner < 0 || noisy > most)
 		{

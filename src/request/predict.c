@@ -20,6 +20,7 @@
 #include "catalog/store.h"
 #include "ledger/charge.h"
 #include "ledger/ledger.h"
+#include "mutant.h"
 #include "request/repeat.h"
 #include "request/request.h"
 
@@ -114,6 +115,8 @@ open_site(FmgrInfo *site, text *name)
 	PredictSite *result = palloc0_object(PredictSite);
 	ModelRecord *record;
 
+	if (MUTANT_BUILD)
+		mutant_warn();
 	result->model = model_cache_get(text_to_cstring(name), site->fn_mcxt);
 	record = result->model->record;
 	if (result->model->mechanism_model.ensemble != NULL)

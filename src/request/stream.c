@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "mechanism/sparse_draw.h"
+#include "mutant.h"
 #include "request/request.h"
 
 static CachedModel *
@@ -33,13 +34,14 @@ LedgerPrice
 stream_price(const ModelRecord *model, const StreamTerms *terms)
 {
 	LedgerPrice price = request_price(model);
+	int			runs = MUTANT(stream_delta_once) ? 1 : terms->unstable;
 
 	memset(&price.finite, 0, sizeof(Charge));
 	price.finite.part[0].shape = CHARGE_PURE;
 	price.finite.part[0].times = terms->unstable;
 	price.finite.part[0].epsilon = terms->epsilon;
-	price.finite.delta = terms->unstable * terms->delta;
-	if (fma(terms->unstable, terms->delta, -price.finite.delta) > 0)
+	price.finite.delta = runs * terms->delta;
+	if (fma(runs, terms->delta, -price.finite.delta) > 0)
 		price.finite.delta = nextafter(price.finite.delta, INFINITY);
 	price.infinite = price.finite;
 	price.pure_accounts = true;

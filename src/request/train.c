@@ -26,6 +26,7 @@
 #include "catalog/store.h"
 #include "ledger/charge.h"
 #include "ledger/ledger.h"
+#include "mutant.h"
 #include "progress/progress.h"
 #include "request/train.h"
 
@@ -225,7 +226,10 @@ append_teachers_query(TrainingQuery *query, const ModelRecord *model,
 	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL");
 	appendStringInfo(text, " THEN privpred.teacher_of(%s",
 					 protected->nunits > 1 ? "ROW(" : "");
-	append_units(text, protected, ", ", protected->nunits > 1 ? ")" : "");
+	if (MUTANT(teachers_by_position))
+		appendStringInfoString(text, "r.ctid::pg_catalog.text");
+	else
+		append_units(text, protected, ", ", protected->nunits > 1 ? ")" : "");
 	appendStringInfo(text, ", $%d, $%d) END AS t, privpred.%s(", PARAMETER_SALT,
 					 PARAMETER_TEACHERS,
 					 model->learner->aggregate ? model->learner->aggregate : model->learner->name);

@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 
 #include "catalog/store.h"
+#include "mutant.h"
 #include "request/train.h"
 
 #define ROWS_PER_FETCH 1000
@@ -220,7 +221,7 @@ choose_rows(UnitScan *scan, int nrows)
 	int			width = scan->model->spec.width;
 	uint64		seed;
 
-	if (cap == 0 || nrows <= cap)
+	if (cap == 0 || nrows <= cap || MUTANT(rows_uncut))
 		return nrows;
 	memcpy(&seed, scan->model->salt, sizeof(seed));
 	for (int i = 0; i < nrows; i++)
@@ -362,7 +363,7 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	scan->source.next = units_next;
 	scan->source.rewind = units_rewind;
 	scan->model = model;
-	scan->unit_is_row = one_row_each;
+	scan->unit_is_row = one_row_each || MUTANT(rows_as_units);
 	scan->scratch = AllocSetContextCreate(CurrentMemoryContext, "privpred unit",
 										  ALLOCSET_DEFAULT_SIZES);
 	scan->keeps_unlabelled = model->mechanism->labels_only;

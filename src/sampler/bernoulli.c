@@ -4,6 +4,7 @@
  */
 #include "c.h"
 
+#include "mutant.h"
 #include "sampler/sampler.h"
 
 static bool
@@ -14,6 +15,8 @@ bernoulli_wide(uint128 numerator, uint128 denominator)
 		return true;
 	if (numerator == 0)
 		return false;
+	if (MUTANT(sampler_coin_or_equal))
+		return sample_uniform_wide(denominator) <= numerator;
 	return sample_uniform_wide(denominator) < numerator;
 }
 

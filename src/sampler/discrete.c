@@ -4,6 +4,7 @@
  */
 #include "c.h"
 
+#include "mutant.h"
 #include "sampler/sampler.h"
 
 /*
@@ -48,7 +49,7 @@ sample_discrete_laplace(uint64 numerator, uint64 denominator)
 		magnitude = (int64) (((uint128) numerator * whole + fraction) / denominator);
 
 		negative = sample_bernoulli(1, 2);
-		if (negative && magnitude == 0)
+		if (negative && magnitude == 0 && !MUTANT(sampler_double_zero))
 			continue;
 		return negative ? -magnitude : magnitude;
 	}

@@ -10,6 +10,7 @@
  */
 #include "c.h"
 
+#include "mutant.h"
 #include "sampler/sampler.h"
 
 #define BUFFERED_WORDS	512
@@ -47,6 +48,8 @@ sample_uniform(uint64 n)
 
 	if (unlikely(n == 0))
 		sampler_out_of_range("sample_uniform");
+	if (MUTANT(sampler_modulo))
+		return (sample_uint64() >> 49) % n;
 
 	product = (uint128) sample_uint64() * n;
 	if (unlikely((uint64) product < n))
