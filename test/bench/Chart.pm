@@ -2,6 +2,7 @@
 package Chart;
 use strict;
 use warnings;
+use POSIX qw(ceil floor log10);
 
 my @colours = ('#1f6f8b', '#c8553d', '#588157', '#6d597a', '#b08900', '#3d405b', '#8a8a8a');
 
@@ -30,29 +31,29 @@ sub write_picture
 	close $out or die "$file: $!\n";
 }
 
-# bars FILE TITLE TARGET [LABEL, VALUE]...: horizontal, with a line at the target
+# bars FILE TITLE [LABEL, VALUE, MOST]...: horizontal, with a mark at the most it may be
 sub bars
 {
-	my ($file, $title, $target, @bars) = @_;
-	my ($left, $top, $step, $width) = (430, 40, 26, 900);
-	my $height = $top + $step * @bars + 25;
-	my ($max) = sort { $b <=> $a } $target, map { $_->[1] } @bars;
+	my ($file, $title, @bars) = @_;
+	my ($left, $top, $step, $width) = (270, 40, 26, 900);
+	my $height = $top + $step * @bars + 30;
+	my ($max) = sort { $b <=> $a } map { grep { defined } @$_[ 1, 2 ] } @bars;
 	my $scale = ($width - $left - 70) / $max;
 	my $body = '';
 
 	for my $i (0 .. $#bars)
 	{
-		my ($name, $value) = @{ $bars[$i] };
+		my ($name, $value, $most) = @{ $bars[$i] };
 		my $y = $top + $step * $i;
+		my $end = $left + $scale * (defined $most && $most > $value ? $most : $value);
 		$body .= label($left - 8, $y + 16, $name, 'text-anchor="end"');
 		$body .= sprintf qq{<rect x="%d" y="%.1f" width="%.1f" height="%d" fill="%s"/>\n},
 			$left, $y + 3, $value * $scale, $step - 8, $name =~ /teachers/ ? $colours[0] : $colours[6];
-		$body .= label($left + $value * $scale + 6, $y + 16, sprintf('%.2f', $value));
+		$body .= sprintf qq{<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="3"/>\n},
+			$left + $most * $scale, $y + 1, $left + $most * $scale, $y + $step - 3, $colours[1] if defined $most;
+		$body .= label($end + 6, $y + 16, sprintf('%.2f', $value));
 	}
-	my $x = $left + $target * $scale;
-	$body .= sprintf qq{<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s" stroke-dasharray="4 3"/>\n},
-		$x, $top, $x, $height - 20, $colours[1];
-	$body .= label($x, $height - 6, "target $target", qq{text-anchor="middle" fill="$colours[1]"});
+	$body .= label($left, $height - 10, 'red: the most it may be', qq{fill="$colours[1]"}) if grep { defined $_->[2] } @bars;
 	write_picture($file, $width, $height, $title, $body);
 }
 
@@ -65,11 +66,16 @@ sub lines
 	draw($file, $title, $of_x, [ map { sprintf '%.1f', $low + $_ / 10 } 0 .. (1 - $low) * 10 + 0.001 ], sub { $_[0] }, @lines);
 }
 
-# log_lines: the same with both on logarithmic scales, y from 0.0005 to 0.5
+# log_lines: the same with both on logarithmic scales, y at 1, 2 and 5 times powers of ten
 sub log_lines
 {
 	my ($file, $title, $of_x, @lines) = @_;
-	draw($file, $title, $of_x, [ 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5 ], sub { log $_[0] }, @lines);
+	my ($low, @rest) = sort { $a <=> $b } map { my (undef, @p) = @$_; map { $_->[1] } @p } @lines;
+	my $high = $rest[-1] // $low;
+	my @grid = map { my $power = $_; map { $_ * 10**$power } 1, 2, 5 } floor(log10($low)) .. ceil(log10($high));
+	shift @grid while @grid > 2 && $grid[1] <= $low;
+	pop @grid while @grid > 2 && $grid[-2] >= $high;
+	draw($file, $title, $of_x, \@grid, sub { log $_[0] }, @lines);
 }
 
 # draw ... [Y OF GRID]... SCALE_OF_Y ...

@@ -2,8 +2,6 @@
 # Accuracy of private answers on rows that were not trained on: the exact
 # expectation over the noise, from privpred.evaluate().
 
-. test/bench/load.sh
-
 # evaluate DATA LABEL FEATURES MORE LEARNER TEACHERS EPSILON: trains on DATA_train
 # with those, and samples the accuracies on DATA_test
 evaluate() {
@@ -47,22 +45,18 @@ sql -c "SELECT make_rows('synthetic_train', 50000, 0.1), make_rows('synthetic_te
 sample best/synthetic "$(sql -c "SELECT avg(greatest(p, 1 - p)) FROM synthetic_test, certainty(f1, f2, f3, f4, f5, f6) p")"
 evaluate_all synthetic y "$features" ""
 
-if [ -n "$data" ]; then
-	load_data adult train
-	load_data adult test
-	sql -c "SELECT privpred.protect('adult_train')" >/dev/null
-	evaluate_all adult y "[$(seq -s, -f '"f%g"' 50)]" ", classes => '{0,1}'"
-	if [ -r "$data/mnist7x7_train.csv.gz" ]; then
-		chapter "accuracy: mnist7x7"
-		load_data mnist7x7 train
-		load_data mnist7x7 test
-		sql -c "SELECT privpred.protect('mnist7x7_train')" >/dev/null
-		mnist=(mnist7x7 digit "{$(seq -s, -f '"p%g": {"min": 0, "max": 255}' 49)}" ", classes => '{0,1,2,3,4,5,6,7,8,9}'")
-		for epsilon in 0.05 0.1 0.2 0.5 1; do
-			evaluate "${mnist[@]}" logistic 100 $epsilon
-		done
-		for learner in linear naive_bayes centroid; do
-			evaluate "${mnist[@]}" $learner 100 0.5
-		done
-	fi
+if have_data adult; then
+	need_data adult
+	evaluate_all adult "${of_adult[@]}"
 fi
+if have_data mnist7x7; then
+	chapter "accuracy: mnist7x7"
+	need_data mnist7x7
+	for epsilon in 0.05 0.1 0.2 0.5 1; do
+		evaluate mnist7x7 "${of_mnist7x7[@]}" logistic 100 $epsilon
+	done
+	for learner in linear naive_bayes centroid; do
+		evaluate mnist7x7 "${of_mnist7x7[@]}" $learner 100 0.5
+	done
+fi
+have_data adult || sample fact:left_out "accuracy on Adult, without DATA"

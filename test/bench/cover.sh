@@ -1,9 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Error of "cover" on thresholds against the number of units: the mean excess over
 # the best threshold in repeated training, beside what is promised (docs/mechanisms.md)
-# and what the paper's constants would promise.  Prints a table.
-#
-# usage: PARTS=cover test/bench/run.sh
+# and what the paper's constants would promise.
 
 chapter "cover: error against the number of units"
 sql >/dev/null <<'SQL'
@@ -54,14 +52,15 @@ paper_bound() {
 	}'
 }
 
-printf '%8s %8s %12s %12s %12s %12s\n' units epsilon "mean excess" "worst of 20" promised "the paper's"
 for epsilon in 0.1 1; do
 	for units in 300 1000 3000 10000 30000 100000; do
-		sql -F ' ' -c "SET client_min_messages = warning" \
-			-c "SELECT round(excess::numeric, 5), round(worst::numeric, 5), promised FROM cover_errors($units, $epsilon, 20)" |
-			while read -r excess worst promised; do
-				printf '%8d %8s %12s %12s %12s %12s\n' $units $epsilon "$excess" "$worst" "$promised" "$(paper_bound $units $epsilon)"
-				sample "cover/$epsilon/$units" "${excess:-1}"
-			done
+		read -r excess worst promised < <(sql -F ' ' -c "SET client_min_messages = warning" \
+			-c "SELECT excess, worst, promised FROM cover_errors($units, $epsilon, 20)")
+		# nothing: too few units for any promise
+		[ -n "$excess" ] || continue
+		sample "cover/mean/$epsilon/$units" "$excess"
+		sample "cover/worst/$epsilon/$units" "$worst"
+		sample "cover/promised/$epsilon/$units" "$promised"
+		sample "cover/paper/$epsilon/$units" "$(paper_bound $units $epsilon)"
 	done
 done

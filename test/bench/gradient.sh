@@ -9,32 +9,26 @@ gradient() {	# gradient NAME TABLE LABEL FEATURES MORE EPSILON: the statement
 }
 
 chapter "gradient: training on 1,000,000 rows"
-sql -c "SELECT make_rows('gradient_rows', 1000000)" -c "SELECT privpred.protect('gradient_rows', declared_units => 1000000)" \
-	-c "VACUUM gradient_rows" -c CHECKPOINT >/dev/null
-one_process="SET max_parallel_workers_per_gather = 0;"
+need_rows 1000000
 for ((i = 0; i <= repeat; i++)); do
-	time_of_avg=$(milliseconds "$one_process" "SELECT $(each_column 'avg(f%g)') FROM gradient_rows;")
-	time_of_gradient=$(milliseconds "$one_process" "$(gradient bench gradient_rows y "$features" "" 1)")
-	sql -c "SELECT privpred.drop_model('bench')" >/dev/null
+	time_of_avg=$(milliseconds "$serial" "$avg rows_1000000;")
+	time_of_gradient=$(milliseconds "$serial" "$(gradient gradient rows_1000000 y "$features" "" 1)")
+	forget gradient
 	[ $i -gt 0 ] || continue	# the first run warms up
 	sample gradient/avg "$time_of_avg"
 	sample gradient/train "$time_of_gradient"
 done
-sql -c "DROP TABLE gradient_rows" >/dev/null
 
 # gradient_accuracy DATA LABEL FEATURES MORE EPSILON...
 gradient_accuracy() {
 	local name=$1 label=$2 list=$3 more=$4 epsilon
 	shift 4
-	for split in train test; do
-		[ "$(sql -c "SELECT to_regclass('${name}_$split') IS NULL")" = f ] || load_data "$name" $split
-	done
-	sql -c "SELECT privpred.protect('${name}_train', declared_units => count(*)) FROM ${name}_train" >/dev/null
+	need_data "$name"
 	for epsilon; do
 		for ((i = 0; i < repeat; i++)); do
-			sql -c "$(gradient bench "${name}_train" "$label" "$list" "$more" "$epsilon")" >/dev/null
-			sample "gradient/$name/$epsilon" "$(sql -c "SELECT private_accuracy FROM privpred.evaluate('bench', '${name}_test')")"
-			sql -c "SELECT privpred.drop_model('bench')" >/dev/null
+			sql -c "$(gradient gradient "${name}_train" "$label" "$list" "$more" "$epsilon")" >/dev/null
+			sample "gradient/$name/$epsilon" "$(sql -c "SELECT private_accuracy FROM privpred.evaluate('gradient', '${name}_test')")"
+			forget gradient
 		done
 	done
 }
@@ -57,11 +51,12 @@ diffprivlib_accuracy() {
 	PYTHON
 }
 
-if [ -n "$data" ]; then
-	. test/bench/load.sh
+if have_data adult; then
 	chapter "gradient: accuracy"
-	gradient_accuracy adult y "[$(seq -s, -f '"f%g"' 50)]" ", classes => '{0,1}'" 0.1 0.5 1 8
-	[ ! -r "$data/mnist7x7_train.csv.gz" ] ||
-		gradient_accuracy mnist7x7 digit "{$(seq -s, -f '"p%g": {"min": 0, "max": 255}' 49)}" ", classes => '{0,1,2,3,4,5,6,7,8,9}'" 0.1 1 8
-	[ -z "${DIFFPRIVLIB:-}" ] || diffprivlib_accuracy >>"$samples"
+	gradient_accuracy adult "${of_adult[@]}" 0.1 0.5 1 8
+	! have_data mnist7x7 || gradient_accuracy mnist7x7 "${of_mnist7x7[@]}" 0.1 1 8
+	if [ -n "${DIFFPRIVLIB:-}" ]; then
+		chapter "gradient: diffprivlib"
+		diffprivlib_accuracy >>"$samples"
+	fi
 fi

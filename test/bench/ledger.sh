@@ -54,7 +54,8 @@ done
 # memory, so there is nothing else to sleep for.  Awake: samples of perf in
 # the ledger's functions, and in those of the server that it alone calls there.
 chapter "ledger: share of a million answers"
-sql -c "SELECT make_rows('million', 1000000, 0.75)" -c "VACUUM million" \
+need_rows 1000000
+sql -c "CREATE TABLE million AS SELECT * FROM rows_1000000" -c "VACUUM ANALYZE million" \
 	-c "GRANT SELECT ON million TO analyst" -c CHECKPOINT >/dev/null
 schedstat="SELECT pg_read_file('/proc/' || pg_backend_pid() || '/schedstat');"
 
@@ -71,7 +72,7 @@ ledger_share() {
 		\\o
 		\\! command -v perf >/dev/null && { perf record -q -e cpu-clock:u -F 997 -p \$(cat $sandbox/tmp/pid) -o $perf >/dev/null 2>&1 & } ; sleep 0.5
 		SET ROLE analyst;
-		SELECT count(private_predict('debit', $array)) FROM million WHERE id <= 100;
+		SELECT count(private_predict('debit', $array)) FROM (SELECT * FROM million LIMIT 100) s;
 		RESET ROLE;
 		\\echo before
 		$schedstat

@@ -1,35 +1,34 @@
 #!/bin/bash
 # make bench: speed, memory and accuracy, each beside what it is compared with,
 # measured in one run on this machine.  Prints every target and whether it was
-# met; missing one is no failure.
+# met; missing one is no failure, a part that fails is.
 #
 #	SAVE=1			writes docs/benchmarks.md and its pictures
 #	DATA=DIR		accuracy also on adult_{train,test}.csv.gz and
 #					mnist7x7_{train,test}.csv.gz in DIR (header row, id first, label last)
-#	PARTS="..."		some of: training prediction threshold ledger memory accuracy streams gradient trees rates distill
+#	PARTS="..."		some of those below
 #	DIFFPRIVLIB=DIR	its source, to compare mechanism gradient with (needs DATA)
-#	SIZES="..."		rows to train on (100000 1000000)
-#	BIG=1			memory with 10,000,000 rows instead of 2,000,000
+#	SIZES="..."		rows to train on (100000 1000000 10000000)
 #	REPEAT=N		repetitions, interleaved, of which the median counts (3)
 #	SECONDS_EACH=N	seconds of each pgbench run (2)
-# shellcheck disable=SC2034 # the parts are sourced and use what is set here
+#	TIME_LIMIT=N	seconds after which no part goes on (840)
+#	KEEP=1			keeps the work directory, and the measurements: a file for report.pl
+#
+# A part is a file NAME.sh that measures and a file NAME.pl that reports.  It is
+# run by part.sh, on tables that other parts may have made.
 . "$(dirname "$0")/../lib/common.sh"
+. "$(dirname "$0")/alternatives.sh"
 
-# Debian's own interpreter: its packages are not seen by any other.
-python=/usr/bin/python3
-sklearn_route=("python3-sklearn=$python -c 'import sklearn'" "python3-psycopg2=$python -c 'import psycopg2'")
-
-have_sklearn() { "$python" -c 'import sklearn, psycopg2' >/dev/null 2>&1; }
+all_parts="training growth prediction threshold ledger accuracy streams gradient trees distill rates cover"
 
 # Outside the sandbox: the packages that are not essential, and a place for
 # the results, because enter_sandbox never comes back.
 if [ -z "${BENCH_RESULTS:-}" ]; then
 	"$privpred_top/test/packages.sh"
-	have_sklearn || "$privpred_top/test/packages.sh" "${sklearn_route[@]}" ||
-		note "going on without the comparison with scikit-learn"
+	install_alternatives
 	BENCH_RESULTS=$(mktemp -d /tmp/privpred-bench.XXXXXX)
 	export BENCH_RESULTS
-	trap 'rm -rf "$BENCH_RESULTS"' EXIT
+	[ "${KEEP:-0}" = 1 ] || trap 'rm -rf "$BENCH_RESULTS"' EXIT
 	[ "$(id -u)" -ne 0 ] || chown "$(test_user)" "$BENCH_RESULTS"
 	bash "$0" "$@" &
 	child=$!
@@ -39,69 +38,45 @@ if [ -z "${BENCH_RESULTS:-}" ]; then
 	while kill -0 "$child" 2>/dev/null; do
 		wait "$child" || status=$?
 	done
-	if [ "$status" -eq 0 ] && [ "${SAVE:-0}" = 1 ]; then
+	if [ -f "$BENCH_RESULTS/benchmarks.md" ] && [ "${SAVE:-0}" = 1 ]; then
 		mkdir -p "$privpred_top/docs"
-		for file in benchmarks.md benchmarks-training.svg benchmarks-accuracy.svg streams.svg rates.svg; do
-			[ ! -f "$BENCH_RESULTS/$file" ] || cat "$BENCH_RESULTS/$file" >"$privpred_top/docs/$file"
+		for file in "$BENCH_RESULTS"/*.md "$BENCH_RESULTS"/*.svg; do
+			[ ! -f "$file" ] || cat "$file" >"$privpred_top/docs/${file##*/}"
 		done
 		note "written: docs/benchmarks.md"
 	fi
+	[ "${KEEP:-0}" != 1 ] || note "kept: $BENCH_RESULTS"
 	exit "$status"
 fi
 
 enter_sandbox test/bench/run.sh "$@"
 
-parts=${PARTS:-training prediction threshold ledger memory accuracy streams gradient trees rates distill}
-sizes=${SIZES:-100000 1000000}
-repeat=${REPEAT:-3}
-seconds=${SECONDS_EACH:-2}
-data=${DATA:-}
-samples=$BENCH_RESULTS/samples
+parts=${PARTS:-$all_parts}
+time_limit=${TIME_LIMIT:-840}
+export sandbox
+export data=${DATA:-} sizes=${SIZES:-100000 1000000 10000000} repeat=${REPEAT:-3} seconds=${SECONDS_EACH:-2}
+export samples=$BENCH_RESULTS/samples
 : >"$samples"
+. test/bench/measure.sh
 
+for part in $parts; do
+	[ -f "test/bench/$part.sh" ] || die "no such part: $part (there are: $all_parts)"
+done
 [ -z "$data" ] || [ -r "$data/adult_train.csv.gz" ] ||
 	die "$(id -un) cannot read $data/adult_train.csv.gz"
-
-# ---------- measuring ----------
-
-# sample NAME VALUE: one measurement, or a fact that the report shows
-sample() { printf '%s\t%s\n' "$1" "$2" >>"$samples"; }
-
-sql() { psql -X -q -At -v ON_ERROR_STOP=1 -d bench "$@"; }
-
-# milliseconds SETUP STATEMENT: of STATEMENT, in a session of its own after SETUP
-milliseconds() {
-	sql -o /dev/null <<-SQL | awk '/^Time:/ { time = $2 } END { print time }'
-		SET client_min_messages = warning;
-		$1
-		\\timing on
-		$2
-	SQL
-}
-
-each_column() { seq -s, -f "$1" 20; }	# each_column FORMAT: f1 to f20
-features="[$(each_column '"f%g"')]"
-array="ARRAY[$(each_column 'f%g')]"
-
-# train NAME TABLE LEARNER TEACHERS [MORE]: the statement
-train() {
-	printf "SELECT privpred.create_model('%s', '%s', label => 'y', features => '%s', learner => '%s', teachers => %s%s);" \
-		"$1" "$2" "$features" "$3" "$4" "${5:-}"
-}
-
-chapter() { note "$(printf '[%3d s] %s' "$SECONDS" "$*")"; }
-
-# ---------- the run ----------
 
 chapter "building, starting a server"
 build
 stage
-# What differs from the defaults is what a larger table would make anybody set.
+# What differs from the defaults is what a larger table would make anybody set,
+# and wal_level, with which tables are made faster and nothing else is.
 # fsync, synchronous_commit, maintenance_work_mem (64 MB) and JIT are as shipped.
 # Every answer is to be drawn, so none comes from memory.
 start_server bench "shared_buffers = 512MB
 	max_wal_size = 8GB
 	checkpoint_timeout = 30min
+	wal_level = minimal
+	max_wal_senders = 0
 	privpred.repeat_memory = 0"
 createdb bench
 sql -f test/bench/rows.sql
@@ -112,14 +87,25 @@ sample fact:cores "$cores"
 sample fact:processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
 sample fact:load "$(cut -d' ' -f1 /proc/loadavg)"
 sample fact:repeat "$repeat"
-sample fact:parts "$parts"
 
+# Each part in a process group of its own, so that what it started ends with it;
+# what it measured before it failed counts.
+failed=""
 for part in $parts; do
-	[ -f "test/bench/$part.sh" ] || die "no such part: $part"
-	# shellcheck disable=SC1090
-	. "test/bench/$part.sh"
+	rest=$((time_limit - SECONDS))
+	began=$SECONDS
+	if [ "$rest" -le 0 ]; then
+		note "no time is left for $part"
+		failed+=" $part"
+	else
+		timeout --kill-after=10 "$rest" bash test/bench/part.sh "$part" "$SECONDS" </dev/null &
+		wait "$!" || { note "part $part failed"; failed+=" $part"; }
+	fi
+	sample fact:part "$part $((SECONDS - began))"
 done
 
+sample fact:failed "${failed# }"
 sample fact:seconds "$SECONDS"
 stop_server bench
 perl test/bench/report.pl "$samples" "$BENCH_RESULTS"
+[ -z "$failed" ] || die "failed:$failed"

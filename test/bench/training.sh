@@ -1,38 +1,58 @@
 # shellcheck shell=bash disable=SC2154
-# 100 teachers on n rows x 20 columns, against reading the same rows for avg(),
-# and against taking them out of the database for one scikit-learn model.
+# 100 teachers on n rows x 20 columns, against reading the same rows for avg(), and
+# against taking them out of the database for one model: by COPY BINARY into
+# numpy, by fetchall(), by a file for liblinear's own program.  What is slow is
+# measured less often, and above 1,000,000 rows by growth.sh.
 
-serial="SET max_parallel_workers_per_gather = 0;"
-parallel="SET max_parallel_workers_per_gather = 2;"
-avg="SELECT $(each_column 'avg(f%g)') FROM"
-
-# measure_training NAME SETUP TABLE LEARNER
+# measure_training NAME SETUP SIZE LEARNER
 measure_training() {
-	sample "$1" "$(milliseconds "$2" "$(train bench "$3" "$4" 100)")"
-	sql -c "SELECT privpred.drop_model('bench')" >/dev/null
+	sample "$1/$3" "$(milliseconds "$2" "$(train training "rows_$3" "$4" 100)")"
+	forget training
 }
 
+# sklearn_route SIZE copy|fetchall: samples the time until the rows are in numpy, and in all
+sklearn_route() {
+	local out total
+	"$python" test/bench/sklearn_route.py "rows_$1" "$2" >"$sandbox/tmp/sklearn"
+	read -r out total <"$sandbox/tmp/sklearn"
+	sample "$2 to numpy/$1" "$out"
+	sample "$2, scikit-learn/$1" "$total"
+}
+
+# liblinear_route SIZE: the same with a file in its format, and its program
+liblinear_route() {
+	local file=$sandbox/tmp/liblinear start=${EPOCHREALTIME/./} out line="CASE WHEN y THEN '+1' ELSE '-1' END" i
+	for i in {1..20}; do
+		line+=", '$i:' || f$i"
+	done
+	sql -o "$file" -c "COPY (SELECT concat_ws(' ', $line) FROM rows_$1) TO STDOUT"
+	out=${EPOCHREALTIME/./}
+	liblinear-train -q -s 0 -B 1 "$file" "$file.model" >/dev/null
+	sample "file for liblinear/$1" $(((out - start) / 1000))
+	sample "liblinear/$1" $(((${EPOCHREALTIME/./} - start) / 1000))
+	rm -f "$file" "$file.model"
+}
+
+have_sklearn || sample fact:left_out "scikit-learn, which is not installed"
+have_liblinear || sample fact:left_out "liblinear's program, which is not installed"
 for size in $sizes; do
+	[ "$size" -le 1000000 ] || continue
 	chapter "training on $size rows"
-	table=rows_$size
-	sql -c "SELECT make_rows('$table', $size)" -c "VACUUM $table" -c CHECKPOINT >/dev/null
+	need_rows "$size"
 	sample fact:size "$size"
-	milliseconds "$serial" "$avg $table;" >/dev/null
+	milliseconds "$serial" "$avg rows_$size;" >/dev/null
 	for ((i = 0; i < repeat; i++)); do
-		sample "avg/$size" "$(milliseconds "$serial" "$avg $table;")"
-		measure_training "logistic/$size" "$serial" "$table" logistic
-		measure_training "logistic, 1 GB/$size" "$serial SET maintenance_work_mem = '1GB';" "$table" logistic
-		measure_training "linear/$size" "$serial" "$table" linear
-		sample "avg, parallel/$size" "$(milliseconds "$parallel" "$avg $table;")"
-		measure_training "logistic, parallel/$size" "$parallel" "$table" logistic
-		measure_training "logistic, 1 GB, parallel/$size" "$parallel SET maintenance_work_mem = '1GB';" "$table" logistic
-		measure_training "linear, parallel/$size" "$parallel" "$table" linear
-		if have_sklearn; then
-			"$python" test/bench/sklearn_route.py "$table" >"$sandbox/tmp/sklearn"
-			read -r copied total <"$sandbox/tmp/sklearn"
-			sample "copy to numpy/$size" "$copied"
-			sample "scikit-learn/$size" "$total"
-		fi
+		sample "avg/$size" "$(milliseconds "$serial" "$avg rows_$size;")"
+		measure_training logistic "$serial" "$size" logistic
+		measure_training "logistic, 1 GB" "$serial SET maintenance_work_mem = '1GB';" "$size" logistic
+		measure_training linear "$serial" "$size" linear
+		sample "avg, parallel/$size" "$(milliseconds "$parallel" "$avg rows_$size;")"
+		measure_training "logistic, parallel" "$parallel" "$size" logistic
+		measure_training "logistic, 1 GB, parallel" "$parallel SET maintenance_work_mem = '1GB';" "$size" logistic
+		measure_training "linear, parallel" "$parallel" "$size" linear
+		! have_sklearn || sklearn_route "$size" copy
+		[ $((i * size)) -lt 1000000 ] || continue
+		! have_sklearn || sklearn_route "$size" fetchall
+		! have_liblinear || liblinear_route "$size"
 	done
 done
-have_sklearn || sample fact:no_sklearn 1

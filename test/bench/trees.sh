@@ -2,20 +2,6 @@
 # Boosted teachers on rows that were not trained on, beside logistic ones; the
 # time of training and of an answer.  Needs DATA and XGBoost.
 
-. test/bench/load.sh
-
-# load_both DATA: unless another part did
-load_both() {
-	[ -z "$(sql -c "SELECT to_regclass('$1_train')")" ] || return 0
-	load_data "$1" train
-	load_data "$1" test
-	sql -c "SELECT privpred.protect('$1_train')" >/dev/null
-}
-
-# LABEL FEATURES MORE
-of_adult=(y "[$(seq -s, -f '"f%g"' 50)]" ", classes => '{0,1}'")
-of_mnist=(digit "{$(seq -s, -f '"p%g": {"min": 0, "max": 255}' 49)}" ", classes => '{0,1,2,3,4,5,6,7,8,9}'")
-
 # measure_trees DATA LEARNER TEACHERS EPSILON OPTIONS LABEL FEATURES MORE: trains, and
 # samples seconds and the accuracies of both kinds of account
 measure_trees() {
@@ -28,8 +14,6 @@ measure_trees() {
 	sample "trees/approximate/$1/$2/$3/$4" "${answer#* }"
 	note "$1, $3 teachers of $2, epsilon $4: $answer"
 }
-
-forget_trees() { sql -c "SELECT privpred.drop_model('trees')" >/dev/null; }
 
 # Microseconds of an answer by the model that was trained last, on Adult.
 measure_answer() {
@@ -50,28 +34,30 @@ measure_answer() {
 	done
 }
 
-if [ -z "$data" ]; then
+if ! have_data adult; then
 	chapter "trees: left out, they need DATA"
+	sample fact:left_out "trees, without DATA"
 elif ! sql -c "SELECT privpred.boost(y, ARRAY[y]) FROM generate_series(1, 2) y" >/dev/null 2>&1; then
 	chapter "trees: left out, they need XGBoost"
+	sample fact:left_out "trees, without XGBoost"
 else
 	chapter "trees: adult"
-	load_both adult
+	need_data adult
 	measure_trees adult boost 25 0.5 '{}' "${of_adult[@]}"
-	forget_trees
+	forget trees
 	for learner in tree forest; do
 		measure_trees adult $learner 100 0.1 '{}' "${of_adult[@]}"
-		forget_trees
+		forget trees
 	done
 	measure_trees adult boost 100 0.1 '{"rounds": 30, "depth": 4}' "${of_adult[@]}"
 	measure_answer
-	forget_trees
-	if [ -r "$data/mnist7x7_train.csv.gz" ]; then
+	forget trees
+	if have_data mnist7x7; then
 		chapter "trees: mnist7x7"
-		load_both mnist7x7
-		measure_trees mnist7x7 logistic 50 1 '{}' "${of_mnist[@]}"
-		forget_trees
-		measure_trees mnist7x7 boost 50 1 '{"rounds": 100, "depth": 3, "rate": 0.5}' "${of_mnist[@]}"
-		forget_trees
+		need_data mnist7x7
+		measure_trees mnist7x7 logistic 50 1 '{}' "${of_mnist7x7[@]}"
+		forget trees
+		measure_trees mnist7x7 boost 50 1 '{"rounds": 100, "depth": 3, "rate": 0.5}' "${of_mnist7x7[@]}"
+		forget trees
 	fi
 fi

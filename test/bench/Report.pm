@@ -1,0 +1,139 @@
+# What reports are made of: measurements and their medians, targets, and a page
+# that is also printed.
+package Report;
+use strict;
+use warnings;
+use Exporter 'import';
+use Chart;
+
+our @EXPORT = qw(all fact has median mean middle names number paragraph picture ratio ratios heading table target text);
+
+my (%values, %facts, @targets, $directory);
+my $page = '';
+
+# ---------- measurements ----------
+
+# load SAMPLES DIRECTORY: reads "name TAB value" lines; pictures go to the directory
+sub load
+{
+	(my $file, $directory) = @_;
+	open(my $samples, '<', $file) or die "$file: $!\n";
+	while (<$samples>)
+	{
+		chomp;
+		my ($name, $value) = split /\t/;
+		if ($name =~ /^fact:(.*)/) { push @{ $facts{$1} }, $value }
+		elsif (defined $value && $value =~ /^-?[\d.]+(e[-+]?\d+)?$/i) { push @{ $values{$name} }, $value }
+	}
+}
+
+# The last that was said; all of them for a list.
+sub fact { my ($name) = @_; my $all = $facts{$name} // []; return wantarray ? @$all : $all->[-1] }
+
+sub names { my ($pattern) = @_; return sort grep { $_ =~ $pattern } keys %values }
+sub all { my ($name) = @_; return @{ $values{$name} // [] } }
+sub has { return !grep { !$values{$_} } @_ }
+
+sub middle
+{
+	my @sorted = sort { $a <=> $b } @_ or return undef;
+	my $middle = int(@sorted / 2);
+	return @sorted % 2 ? $sorted[$middle] : ($sorted[ $middle - 1 ] + $sorted[$middle]) / 2;
+}
+
+sub median { return scalar middle(all(@_)) }
+
+sub mean { my @all = all(@_) or return undef; my $sum = 0; $sum += $_ for @all; return $sum / @all }
+
+# Of two things measured in turn: the ratios, pair by pair, and their median.
+sub ratios
+{
+	my ($over, $under) = map { [ all($_) ] } @_;
+	my $pairs = @$over < @$under ? @$over : @$under;
+	return map { $over->[$_] / $under->[$_] } 0 .. $pairs - 1;
+}
+
+sub ratio { return scalar middle(ratios(@_)) }
+
+# ---------- what is written, to the screen and to the page ----------
+
+sub number
+{
+	my ($value, $digits) = @_;
+	return '' unless defined $value;
+	my $text = sprintf "%.*f", $digits, $value;
+	1 while $text =~ s/^(-?\d+)(\d{3})/$1,$2/;
+	return $text;
+}
+
+sub text { my ($text) = @_; print $text; $page .= $text }
+sub paragraph { my ($text) = @_; text("\n$text\n") }
+sub heading { my ($text) = @_; print "\n$text\n"; $page .= "\n## $text\n" }
+
+# picture ALT NAME KIND ARGUMENT...: one of Chart's, for the page
+sub picture
+{
+	my ($alt, $name, $kind, @arguments) = @_;
+	Chart->can($kind)->("$directory/$name", @arguments);
+	$page .= "\n![$alt]($name)\n";
+}
+
+# Columns of numbers are right-aligned, the first is not.
+sub table
+{
+	my ($titles, @rows) = @_;
+	my @width = map { length } @$titles;
+	for my $row (@rows)
+	{
+		for (0 .. $#width)
+		{
+			$width[$_] = length $row->[$_] if length $row->[$_] > $width[$_];
+		}
+	}
+	my $line = sub {
+		my ($cells) = @_;
+		return join('  ', map { sprintf $_ ? "%$width[$_]s" : "%-$width[$_]s", $cells->[$_] } 0 .. $#width) . "\n";
+	};
+	print "\n", map { $line->($_) } $titles, @rows;
+	$page .= "\n| " . join(' | ', @$titles) . " |\n|---" . '|--:' x $#width . "|\n";
+	$page .= '| ' . join(' | ', @$_) . " |\n" for @rows;
+}
+
+# ---------- targets ----------
+
+my %relations = (
+	'<=' => [ 'at most', sub { $_[0] <= $_[1] } ],
+	'<' => [ 'below', sub { $_[0] < $_[1] } ],
+	'>=' => [ 'at least', sub { $_[0] >= $_[1] } ],
+);
+
+# target WHAT [VALUE...] DIGITS UNIT RELATION LIMIT: their median is judged; where
+# some alone would meet it and others would not, that is said
+sub target
+{
+	my ($what, $all, $digits, $unit, $relation, $limit) = @_;
+	my @sorted = sort { $a <=> $b } grep { defined } @$all or return;
+	my ($shown, $met) = @{ $relations{$relation} };
+	my $value = middle(@sorted);
+	my $range = @sorted > 1 ? number($sorted[0], $digits) . ' to ' . number($sorted[-1], $digits) : '';
+	my $verdict = $met->($value, $limit) ? 'yes' : 'NO';
+	$verdict .= ', range holds it' if $met->($sorted[0], $limit) != $met->($sorted[-1], $limit);
+	push @targets, [ $what, number($value, $digits) . $unit, $range, "$shown $limit$unit", $verdict ];
+}
+
+# ---------- the page ----------
+
+# finish INTRODUCTION: prints the targets, and writes the page with them on top
+sub finish
+{
+	my ($introduction) = @_;
+	my $body = $page;
+	$page = "# Benchmarks\n\n$introduction\n";
+	heading('Targets');
+	table([ 'what', 'here', 'range', 'target', 'met' ], @targets);
+	open(my $out, '>', "$directory/benchmarks.md") or die "$directory/benchmarks.md: $!\n";
+	print $out $page, $body;
+	close $out or die "$directory/benchmarks.md: $!\n";
+}
+
+1;
