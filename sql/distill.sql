@@ -95,6 +95,8 @@ SELECT refused($$SELECT privpred.distill('distill_2', 'distill_student', 'distil
 SELECT refused($$SELECT privpred.distill('distill_2', 'distill_vote', 'pg_class')$$);
 SELECT refused($$SELECT privpred.distill('distill_2', 'distill_vote', 'distill_public', labels => 0)$$);
 SELECT refused($$SELECT privpred.distill('distill_2', 'distill_vote', 'distill_public', options => '{"vodka": 1}')$$);
+SELECT refused(format($$SELECT privpred.distill('distill_2', 'distill_vote', 'distill_public', options => %L)$$, o))
+FROM unnest('{"{\"memoize\": true}","{\"memoize\": \"x\"}","{\"memoize_limit\": 5}","{\"bins\": [0, 1, 2]}","{\"target\": {\"min\": 0, \"max\": 1}}","{\"classes\": [\"a\"]}","[1, \"default\", 3]",5}'::text[]) o;
 SELECT refused($$SELECT privpred.distill('distill_2', 'distill_vote', 'distill_public')$$);
 SELECT refused($$SELECT privpred.retrain('distill_student')$$);
 SET privpred.max_answers_per_statement = 20;

@@ -252,7 +252,6 @@ declare_student(const Distillation *distillation, const char *name, Jsonb *optio
 {
 	const ModelRecord *teacher = distillation->teacher->record;
 	ModelRecord *student = palloc0_object(ModelRecord);
-	LearnerOptions parsed;
 
 	check_model_name(name);
 	*student = *teacher;
@@ -260,15 +259,12 @@ declare_student(const Distillation *distillation, const char *name, Jsonb *optio
 	student->mechanism = &distill_mechanism;
 	student->learner = distillation->learner;
 	student->spec.teachers = 1;
-	student->spec.options = options;
+	student->spec.options = declare_options(options);
 	student->spec.default_class = model_default_class(student);
 	student->predictor = NULL;
 	student->state = NULL;
 	draw_salt(student);
-	check_missing(student);
-	learner_parse_options(student->learner, learner_options(student), &parsed);
-	if (student->learner->prepare)
-		student->learner->prepare();
+	check_student(student);
 	return student;
 }
 

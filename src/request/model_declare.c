@@ -177,7 +177,7 @@ check_option_keys(const ModelRecord *model)
 }
 
 /* Trees know a direction for what is missing; all else needs a number. */
-void
+static void
 check_missing(const ModelRecord *model)
 {
 	for (int i = 0; i < model->features->nfeatures; i++)
@@ -207,21 +207,14 @@ check_options(const ModelRecord *model, Oid label_type, LearnerOptions *parsed)
 		model->learner->prepare();
 }
 
-static Jsonb *
+Jsonb *
 declare_options(Jsonb *options)
 {
-	JsonbValue	storage;
-
 	if (!JB_ROOT_IS_OBJECT(options))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("options must be a JSON object"),
 				 errhint("Pass options => '{\"key\": value}'.")));
-	if (getKeyJsonValueFromContainer(&options->root, "classes", 7, &storage) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("classes are not an option"),
-				 errhint("Pass them as the argument classes.")));
 	return options;
 }
 
@@ -343,6 +336,30 @@ check_memoize(const ModelRecord *model)
 				 errhint("Leave the option \"memoize\" out.")));
 }
 
+/*
+ * Labels and price are the teacher's, so what is left to declare is the
+ * learner's business, and the default.
+ */
+void
+check_student(const ModelRecord *student)
+{
+	static const char *const keys[] = {"classes", "target", "bins", "memoize", "memoize_limit"};
+	LearnerOptions options;
+
+	for (int i = 0; i < lengthof(keys); i++)
+		if (option_given(&student->spec, keys[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("option \"%s\" is not a student's", keys[i]),
+					 errdetail("Its labels are its teacher's, and its answers are free."),
+					 errhint("A student has its learner's options, and \"default\".")));
+	check_missing(student);
+	learner_parse_options(student->learner, learner_options(student), &options);
+	check_size(student, &options);
+	if (student->learner->prepare)
+		student->learner->prepare();
+}
+
 void
 model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
 {
@@ -396,6 +413,11 @@ model_declare(const CreateModelRequest *request, const ProtectedRelation *protec
 	declare_numbers(request, model);
 	declare_plugins(request, model);
 	model->spec.options = declare_options(request->options);
+	if (option_given(&model->spec, "classes"))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("classes are not an option"),
+				 errhint("Pass them as the argument classes.")));
 	declare_label(request, label_type, relation, model);
 	model->spec.default_class = model_default_class(model);
 	model->features = feature_spec_declare(request->features, RelationGetDescr(relation),

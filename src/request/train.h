@@ -27,8 +27,11 @@ extern void check_model_name(const char *name);
 /* Raises 42704 if there is no such learner. */
 extern const Learner *find_learner(const char *name);
 
-/* Raises 22023 if features may be missing, and the learner cannot do without. */
-extern void check_missing(const ModelRecord *model);
+/* Raises 22023 unless they are an object, of which anything may be asked. */
+extern Jsonb *declare_options(Jsonb *options);
+
+/* Raises 22023 or 54000 if a student cannot be declared so, before labels are paid for. */
+extern void check_student(const ModelRecord *student);
 extern void draw_salt(ModelRecord *model);
 
 /* Takes over the sizes that are declared by now, and checks that they will do. */
