@@ -84,6 +84,12 @@ SELECT declare('{"reference": "cover.models"}');
 SELECT declare('{"reference": 5}');
 CREATE TABLE nothing (age float8);
 SELECT declare('{"reference": "cover.nothing"}');
+-- as many rows as the memory for training has room for, and no more than there may be
+CREATE VIEW too_many AS SELECT i % 100 AS age, 'A' AS ward FROM generate_series(1, 100001) i;
+SET maintenance_work_mem = '1MB';
+SELECT declare('{"reference": "cover.too_many"}', features => '{"age": {"min": 0, "max": 100}, "ward": {"levels": ["A", "B"]}}');
+RESET maintenance_work_mem;
+SELECT declare('{"reference": "cover.too_many"}');
 
 -- a finite class
 CREATE TABLE wards (hypothesis text, point text, label boolean);

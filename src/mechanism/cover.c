@@ -286,7 +286,7 @@ own_reference(const MechanismSpec *spec, UnitSource *units, Size memory, Referen
 	}
 	qsort_arg(rows, count, sizeof(SampledRow), compare_sampled, &bytes);
 	count = Min(count, most);
-	x = palloc(Max(count, 1) * bytes);
+	x = MemoryContextAllocHuge(CurrentMemoryContext, Max(count, 1) * bytes);
 	for (int i = 0; i < count; i++)
 		memcpy(x + (Size) i * spec->width, rows[i].x, bytes);
 	reference->npoints = count;

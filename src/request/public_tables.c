@@ -336,18 +336,82 @@ request_littlestone_dimension(Oid relid)
 
 /* ---------- references ---------- */
 
+typedef struct ReferenceReader
+{
+	MemoryContext context;		/* for the points */
+	int			width;
+	int64		most;			/* points that maintenance_work_mem has room for */
+	int64		capacity;
+	int64		npoints;
+	double	   *points;
+} ReferenceReader;
+
+static void
+reserve_points(ReferenceReader *reader, int64 more)
+{
+	Size		bytes = reader->width * sizeof(double);
+
+	if (reader->npoints + more <= reader->capacity)
+		return;
+	if (reader->npoints + more > reader->most)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("the reference does not fit into maintenance_work_mem"),
+				 errhint("Name a view with " INT64_FORMAT " of its rows at most, or raise maintenance_work_mem.",
+						 Min(reader->most, MAX_REFERENCE_POINTS))));
+	reader->capacity = Min(Max(2 * reader->capacity, reader->npoints + more), reader->most);
+	reader->points = reader->points == NULL ?
+		MemoryContextAllocHuge(reader->context, reader->capacity * bytes) :
+		repalloc_huge(reader->points, reader->capacity * bytes);
+}
+
+static void
+read_points(ReferenceReader *reader)
+{
+	reserve_points(reader, SPI_processed);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool		isnull;
+		Datum		encoded = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
+
+		memcpy(reader->points + reader->npoints++ * reader->width,
+			   ARR_DATA_PTR(DatumGetArrayTypeP(encoded)), reader->width * sizeof(double));
+	}
+}
+
+/* A few rows at a time: each may have thousands of numbers. */
+static void
+read_reference(ReferenceReader *reader, const char *query, Datum features)
+{
+	long		fetch = Max(1, ROWS_PER_FETCH / reader->width);
+	Oid			type = JSONBOID;
+	Portal		portal = SPI_cursor_open_with_args(NULL, query, 1, &type, &features, NULL, true,
+												   CURSOR_OPT_NO_SCROLL);
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, fetch);
+		read_points(reader);
+		SPI_freetuptable(SPI_tuptable);
+	} while (SPI_processed > 0 && reader->npoints <= MAX_REFERENCE_POINTS);
+	SPI_cursor_close(portal);
+	if (reader->npoints == 0 || reader->npoints > MAX_REFERENCE_POINTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a reference needs 1 to %d rows", MAX_REFERENCE_POINTS),
+				 errhint("Name a table or a view with a sample of public rows.")));
+}
+
 static void
 declare_reference(ModelRecord *model, const char *name)
 {
-	MemoryContext caller = CurrentMemoryContext;
+	ReferenceReader reader = {.context = CurrentMemoryContext,.width = model->spec.width};
 	CatalogSession session;
 	StringInfoData query;
-	Oid			type = JSONBOID;
-	Datum		value = JsonbPGetDatum(feature_spec_write(model->features));
-	int			width = model->spec.width;
-	double	   *points;
 	Oid			relid;
 
+	reader.most = maintenance_work_mem * INT64CONST(1024) / (reader.width * sizeof(double));
 	relation_owner_begin(&session, model->relid);
 	relid = public_relation("reference", name);
 	for (int i = 0; i < model->features->nfeatures; i++)
@@ -357,23 +421,9 @@ declare_reference(ModelRecord *model, const char *name)
 	appendStringInfoString(&query, "SELECT ");
 	append_encoding(&query, model->features, "$1");
 	appendStringInfo(&query, " FROM %s r", relation_sql_name(relid));
-	SPI_execute_with_args(query.data, 1, &type, &value, NULL, true, MAX_REFERENCE_POINTS + 1);
-	if (SPI_processed == 0 || SPI_processed > MAX_REFERENCE_POINTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a reference needs 1 to %d rows", MAX_REFERENCE_POINTS),
-				 errhint("Name a table or a view with a sample of public rows.")));
-	points = MemoryContextAllocHuge(caller, SPI_processed * width * sizeof(double));
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		bool		isnull;
-		Datum		encoded = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
-
-		CHECK_FOR_INTERRUPTS();
-		memcpy(points + i * width, ARR_DATA_PTR(DatumGetArrayTypeP(encoded)), width * sizeof(double));
-	}
-	model->spec.reference = points;
-	model->spec.nreference = SPI_processed;
+	read_reference(&reader, query.data, JsonbPGetDatum(feature_spec_write(model->features)));
+	model->spec.reference = reader.points;
+	model->spec.nreference = reader.npoints;
 	catalog_end(&session);
 }
 
