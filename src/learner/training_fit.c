@@ -97,12 +97,9 @@ hash_row(const double *row, int width, int32 row_class)
 	return hash;
 }
 
-static int
-compare_rows(const void *a, const void *b, void *arg)
+static inline int
+compare_rows(const RowKey *ka, const RowKey *kb, const RowOrder *rows)
 {
-	const RowKey *ka = a;
-	const RowKey *kb = b;
-	const RowOrder *rows = arg;
 	int			result;
 
 	if (ka->hash != kb->hash)
@@ -113,6 +110,16 @@ compare_rows(const void *a, const void *b, void *arg)
 		result = rows->row_class[ka->arrival] - rows->row_class[kb->arrival];
 	return result;
 }
+
+#define ST_SORT sort_row_keys
+#define ST_ELEMENT_TYPE RowKey
+#define ST_COMPARE(a, b, rows) compare_rows(a, b, rows)
+#define ST_COMPARE_ARG_TYPE const RowOrder
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 static int64 *
 order_rows(const double *values, const int32 *row_class, int width, int64 nrows)
@@ -126,8 +133,7 @@ order_rows(const double *values, const int32 *row_class, int width, int64 nrows)
 		keys[i].hash = hash_row(values + i * width, width, row_class[i]);
 		keys[i].arrival = i;
 	}
-	CHECK_FOR_INTERRUPTS();
-	qsort_arg(keys, nrows, sizeof(RowKey), compare_rows, &rows);
+	sort_row_keys(keys, nrows, &rows);
 	/* in place: the result is half as wide as the keys */
 	order = (int64 *) keys;
 	for (int64 i = 0; i < nrows; i++)

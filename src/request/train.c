@@ -1,11 +1,9 @@
 /*
  * train.c
- *		Training: one query over the protected table, grouped by teacher.
+ *		Training: what every query over the protected table shares, and requests.
  *
- * The server's own grouping gives parallelism, spilling, partitions and
- * foreign tables.  What the query returns depends on rows; what this file
- * refuses depends on declarations only, apart from memory, and is seen by
- * the owner alone.
+ * What queries return depends on rows; what is refused here depends on
+ * declarations only, apart from memory, and is seen by the owner alone.
  */
 #include "postgres.h"
 
@@ -13,73 +11,23 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "nodes/plannodes.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/plancache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 #include "catalog/store.h"
 #include "ledger/charge.h"
 #include "ledger/ledger.h"
-#include "mutant.h"
 #include "progress/progress.h"
 #include "request/train.h"
 
 /*
  * ---------- the training query ----------
  */
-
-/* Rows as the planner estimates them; needs no scan. */
-static double
-estimated_rows(const char *relation)
-{
-	char	   *query = psprintf("SELECT FROM %s", relation);
-	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
-	CachedPlan *cached;
-	double		rows;
-
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", query);
-	cached = SPI_plan_get_cached_plan(plan);
-	rows = linitial_node(PlannedStmt, cached->stmt_list)->planTree->plan_rows;
-	ReleaseCachedPlan(cached, NULL);	/* an unsaved plan has no owner */
-	SPI_freeplan(plan);
-	return rows;
-}
-
-/*
- * All teachers at once (hashing) if their states should fit into
- * maintenance_work_mem, else one teacher after the other (sorting).
- */
-static void
-choose_grouping(const ModelRecord *model, double rows)
-{
-	const Learner *learner = model->learner;
-	int			width = model->features->width;
-	double		limit = maintenance_work_mem * 1024.0;
-	double		bytes;
-
-	if (learner->additive)
-		bytes = Min(rows, model->spec.teachers) * sizeof(int128) *
-			(learner->shared_sums(width) + (double) model->spec.nclasses * learner->class_sums(width));
-	else
-		bytes = rows * (width + 2) * sizeof(double);
-	session_set("work_mem", psprintf("%d", maintenance_work_mem));
-	session_set("jit", "off");	/* most of the time is spent in our own code */
-	/* growth in steps of two, and an estimate that is only an estimate */
-	if (2 * bytes > limit)
-		session_set("enable_hashagg", "off");
-	else
-		session_set("enable_sort", "off");
-	/* The user's code runs in subtransactions, which parallel mode forbids. */
-	if (learner->runs_user_code)
-		session_set("max_parallel_workers_per_gather", "0");
-}
 
 void
 append_encoding(StringInfo query, const FeatureSpec *features, const char *parameter)
@@ -104,7 +52,7 @@ append_units(StringInfo query, const ProtectedRelation *protected, const char *b
 }
 
 /* For comparing the label with the classes in its own type. */
-static char *
+char *
 label_type_name(const ModelRecord *model)
 {
 	AttrNumber	attnum = get_attnum(model->relid, model->label);
@@ -175,7 +123,7 @@ append_bin(StringInfo query, const ModelRecord *model)
 }
 
 /* The label as learners want it. */
-static void
+void
 append_class(StringInfo query, const ModelRecord *model)
 {
 	if (model->nbins == 0)
@@ -206,42 +154,6 @@ append_label_number(StringInfo query, const ModelRecord *model)
 			append_scaled_label(query, model);
 		appendStringInfoString(query, " END");
 	}
-}
-
-/*
- * NOT NULL is not enforced in foreign tables and can be dropped in a child
- * table; rows without a unit would make a teacher of nobody's, so they are left
- * out.
- */
-static void
-append_teachers_query(TrainingQuery *query, const ModelRecord *model,
-					  const ProtectedRelation *protected)
-{
-	StringInfo	text = &query->text;
-
-	appendStringInfoString(text,
-						   "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
-						   " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint"
-						   " FROM (SELECT CASE WHEN ");
-	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL");
-	appendStringInfo(text, " THEN privpred.teacher_of(%s",
-					 protected->nunits > 1 ? "ROW(" : "");
-	if (MUTANT(teachers_by_position))
-		appendStringInfoString(text, "r.ctid::pg_catalog.text");
-	else
-		append_units(text, protected, ", ", protected->nunits > 1 ? ")" : "");
-	appendStringInfo(text, ", $%d, $%d) END AS t, privpred.%s(", PARAMETER_SALT,
-					 PARAMETER_TEACHERS,
-					 model->learner->aggregate ? model->learner->aggregate : model->learner->name);
-	append_class(text, model);
-	appendStringInfoString(text, ", ");
-	append_encoding(text, model->features, psprintf("$%d", PARAMETER_FEATURES));
-	appendStringInfo(text, ", $%d) AS m, pg_catalog.count(*) AS n, pg_catalog.count(*) FILTER"
-					 " (WHERE (", PARAMETER_OPTIONS);
-	append_class(text, model);
-	appendStringInfo(text, " = ANY ($%d::%s[])) IS NOT TRUE) AS unused FROM %s r GROUP BY 1) s",
-					 PARAMETER_CLASSES, model->nbins > 0 ? "pg_catalog.text" : label_type_name(model),
-					 query->relation);
 }
 
 /* Tells the owner, and nobody else, what the rows made of the declaration. */
@@ -280,46 +192,6 @@ check_columns(const ModelRecord *model)
 							get_rel_name(model->relid)),
 					 errhint("Create a new model with the columns as they are now.")));
 	}
-}
-
-/* Teachers, by one grouped query; returns how many rows could not be used. */
-static int64
-train_teachers(ModelRecord *model, const ProtectedRelation *protected, TrainingQuery *query)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
-	CatalogSession session;
-	SPIPlanPtr	plan;
-	Datum		predictor;
-	LearnerOptions options;
-	bool		isnull;
-	int64		unused_rows;
-	double		rows;
-
-	learner_parse_options(model->learner, learner_options(model), &options);
-	append_teachers_query(query, model, protected);
-	relation_owner_begin(&session, model->relid);
-	rows = estimated_rows(query->relation);
-	choose_grouping(model, rows);
-	progress_phase_rows("training teachers", rows);
-	plan = SPI_prepare_cursor(query->text.data, TRAINING_PARAMETERS, query->types,
-							  CURSOR_OPT_PARALLEL_OK);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	if (SPI_execute_plan(plan, query->values, NULL, true, 0) != SPI_OK_SELECT ||
-		SPI_processed != 1)
-		elog(ERROR, "training query failed");
-	spi = MemoryContextSwitchTo(caller);
-	predictor = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	model->predictor = predictor_complete(model->learner, &options,
-										  isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
-										  model->spec.teachers, model->features->width,
-										  model->spec.default_class);
-	unused_rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-											  2, &isnull));
-	MemoryContextSwitchTo(spi);
-	catalog_end(&session);
-	return isnull ? 0 : unused_rows;
 }
 
 /* Mechanisms that learn from units themselves. */
@@ -372,7 +244,6 @@ set_charges(ModelRecord *model)
 static void
 train(ModelRecord *model, const ProtectedRelation *protected)
 {
-	TrainingQuery query;
 	int64		unused_rows;
 
 	set_charges(model);
@@ -380,10 +251,7 @@ train(ModelRecord *model, const ProtectedRelation *protected)
 	check_columns(model);
 	progress_begin(model->name, model->relid);
 	if (model->mechanism->asks_teachers)
-	{
-		training_query_begin(&query, model);
-		unused_rows = train_teachers(model, protected, &query);
-	}
+		unused_rows = train_teachers(model, protected);
 	else
 		unused_rows = train_on_units(model, protected);
 	progress_end();

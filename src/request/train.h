@@ -4,7 +4,8 @@
  *
  * model_declare.c	what an owner may declare
  * public_tables.c	finite classes and references: public tables that options name
- * train.c			create_model, retrain, drop_model; teachers
+ * train.c			create_model, retrain, drop_model; what training queries share
+ * teachers.c		teachers
  * distill.c		distill
  * units.c			rows for mechanisms that learn from units themselves
  */
@@ -78,6 +79,18 @@ extern void append_label_number(StringInfo query, const ModelRecord *model);
 
 /* A label that is a number, scaled from its bounds to [0, 1]; not for NULL. */
 extern void append_scaled_label(StringInfo query, const ModelRecord *model);
+
+/* The label as learners want it, and its type in SQL. */
+extern void append_class(StringInfo query, const ModelRecord *model);
+extern char *label_type_name(const ModelRecord *model);
+
+/* teachers.c */
+
+/* Trains the model's teachers; returns how many rows could not be used. */
+extern int64 train_teachers(ModelRecord *model, const ProtectedRelation *protected);
+
+/* Rows as the planner estimates them, inside a session; needs no scan. */
+extern double estimated_rows(const char *relation);
 
 /* units.c */
 

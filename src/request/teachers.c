@@ -1,0 +1,252 @@
+/*
+ * teachers.c
+ *		Teachers, by one query over the protected table, grouped by teacher.
+ *
+ * The server's own grouping gives parallelism, spilling, partitions and
+ * foreign tables.  A learner that keeps sums is aggregated in parts, which are
+ * small.  A learner that keeps rows would send them all through the leader, and
+ * leave the fitting to it; so where the planner gives workers, each gets some of
+ * the teachers, from their rows to their fit, and reads the whole table
+ * for them.
+ */
+#include "postgres.h"
+
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/plannodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+
+#include "catalog/store.h"
+#include "mutant.h"
+#include "progress/progress.h"
+#include "request/train.h"
+
+/* The most parts that teachers are split into: each reads the whole table. */
+#define MAX_SHARES 32
+
+/*
+ * ---------- what the planner thinks ----------
+ */
+
+static PlannedStmt *
+planned(const char *query, int cursor_options, SPIPlanPtr *plan, CachedPlan **cached)
+{
+	*plan = SPI_prepare_cursor(query, 0, NULL, cursor_options);
+	if (*plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s", query);
+	*cached = SPI_plan_get_cached_plan(*plan);
+	return linitial_node(PlannedStmt, (*cached)->stmt_list);
+}
+
+double
+estimated_rows(const char *relation)
+{
+	SPIPlanPtr	plan;
+	CachedPlan *cached;
+	double		rows = planned(psprintf("SELECT FROM %s", relation), 0, &plan,
+							   &cached)->planTree->plan_rows;
+
+	ReleaseCachedPlan(cached, NULL);	/* an unsaved plan has no owner */
+	SPI_freeplan(plan);
+	return rows;
+}
+
+/* How many workers a scan of the whole table would get. */
+static int
+planned_workers(const char *relation)
+{
+	SPIPlanPtr	plan;
+	CachedPlan *cached;
+	Plan	   *node = planned(psprintf("SELECT pg_catalog.count(*) FROM %s", relation),
+							   CURSOR_OPT_PARALLEL_OK, &plan, &cached)->planTree;
+	int			workers = 0;
+
+	for (; node != NULL; node = outerPlan(node))
+		if (IsA(node, Gather))
+			workers = ((Gather *) node)->num_workers;
+	ReleaseCachedPlan(cached, NULL);
+	SPI_freeplan(plan);
+	return workers;
+}
+
+/*
+ * ---------- choices ----------
+ */
+
+/*
+ * The server gives an Append of n parts that cannot be divided 1 + log2(n)
+ * workers, whatever their size (add_paths_to_append_rel).
+ */
+static int
+choose_shares(const ModelRecord *model, const char *relation)
+{
+	int			workers = planned_workers(relation);
+	int			shares;
+
+	if (model->learner->additive || model->learner->runs_user_code || workers == 0)
+		return 1;
+	shares = workers > 2 ? 1 << Min(workers - 1, 5) : workers + parallel_leader_participation;
+	return Max(Min(Min(shares, MAX_SHARES), model->spec.teachers), 1);
+}
+
+/* Makes the planner give whole shares to workers, and nothing smaller. */
+static void
+plan_for_shares(void)
+{
+	session_set("parallel_setup_cost", "0");
+	session_set("parallel_tuple_cost", "0");
+	session_set("enable_parallel_append", "on");
+	session_set("min_parallel_table_scan_size", "715827882");
+	session_set("min_parallel_index_scan_size", "715827882");
+}
+
+/*
+ * All teachers at once (hashing) if their states should fit into
+ * maintenance_work_mem, else one teacher after the other (sorting).
+ */
+static void
+choose_grouping(const ModelRecord *model, double rows, int shares)
+{
+	const Learner *learner = model->learner;
+	int			width = model->features->width;
+	double		limit = maintenance_work_mem * 1024.0;
+	double		bytes;
+
+	if (learner->additive)
+		bytes = Min(rows, model->spec.teachers) * sizeof(int128) *
+			(learner->shared_sums(width) + (double) model->spec.nclasses * learner->class_sums(width));
+	else
+		bytes = rows / shares * (width + 2) * sizeof(double);
+	session_set("work_mem", psprintf("%d", maintenance_work_mem));
+	session_set("jit", "off");	/* most of the time is spent in our own code */
+	/* growth in steps of two, and an estimate that is only an estimate */
+	if (2 * bytes > limit)
+		session_set("enable_hashagg", "off");
+	else
+		session_set("enable_sort", "off");
+	/* The user's code runs in subtransactions, which parallel mode forbids. */
+	if (learner->runs_user_code)
+		session_set("max_parallel_workers_per_gather", "0");
+	if (shares > 1)
+		plan_for_shares();
+}
+
+/*
+ * ---------- the query ----------
+ */
+
+/*
+ * NOT NULL is not enforced in foreign tables and can be dropped in a child
+ * table; rows without a unit would make a teacher of nobody's, so they are left
+ * out.
+ */
+static void
+append_teacher(StringInfo text, const ProtectedRelation *protected)
+{
+	appendStringInfoString(text, "CASE WHEN ");
+	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL");
+	appendStringInfo(text, " THEN privpred.teacher_of(%s", protected->nunits > 1 ? "ROW(" : "");
+	if (MUTANT(teachers_by_position))
+		appendStringInfoString(text, "r.ctid::pg_catalog.text");
+	else
+		append_units(text, protected, ", ", protected->nunits > 1 ? ")" : "");
+	appendStringInfo(text, ", $%d, $%d) END", PARAMETER_SALT, PARAMETER_TEACHERS);
+}
+
+/*
+ * The teachers whose number is share modulo shares; rows of nobody count in
+ * share 0.  Rows are encoded before they are grouped: a sort then moves
+ * one array instead of many columns.
+ */
+static void
+append_share(TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected,
+			 int share, int shares)
+{
+	StringInfo	text = &query->text;
+
+	appendStringInfo(text, "SELECT q.t, privpred.%s(q.y, q.x, $%d) AS m, pg_catalog.count(*) AS n,"
+					 " pg_catalog.count(*) FILTER (WHERE (q.y = ANY ($%d::%s[])) IS NOT TRUE) AS unused"
+					 " FROM (SELECT ",
+					 model->learner->aggregate ? model->learner->aggregate : model->learner->name,
+					 PARAMETER_OPTIONS, PARAMETER_CLASSES,
+					 model->nbins > 0 ? "pg_catalog.text" : label_type_name(model));
+	append_teacher(text, protected);
+	appendStringInfoString(text, " AS t, ");
+	append_class(text, model);
+	appendStringInfoString(text, " AS y, ");
+	append_encoding(text, model->features, psprintf("$%d", PARAMETER_FEATURES));
+	appendStringInfo(text, " AS x FROM %s r", query->relation);
+	if (shares > 1)
+	{
+		appendStringInfoString(text, " WHERE COALESCE(");
+		append_teacher(text, protected);
+		appendStringInfo(text, ", 0) %% %d = %d", shares, share);
+	}
+	/* A constant OFFSET 0, not to be computed: else no worker may run the subquery. */
+	appendStringInfoString(text, " OFFSET '0'::pg_catalog.int8) q GROUP BY 1");
+}
+
+static void
+append_teachers_query(TrainingQuery *query, const ModelRecord *model,
+					  const ProtectedRelation *protected, int shares)
+{
+	StringInfo	text = &query->text;
+
+	appendStringInfoString(text,
+						   "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
+						   " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint"
+						   " FROM (");
+	for (int share = 0; share < shares; share++)
+	{
+		if (share > 0)
+			appendStringInfoString(text, " UNION ALL ");
+		append_share(query, model, protected, share, shares);
+	}
+	appendStringInfoString(text, ") s");
+}
+
+int64
+train_teachers(ModelRecord *model, const ProtectedRelation *protected)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext spi;
+	CatalogSession session;
+	TrainingQuery query;
+	SPIPlanPtr	plan;
+	Datum		predictor;
+	LearnerOptions options;
+	bool		isnull;
+	int64		unused_rows;
+	double		rows;
+	int			shares;
+
+	learner_parse_options(model->learner, learner_options(model), &options);
+	training_query_begin(&query, model);
+	relation_owner_begin(&session, model->relid);
+	rows = estimated_rows(query.relation);
+	shares = choose_shares(model, query.relation);
+	append_teachers_query(&query, model, protected, shares);
+	choose_grouping(model, rows, shares);
+	progress_phase_rows("training teachers", rows);
+	plan = SPI_prepare_cursor(query.text.data, TRAINING_PARAMETERS, query.types,
+							  CURSOR_OPT_PARALLEL_OK);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
+	if (SPI_execute_plan(plan, query.values, NULL, true, 0) != SPI_OK_SELECT ||
+		SPI_processed != 1)
+		elog(ERROR, "training query failed");
+	spi = MemoryContextSwitchTo(caller);
+	predictor = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	model->predictor = predictor_complete(model->learner, &options,
+										  isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
+										  model->spec.teachers, model->features->width,
+										  model->spec.default_class);
+	unused_rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+											  2, &isnull));
+	MemoryContextSwitchTo(spi);
+	catalog_end(&session);
+	return isnull ? 0 : unused_rows;
+}
