@@ -5,13 +5,11 @@
 # also counts the shared buffers it touched; and the time in milliseconds.
 use strict;
 use warnings;
-use IPC::Open2;
-use IO::Select;
-use Time::HiRes qw(sleep time);
+use FindBin;
+use lib $FindBin::Bin;
+use Session;
 
 my ($file) = @ARGV;
-my $psql = open2(my $from, my $to, qw(psql -X -q -At -v ON_ERROR_STOP=1 -d bench));
-$to->autoflush(1);
 
 sub status
 {
@@ -21,26 +19,19 @@ sub status
 	return \%kb;
 }
 
-print $to "SET max_parallel_workers_per_gather = 0;\nSET client_min_messages = warning;\nSELECT pg_backend_pid();\n";
-chomp(my $pid = <$from>);
-my $before = status($pid)->{RssAnon};
+my $session = Session->new('SET max_parallel_workers_per_gather = 0;');
+my $before = status($session->pid)->{RssAnon};
 my ($peak, $highest) = ($before, 0);
 
-my $start = time;
-print $to "\\o /dev/null\n\\i $file\n\\o\n\\echo done\n";
-my $answer = IO::Select->new($from);
-until ($answer->can_read(0))
+$session->begin("\\i $file");
+until ($session->over(0.005))
 {
-	if (my $now = status($pid))
-	{
-		$peak = $now->{RssAnon} if $now->{RssAnon} > $peak;
-		$highest = $now->{VmHWM};
-	}
-	sleep 0.005;
+	my $now = status($session->pid) or next;
+	$peak = $now->{RssAnon} if $now->{RssAnon} > $peak;
+	$highest = $now->{VmHWM};
 }
-my $done = <$from>;
-my $time = time - $start;
-close $to;
-waitpid $psql, 0;
-die "the statement failed\n" unless defined $done && $done eq "done\n" && $? == 0;
-printf "%.1f %.1f %.1f\n", ($peak - $before) / 1024, $highest / 1024, $time * 1000;
+my $seconds = $session->seconds;
+my $state = $session->state;
+$session->quit;
+die "the statement failed: $state\n" unless $state eq '00000';
+printf "%.1f %.1f %.1f\n", ($peak - $before) / 1024, $highest / 1024, $seconds * 1000;

@@ -1,0 +1,51 @@
+# usage: perl watch_cancel.pl TIMES SETUP STATEMENT [CLEANUP]
+#
+# Runs the statement once to the end, then cancels it at so many moments spread
+# over that time.  Prints how long each took from the signal to the error, in
+# milliseconds, and last in the line how long it takes when it is left alone.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Session;
+use Time::HiRes qw(sleep time);
+
+my ($times, $setup, $statement, $cleanup) = @ARGV;
+my @latencies;
+
+my $session = Session->new($setup);
+$session->begin($statement);
+1 until $session->over(1);
+my $whole = $session->seconds;
+my $state = $session->state;
+die "left alone, the statement fails: $state\n" unless $state eq '00000';
+if (defined $cleanup)
+{
+	$session->begin($cleanup);
+	$session->state;
+}
+$session->quit;
+
+for my $i (1 .. $times)
+{
+	# A session of its own each time: nothing is in its caches.
+	$session = Session->new($setup);
+	$session->begin($statement);
+	if (!$session->over($whole * ($i - 0.5) / $times))
+	{
+		my $signalled = time;
+		kill INT => $session->pid;
+		1 until $session->over(1);
+		push @latencies, sprintf '%.1f', (time - $signalled) * 1000;
+	}
+	$state = $session->state;
+	if ($state eq '00000' && defined $cleanup)
+	{
+		$session->begin($cleanup);
+		$session->state;
+	}
+	die "the statement failed: $state\n" unless $state =~ /^(00000|57014)$/;
+	pop @latencies if $state eq '00000' && @latencies;	# it came too late
+	$session->quit;
+}
+printf "%s %.1f\n", join(' ', @latencies), $whole * 1000;
