@@ -82,7 +82,7 @@ $(EXACT:%=%/%.o): override CFLAGS += -fno-fast-math -ffp-contract=off
 $(EXACT:%=%/%.bc): override BITCODE_CFLAGS += -fno-fast-math -ffp-contract=off
 
 # Loops over members and features, written to be vectorised as they stand.
-src/learner/predictor_eval.o src/learner/forest.o src/learner/linear.o src/learner/training.o src/linalg/cholesky.o src/mechanism/erm.o: override CFLAGS += -O3
+src/linalg/score_kernels.o src/learner/forest.o src/learner/linear.o src/learner/training.o src/linalg/cholesky.o src/mechanism/erm.o: override CFLAGS += -O3
 # The same; that no exception flags are kept changes no result.
 src/mechanism/gradient_sums.o: override CFLAGS += -O3 -fno-trapping-math -fno-math-errno
 

@@ -2,11 +2,8 @@
  * predictor_eval.c
  *		Evaluation of predictors.
  *
- * Scores of BLOCK members are computed together, the innermost loop running
- * over members, so that the compiler can use vector registers without
- * reordering any sum: each member's score is the same sequence of additions on
- * every machine.  That is why this file is compiled with -O3, without
- * contraction and without fast-math.
+ * Members are decoded once into a layout made for evaluation; those with
+ * scores are left to the kernels of linalg/score_kernels.h.
  */
 #include "postgres.h"
 
@@ -18,25 +15,7 @@
 
 #include "learner/learners.h"
 #include "learner/predictor_format.h"
-
-/* Members evaluated together; fewer than half a block are done one by one. */
-#define BLOCK 16
-#define LANES 4
-
-/* Compilers keep these in registers; arrays they do not. */
-typedef double Lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
-
-/*
- * Scores of one kind of member: for each block of members, rows of stride
- * numbers.  Padding members exist at the end of the last block.
- */
-typedef struct ScoreGroup
-{
-	int			n;
-	int			stride;			/* BLOCK, or 1 */
-	Size		rows;			/* numbers per member */
-	double	   *numbers;
-} ScoreGroup;
+#include "linalg/score_kernels.h"
 
 typedef struct Stump
 {
@@ -54,6 +33,7 @@ struct Ensemble
 	int			default_class;
 	char	  **names;
 	int32	   *constant_votes;
+	const ScoreKernels *kernels;
 	ScoreGroup	linear;
 	ScoreGroup	gaussian;
 	int			nstumps;
@@ -73,17 +53,17 @@ struct Ensemble
  */
 
 static void
-group_init(ScoreGroup *group, int n, Size rows)
+group_init(ScoreGroup *group, ScoreKind kind, int width, int vectors, int n)
 {
-	Size		padded;
+	char	   *space;
 
-	group->n = 0;				/* counts up while members are added */
-	group->stride = n >= BLOCK / 2 ? BLOCK : 1;
-	group->rows = rows;
-	padded = (n + group->stride - 1) / group->stride * group->stride;
-	group->numbers = n == 0 ? NULL :
-		MemoryContextAllocExtended(CurrentMemoryContext, padded * rows * sizeof(double),
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	score_group_init(group, kind, width, vectors, n);
+	if (n == 0)
+		return;
+	space = MemoryContextAllocExtended(CurrentMemoryContext,
+									   score_group_size(group, n) + SCORE_ALIGNMENT,
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	group->numbers = (double *) TYPEALIGN(SCORE_ALIGNMENT, space);
 }
 
 static void
@@ -214,10 +194,11 @@ ensemble_load(const Predictor *stored)
 	ensemble->default_class = shape.default_class;
 	load_names(ensemble, &shape);
 	ensemble->constant_votes = palloc0(shape.nclasses * sizeof(int32));
-	group_init(&ensemble->linear, count[MEMBER_LINEAR],
-			   (Size) LINEAR_VECTORS(shape.nclasses) * (shape.width + 1));
-	group_init(&ensemble->gaussian, count[MEMBER_GAUSSIAN],
-			   (Size) shape.nclasses * (1 + 2 * shape.width));
+	ensemble->kernels = score_kernels_best();
+	group_init(&ensemble->linear, SCORE_LINEAR, shape.width, LINEAR_VECTORS(shape.nclasses),
+			   count[MEMBER_LINEAR]);
+	group_init(&ensemble->gaussian, SCORE_GAUSSIAN, shape.width, shape.nclasses,
+			   count[MEMBER_GAUSSIAN]);
 	ensemble->stumps = palloc(count[MEMBER_STUMP] * sizeof(Stump) + 1);
 	if (count[MEMBER_FOREST] > 0)
 	{
@@ -254,146 +235,6 @@ keep_best(double score, int class_index, double *best, int *best_class)
 	}
 }
 
-/* The scores of a whole block for one vector of weights. */
-static pg_attribute_always_inline void
-linear_block(const double *weights, const double *x, int width, double *scores)
-{
-	const Lanes *row = (const Lanes *) weights;
-	const Lanes *bias = row + (Size) width * (BLOCK / LANES);
-	Lanes		s0 = bias[0];
-	Lanes		s1 = bias[1];
-	Lanes		s2 = bias[2];
-	Lanes		s3 = bias[3];
-
-	for (int i = 0; i < width; i++, row += BLOCK / LANES)
-	{
-		Lanes		xi = {x[i], x[i], x[i], x[i]};
-
-		s0 += xi * row[0];
-		s1 += xi * row[1];
-		s2 += xi * row[2];
-		s3 += xi * row[3];
-	}
-	((Lanes *) scores)[0] = s0;
-	((Lanes *) scores)[1] = s1;
-	((Lanes *) scores)[2] = s2;
-	((Lanes *) scores)[3] = s3;
-}
-
-static pg_attribute_always_inline void
-gaussian_block(const double *numbers, const double *x, int width, double *scores)
-{
-	for (int lane = 0; lane < BLOCK / LANES; lane++)
-	{
-		const Lanes *mean = (const Lanes *) numbers + BLOCK / LANES + lane;
-		const Lanes *precision = mean + (Size) width * (BLOCK / LANES);
-		Lanes		score = ((const Lanes *) numbers)[lane];
-
-		for (int i = 0; i < width; i++)
-		{
-			Lanes		xi = {x[i], x[i], x[i], x[i]};
-			Lanes		distance = xi - mean[(Size) i * (BLOCK / LANES)];
-
-			score -= precision[(Size) i * (BLOCK / LANES)] * distance * distance;
-		}
-		((Lanes *) scores)[lane] = score;
-	}
-}
-
-/* The same for one member: the same operations in the same order. */
-static double
-linear_single(const double *weights, const double *x, int width)
-{
-	double		score = weights[width];
-
-	for (int i = 0; i < width; i++)
-		score += x[i] * weights[i];
-	return score;
-}
-
-static double
-gaussian_single(const double *numbers, const double *x, int width)
-{
-	double		score = numbers[0];
-
-	for (int i = 0; i < width; i++)
-	{
-		double		distance = x[i] - numbers[1 + i];
-
-		score -= numbers[1 + width + i] * distance * distance;
-	}
-	return score;
-}
-
-static pg_attribute_always_inline void
-compute_scores(const double *numbers, bool gaussian, int stride, const double *x, int width,
-			   double *scores)
-{
-	if (stride == BLOCK && gaussian)
-		gaussian_block(numbers, x, width, scores);
-	else if (stride == BLOCK)
-		linear_block(numbers, x, width, scores);
-	else
-		scores[0] = gaussian ? gaussian_single(numbers, x, width) :
-			linear_single(numbers, x, width);
-}
-
-/* Votes of one block of members, of which only the first n exist. */
-static pg_attribute_always_inline void
-vote_block(const Ensemble *ensemble, const double *numbers, bool gaussian, int stride, int n,
-		   const double *x, int32 *votes)
-{
-	int			width = ensemble->width;
-	double		scores[BLOCK];
-	double		best[BLOCK];
-	int			best_class[BLOCK];
-
-	if (!gaussian && ensemble->nclasses == 2)
-	{
-		compute_scores(numbers, false, stride, x, width, scores);
-		for (int m = 0; m < n; m++)
-			votes[isfinite(scores[m]) ? scores[m] > 0 : ensemble->default_class]++;
-		return;
-	}
-	for (int m = 0; m < stride; m++)
-	{
-		best[m] = -INFINITY;
-		best_class[m] = ensemble->default_class;
-	}
-	for (int c = 0; c < ensemble->nclasses; c++)
-	{
-		compute_scores(numbers, gaussian, stride, x, width, scores);
-		numbers += (Size) (gaussian ? 1 + 2 * width : width + 1) * stride;
-		for (int m = 0; m < stride; m++)
-			keep_best(scores[m], c, &best[m], &best_class[m]);
-	}
-	for (int m = 0; m < n; m++)
-		votes[best_class[m]]++;
-}
-
-static pg_attribute_always_inline void
-vote_group(const Ensemble *ensemble, const ScoreGroup *group, bool gaussian, int stride,
-		   const double *x, int32 *votes)
-{
-	for (int first = 0; first < group->n; first += stride)
-		vote_block(ensemble, group->numbers + first * group->rows, gaussian, stride,
-				   Min(stride, group->n - first), x, votes);
-}
-
-/* Constant arguments, so that each loop is compiled for its stride. */
-VECTOR_CLONES static void
-vote_scores(const Ensemble *ensemble, const double *x, int32 *votes)
-{
-	if (ensemble->linear.stride == BLOCK)
-		vote_group(ensemble, &ensemble->linear, false, BLOCK, x, votes);
-	else
-		vote_group(ensemble, &ensemble->linear, false, 1, x, votes);
-	if (ensemble->gaussian.stride == BLOCK)
-		vote_group(ensemble, &ensemble->gaussian, true, BLOCK, x, votes);
-	else
-		vote_group(ensemble, &ensemble->gaussian, true, 1, x, votes);
-}
-
 static void
 vote_forests(const Ensemble *ensemble, const double *x, int32 *votes)
 {
@@ -424,7 +265,8 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 {
 	for (int c = 0; c < ensemble->nclasses; c++)
 		votes[c] += ensemble->constant_votes[c];
-	vote_scores(ensemble, x, votes);
+	ensemble->kernels->vote(&ensemble->linear, x, ensemble->default_class, votes);
+	ensemble->kernels->vote(&ensemble->gaussian, x, ensemble->default_class, votes);
 	for (int i = 0; i < ensemble->nstumps; i++)
 	{
 		const Stump *stump = &ensemble->stumps[i];
@@ -448,57 +290,24 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
  */
 
 /*
- * How much a block of members is for the second of two classes: by the odds
- * that the margin is the logarithm of.
+ * How much each member of a group is for the second of two classes: by the odds
+ * that the margin is the logarithm of.  Returns where the next group's go.
  */
-static pg_attribute_always_inline void
-score_block(const Ensemble *ensemble, const double *numbers, bool gaussian, int stride, int n,
-			const double *x, double *scores)
+static double *
+score_group(const Ensemble *ensemble, const ScoreGroup *group, const double *x, double *scores)
 {
-	double		first[BLOCK] = {0};
-	double		second[BLOCK];
-
-	if (gaussian)
-	{
-		compute_scores(numbers, true, stride, x, ensemble->width, first);
-		numbers += (Size) (1 + 2 * ensemble->width) * stride;
-	}
-	compute_scores(numbers, gaussian, stride, x, ensemble->width, second);
-	for (int m = 0; m < n; m++)
-	{
-		double		margin = second[m] - first[m];
-
-		scores[m] = isfinite(margin) ? 1 / (1 + exp(-margin)) : ensemble->default_class;
-	}
-}
-
-static pg_attribute_always_inline double *
-score_group(const Ensemble *ensemble, const ScoreGroup *group, bool gaussian, int stride,
-			const double *x, double *scores)
-{
-	for (int first = 0; first < group->n; first += stride)
-		score_block(ensemble, group->numbers + first * group->rows, gaussian, stride,
-					Min(stride, group->n - first), x, scores + first);
+	ensemble->kernels->margins(group, x, scores);
+	for (int m = 0; m < group->n; m++)
+		scores[m] = isfinite(scores[m]) ? 1 / (1 + exp(-scores[m])) : ensemble->default_class;
 	return scores + group->n;
-}
-
-VECTOR_CLONES static double *
-score_margins(const Ensemble *ensemble, const double *x, double *scores)
-{
-	if (ensemble->linear.stride == BLOCK)
-		scores = score_group(ensemble, &ensemble->linear, false, BLOCK, x, scores);
-	else
-		scores = score_group(ensemble, &ensemble->linear, false, 1, x, scores);
-	if (ensemble->gaussian.stride == BLOCK)
-		return score_group(ensemble, &ensemble->gaussian, true, BLOCK, x, scores);
-	return score_group(ensemble, &ensemble->gaussian, true, 1, x, scores);
 }
 
 void
 ensemble_scores(const Ensemble *ensemble, const double *x, double *scores)
 {
 	Assert(ensemble->nclasses == 2);
-	scores = score_margins(ensemble, x, scores);
+	scores = score_group(ensemble, &ensemble->linear, x, scores);
+	scores = score_group(ensemble, &ensemble->gaussian, x, scores);
 	for (int c = 0; c < 2; c++)
 		for (int i = 0; i < ensemble->constant_votes[c]; i++)
 			*scores++ = c;
