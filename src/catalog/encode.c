@@ -52,10 +52,16 @@ bad_value(const Feature *feature, const char *problem, const char *hint)
  */
 
 static inline double
+scaled_to(double min, double scale, double value)
+{
+	value = (value - min) * scale;
+	return value <= 0 ? 0 : value >= 1 ? 1 : value;
+}
+
+static inline double
 scaled(const Feature *feature, double value)
 {
-	value = (value - feature->min) * feature->scale;
-	return value <= 0 ? 0 : value >= 1 ? 1 : value;
+	return scaled_to(feature->min, feature->scale, value);
 }
 
 static void
@@ -465,6 +471,22 @@ encode_array_feature(const Feature *feature, const Datum *values, const bool *nu
 	}
 }
 
+/* Numbers alone; false if not all are finite. */
+static bool
+encode_numbers(const FeatureSpec *spec, const Datum *values, double *x)
+{
+	bool		finite = true;
+
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		double		value = DatumGetFloat8(values[i]);
+
+		finite &= isfinite(value) != 0;
+		x[i] = scaled_to(spec->minima[i], spec->scales[i], value);
+	}
+	return finite;
+}
+
 void
 encode_array(const FeatureSpec *spec, ArrayType *array, double *x)
 {
@@ -499,6 +521,8 @@ encode_array(const FeatureSpec *spec, ArrayType *array, double *x)
 		elements = deconstructed;
 		nulls = deconstructed_nulls;
 	}
+	if (spec->minima != NULL && nulls == NULL && encode_numbers(spec, elements, x))
+		return;
 	for (int i = 0; i < spec->nfeatures; i++)
 		encode_array_feature(&spec->features[i], elements, nulls, x);
 }

@@ -89,6 +89,22 @@ compare_levels(const void *a, const void *b, void *arg)
 	return strcmp(levels[*(const int *) a], levels[*(const int *) b]);
 }
 
+/* If all features are numbers their encoding is a loop over two arrays. */
+static void
+gather_ranges(FeatureSpec *spec)
+{
+	for (int i = 0; i < spec->nfeatures; i++)
+		if (spec->features[i].kind != FEATURE_NUMERIC)
+			return;
+	spec->minima = palloc_array(double, spec->nfeatures);
+	spec->scales = palloc_array(double, spec->nfeatures);
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		spec->minima[i] = spec->features[i].min;
+		spec->scales[i] = spec->features[i].scale;
+	}
+}
+
 void
 feature_spec_complete(FeatureSpec *spec)
 {
@@ -110,6 +126,7 @@ feature_spec_complete(FeatureSpec *spec)
 					  compare_levels, feature->levels);
 		}
 	}
+	gather_ranges(spec);
 }
 
 int

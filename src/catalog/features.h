@@ -54,6 +54,10 @@ typedef struct FeatureSpec
 	int			nfeatures;
 	int			width;			/* total */
 	Feature    *features;
+
+	/* All features are numbers: what each needs of its own; else NULL. */
+	double	   *minima;
+	double	   *scales;
 } FeatureSpec;
 
 /* features.c */

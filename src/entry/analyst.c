@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "fmgr.h"
-#include "utils/builtins.h"
 
 #include "request/request.h"
 
@@ -22,12 +21,12 @@ PG_FUNCTION_INFO_V1(private_score_row);
 static Datum
 predict(FunctionCallInfo fcinfo, InputForm form)
 {
-	const char *answer = request_predict(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form,
+	text	   *answer = request_predict(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form,
 										 PG_GETARG_DATUM(1));
 
 	if (answer == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(answer));
+	PG_RETURN_TEXT_P(answer);
 }
 
 Datum

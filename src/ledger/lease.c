@@ -428,7 +428,7 @@ static PaidRelease paid_releases[PAID_RELEASES];
 static bool
 still_good(uint64 epoch, TimestampTz expires)
 {
-	return epoch == ledger_epoch() && GetCurrentTimestamp() < expires;
+	return epoch == ledger_epoch() && !ledger_time_has_come(expires);
 }
 
 static const LedgerReceipt *
@@ -482,7 +482,7 @@ ledger_spend(LedgerLease *lease)
 		if (likely(lease->unused > 0))
 		{
 			if (likely(lease->epoch == pg_atomic_read_u64(&shared->epoch) &&
-					   GetCurrentTimestamp() < lease->expires))
+					   !ledger_time_has_come(lease->expires)))
 				break;
 			/* Revoked, expired or merely old: ask again. */
 			drop_block(lease);

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include <limits.h>
+#include <time.h>
 
 #include "access/xact.h"
 #include "utils/guc.h"
@@ -18,6 +19,7 @@
 /* DROP DATABASE waits 5 s for others to leave. */
 #define MAX_IDLE_MS				4000
 #define DEFAULT_HEAD_LOG_S		300
+#define COARSE_CLOCK_LAG_US		INT64CONST(100000)
 
 static int	max_answers_per_statement = DEFAULT_MAX_ANSWERS;
 static int	max_answers_ceiling = -1;
@@ -76,6 +78,30 @@ ledger_invalidate_leases(void)
 	/* Maps shared memory now: nothing may fail after the commit. */
 	(void) ledger_shared();
 	invalidate_at_commit = true;
+}
+
+/*
+ * The coarse clock is read in a fifth of the time; it lags behind the other by
+ * a tick of the kernel, a few milliseconds, perhaps more on a machine that
+ * stands still now and then.  Near the time, the exact clock decides.
+ */
+bool
+ledger_time_has_come(TimestampTz when)
+{
+#ifdef CLOCK_REALTIME_COARSE
+	struct timespec coarse;
+
+	if (clock_gettime(CLOCK_REALTIME_COARSE, &coarse) == 0)
+	{
+		TimestampTz now = ((TimestampTz) coarse.tv_sec -
+						   (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY) * USECS_PER_SEC +
+			coarse.tv_nsec / 1000;
+
+		if (now < when - COARSE_CLOCK_LAG_US)
+			return false;
+	}
+#endif
+	return GetCurrentTimestamp() >= when;
 }
 
 uint64

@@ -127,6 +127,9 @@ extern void ledger_invalidate_leases(void);
 /* Changes whenever that happens. */
 extern uint64 ledger_epoch(void);
 
+/* GetCurrentTimestamp() >= when, but cheaper. */
+extern bool ledger_time_has_come(TimestampTz when);
+
 /* ---------- release.c ---------- */
 
 /*

@@ -240,7 +240,7 @@ hold(LedgerStream *stream, int64 allowed)
 	if (stream->user != asking_role() ||
 		(stream->held.id != 0 &&
 		 (stream->epoch != pg_atomic_read_u64(&shared->epoch) ||
-		  GetCurrentTimestamp() >= stream->expires)))
+		  ledger_time_has_come(stream->expires))))
 		let_go(stream);
 	stream->user = asking_role();
 	while (stream->unused == 0)

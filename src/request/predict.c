@@ -28,6 +28,7 @@
 typedef struct PredictSite
 {
 	CachedModel *model;
+	Size		name_length;
 	LedgerPrice price;
 	LedgerLease *lease;			/* NULL: answers come through a stream */
 	LedgerStream *stream;		/* or NULL */
@@ -36,6 +37,7 @@ typedef struct PredictSite
 	int			memo_limit;		/* answers to keep for good; 0: none */
 	bool		memo_full;
 	double	   *x;				/* the encoded question */
+	text	  **answers;		/* the classes, as they are returned; NULL until then */
 
 	RowEncoder *row_encoder;	/* for the row type last seen */
 	Oid			row_type;
@@ -124,7 +126,9 @@ open_site(FmgrInfo *site, text *name)
 	open_accounts(result, site->fn_mcxt);
 	result->repeats = repeat_open(record);
 	result->memo_limit = model_memo_limit(record);
+	result->name_length = strlen(record->name);
 	result->x = palloc0_array(double, record->features->width);
+	result->answers = palloc0_array(text *, record->spec.nclasses);
 	result->next = site->fn_extra;
 	site->fn_extra = result;
 	MemoryContextSwitchTo(caller);
@@ -139,8 +143,8 @@ find_site(FmgrInfo *site, text *name)
 		const char *known = candidate->model->record->name;
 
 		if (candidate->model->valid &&
-			strlen(known) == VARSIZE_ANY_EXHDR(name) &&
-			memcmp(known, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)) == 0)
+			candidate->name_length == VARSIZE_ANY_EXHDR(name) &&
+			memcmp(known, VARDATA_ANY(name), candidate->name_length) == 0)
 			return candidate;
 	}
 	return open_site(site, name);
@@ -294,7 +298,7 @@ recall(PredictSite *predict, const Wish *wish, Answer *answer, LedgerMemo *memo)
 	const void *question;
 	Size		size;
 
-	if (repeat_find(predict->repeats, &predict->price, wish, predict->x, answer))
+	if (repeat_find(&predict->repeats, &predict->price, wish, predict->x, answer))
 		return true;
 	if (predict->memo_limit == 0)
 		return false;
@@ -312,7 +316,7 @@ recall(PredictSite *predict, const Wish *wish, Answer *answer, LedgerMemo *memo)
 	answer->isnull = memo->isnull;
 	answer->class_index = memo->class_index;
 	answer->score = memo->score;
-	repeat_remember(predict->repeats, wish, predict->x, answer);
+	repeat_remember(&predict->repeats, wish, predict->x, answer);
 	return true;
 }
 
@@ -320,7 +324,7 @@ recall(PredictSite *predict, const Wish *wish, Answer *answer, LedgerMemo *memo)
 static void
 keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *memo)
 {
-	repeat_remember(predict->repeats, wish, predict->x, answer);
+	repeat_remember(&predict->repeats, wish, predict->x, answer);
 	if (predict->memo_limit == 0 || predict->memo_full)
 		return;
 	memo->isnull = answer->isnull;
@@ -350,14 +354,29 @@ ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wis
 	return answer;
 }
 
-const char *
+/* Lives as long as the call site: answers are many, classes few. */
+static text *
+class_as_text(FmgrInfo *site, PredictSite *predict, int class_index)
+{
+	if (unlikely(predict->answers[class_index] == NULL))
+	{
+		MemoryContext caller = MemoryContextSwitchTo(site->fn_mcxt);
+
+		predict->answers[class_index] =
+			cstring_to_text(predict->model->record->spec.classes[class_index]);
+		MemoryContextSwitchTo(caller);
+	}
+	return predict->answers[class_index];
+}
+
+text *
 request_predict(FmgrInfo *site, text *name, InputForm form, Datum input)
 {
 	PredictSite *predict = find_site(site, name);
 	Wish		wish = {0};
 	Answer		answer = ask(site, predict, form, input, &wish);
 
-	return answer.isnull ? NULL : predict->model->record->spec.classes[answer.class_index];
+	return answer.isnull ? NULL : class_as_text(site, predict, answer.class_index);
 }
 
 bool

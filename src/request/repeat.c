@@ -55,7 +55,7 @@ typedef struct RepeatMemory
 	/* who may ask, as last seen */
 	Oid			role;
 	uint64		epoch;
-	TimestampTz checked_at;
+	TimestampTz good_until;
 } RepeatMemory;
 
 static int	repeat_memory_kb = DEFAULT_REPEAT_KB;
@@ -69,11 +69,11 @@ entry_at(const RepeatMemory *memory, int position)
 }
 
 static RepeatMemory *
-memory_of(RepeatHandle handle)
+memory_of(const RepeatHandle *handle)
 {
-	if (handle.slot < 0 || memories[handle.slot].serial != handle.serial)
+	if (handle->slot < 0 || memories[handle->slot].serial != handle->serial)
 		return NULL;
-	return &memories[handle.slot];
+	return &memories[handle->slot];
 }
 
 /* ---------- opening ---------- */
@@ -203,13 +203,10 @@ grow(RepeatMemory *memory)
 }
 
 static RepeatEntry *
-find_entry(RepeatMemory *memory, Oid role, const Wish *wish, const double *x)
+find_entry(RepeatMemory *memory, uint32 hash, Oid role, const Wish *wish, const double *x)
 {
-	uint32		hash;
-
 	if (memory->count == 0)
 		return NULL;
-	hash = hash_question(memory, role, wish, x);
 	for (int32 i = *bucket_of(memory, hash); i != NOBODY; i = entry_at(memory, i)->next)
 	{
 		RepeatEntry *entry = entry_at(memory, i);
@@ -229,39 +226,42 @@ static bool
 may_still_ask(RepeatMemory *memory, const LedgerPrice *price, Oid role)
 {
 	uint64		epoch = ledger_epoch();
-	TimestampTz now = GetCurrentTimestamp();
 
 	if (memory->role == role && memory->epoch == epoch &&
-		now - memory->checked_at < RIGHTS_MAX_AGE_US)
+		!ledger_time_has_come(memory->good_until))
 		return true;
 	if (!ledger_quote(price, role, 1).has_account)
 		return false;
 	memory->role = role;
 	memory->epoch = epoch;
-	memory->checked_at = now;
+	memory->good_until = GetCurrentTimestamp() + RIGHTS_MAX_AGE_US;
 	return true;
 }
 
 bool
-repeat_find(RepeatHandle handle, const LedgerPrice *price, const Wish *wish, const double *x,
+repeat_find(RepeatHandle *handle, const LedgerPrice *price, const Wish *wish, const double *x,
 			Answer *answer)
 {
 	RepeatMemory *memory = memory_of(handle);
-	Oid			role = asking_role();
-	RepeatEntry *entry = memory ? find_entry(memory, MUTANT(repeats_for_all) ? InvalidOid : role,
-											 wish, x) : NULL;
+	RepeatEntry *entry;
+	Oid			role;
 
-	if (entry == NULL || !may_still_ask(memory, price, role))
+	if (memory == NULL)
+		return false;
+	role = MUTANT(repeats_for_all) ? InvalidOid : asking_role();
+	handle->hash = hash_question(memory, role, wish, x);
+	entry = find_entry(memory, handle->hash, role, wish, x);
+	if (entry == NULL || !may_still_ask(memory, price, asking_role()))
 		return false;
 	*answer = entry->answer;
 	return true;
 }
 
 void
-repeat_remember(RepeatHandle handle, const Wish *wish, const double *x, const Answer *answer)
+repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x,
+				const Answer *answer)
 {
 	RepeatMemory *memory = memory_of(handle);
-	Oid			role = MUTANT(repeats_for_all) ? InvalidOid : asking_role();
 	RepeatEntry *entry;
 	int			position;
 
@@ -276,8 +276,8 @@ repeat_remember(RepeatHandle handle, const Wish *wish, const double *x, const An
 		unlink_entry(memory, position);
 	}
 	entry = entry_at(memory, position);
-	entry->hash = hash_question(memory, role, wish, x);
-	entry->role = role;
+	entry->hash = handle->hash;
+	entry->role = MUTANT(repeats_for_all) ? InvalidOid : asking_role();
 	entry->wish = *wish;
 	entry->answer = *answer;
 	memcpy(entry->x, x, memory->width * sizeof(double));

@@ -31,14 +31,17 @@ typedef struct RepeatHandle
 {
 	int			slot;			/* -1: none */
 	uint64		serial;
+	uint32		hash;			/* of the question last looked for */
 } RepeatHandle;
 
 extern RepeatHandle repeat_open(const ModelRecord *model);
 
 /* True if the current role has had an answer and may still ask for it. */
-extern bool repeat_find(RepeatHandle handle, const LedgerPrice *price, const Wish *wish,
+extern bool repeat_find(RepeatHandle *handle, const LedgerPrice *price, const Wish *wish,
 						const double *x, Answer *answer);
-extern void repeat_remember(RepeatHandle handle, const Wish *wish, const double *x,
+
+/* The question that was just looked for. */
+extern void repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x,
 							const Answer *answer);
 
 extern void repeat_init(void);

@@ -84,8 +84,11 @@ typedef enum InputForm
 	INPUT_ROW
 } InputForm;
 
-/* One private answer, NULL if it is unstable; state lives in the call site's fn_extra. */
-extern const char *request_predict(FmgrInfo *site, text *model, InputForm form, Datum input);
+/*
+ * One private answer, NULL if it is unstable.  State lives in the call site's
+ * fn_extra, and so does the answer: it is not to be freed or changed.
+ */
+extern text *request_predict(FmgrInfo *site, text *model, InputForm form, Datum input);
 
 /* The same for a number; false: an unstable answer.  precision 0: the model's own. */
 extern bool request_score(FmgrInfo *site, text *model, InputForm form, Datum input,

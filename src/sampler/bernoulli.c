@@ -20,12 +20,23 @@ bernoulli_wide(uint128 numerator, uint128 denominator)
 	return sample_uniform_wide(denominator) < numerator;
 }
 
+/* The same where 64 bits suffice, as they mostly do. */
+static inline bool
+bernoulli_narrow(uint64 numerator, uint64 denominator)
+{
+	if (numerator >= denominator)
+		return true;
+	if (numerator == 0)
+		return false;
+	return sample_uniform(denominator) < numerator;
+}
+
 bool
 sample_bernoulli(uint64 numerator, uint64 denominator)
 {
 	if (unlikely(denominator == 0))
 		sampler_out_of_range("sample_bernoulli");
-	return bernoulli_wide(numerator, denominator);
+	return bernoulli_narrow(numerator, denominator);
 }
 
 /*
@@ -44,6 +55,27 @@ bernoulli_exp_fraction(uint128 numerator, uint128 denominator)
 	return k % 2 == 1;
 }
 
+static bool
+bernoulli_exp_fraction_narrow(uint64 numerator, uint64 denominator)
+{
+	uint64		k = 1;
+
+	while (bernoulli_narrow(numerator, denominator) && bernoulli_narrow(1, k))
+		k++;
+	return k % 2 == 1;
+}
+
+static bool
+bernoulli_exp_narrow(uint64 numerator, uint64 denominator)
+{
+	for (uint64 whole = numerator / denominator; whole > 0; whole--)
+	{
+		if (!bernoulli_exp_fraction_narrow(1, 1))
+			return false;
+	}
+	return bernoulli_exp_fraction_narrow(numerator % denominator, denominator);
+}
+
 /*
  * exp(-g) is exp(-1) to the power of g's whole part, times the exponential of
  * the rest.  The loop stops at the first failure, so a huge g costs little.
@@ -55,6 +87,8 @@ sample_bernoulli_exp_wide(uint128 numerator, uint128 denominator)
 
 	if (unlikely(denominator == 0))
 		sampler_out_of_range("sample_bernoulli_exp");
+	if (numerator <= PG_UINT64_MAX && denominator <= PG_UINT64_MAX)
+		return bernoulli_exp_narrow((uint64) numerator, (uint64) denominator);
 
 	for (whole = numerator / denominator; whole > 0; whole--)
 	{
