@@ -39,7 +39,7 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 # Targets that set up their own machine must work before PGXS is installed.
-SELF_CONTAINED = demo test bench
+SELF_CONTAINED = demo test audit bench
 ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard $(PGXS)),)
 $(error PGXS not found (pg_config: $(PG_CONFIG)); install postgresql-server-dev for your server, or run "make test", which does)
@@ -90,6 +90,8 @@ src/mechanism/gradient_sums.o: override CFLAGS += -O3 -fno-trapping-math -fno-ma
 .PHONY: $(SELF_CONTAINED)
 test:
 	@test/run.sh
+audit:
+	@test/audit/run.sh
 demo:
 	@test/demo/run.sh
 bench:

@@ -27,7 +27,7 @@
 	M(stream_half_width, "a threshold of half the width, as in the same paper's algorithm 6, where a factor 2 is missing") \
 	M(stream_unsplit_noise, "noise of scale 1/epsilon for threshold and distances alike, as if there were one of them") \
 	M(stream_one_more, "a stream ends after T + 1 failures, as \"c <= T\" does in the same paper's algorithms 1 and 3") \
-	M(stream_threshold_kept, "the threshold stays when it has seen a failure (\"SVT\" variants that Lyu, Su, Li 2017 list)") \
+	M(stream_distance_bare, "a noisy threshold, and distances without noise, as in a variant that Lyu, Su, Li 2017 found broken") \
 	M(stream_delta_once, "a stream is charged the delta of one of its T runs") \
 	/* threshold */ \
 	M(threshold_whole_step, "steps of epsilon instead of epsilon/2, as in Dwork, Feldman's overview: right for rows added, not for changed ones") \

@@ -209,7 +209,7 @@ count_failure(Batch *batch, const LedgerRequest *request, Stream *stream, const 
 	note(batch, request, stream, "unstable", why);
 	if (stream->run >= stream->unstable + (MUTANT(stream_one_more) ? 1 : 0))
 		close_it(batch, request, stream, STREAM_USED_UP);
-	else if (!MUTANT(stream_threshold_kept))
+	else
 		stream->threshold = sparse_threshold(stream->epsilon, stream->width);
 }
 

@@ -1,0 +1,131 @@
+#!/bin/bash
+# make audit: the conformance table at length, or known mistakes (docs/audit.md).
+#
+#	make audit						all rows, and privpred.audit of all mechanisms
+#	make audit ROWS="run; tie"		only these
+#	make audit MUTANT=name			builds that mistake, and fails if it is caught, by what
+#	make audit MUTANTS=all			builds every mistake, and fails unless each is caught
+#	make audit MUTANTS="a b"		some of them
+#	KEEP=1							leaves the work directory with all logs
+. "$(dirname "$0")/../lib/common.sh"
+enter_sandbox test/audit/run.sh "$@"
+
+log=$sandbox/log
+started=$SECONDS
+
+# mutant_cell NAME COLUMN: of mutants.txt, trimmed.
+mutant_cell() {
+	awk -F'|' -v name="$1" -v column="$2" '
+		/^#/ { next }
+		{ key = $1; gsub(/[ \t]/, "", key) }
+		key == name { cell = $column; gsub(/^[ \t]+|[ \t]+$/, "", cell); print cell }' test/audit/mutants.txt
+}
+
+listed_mutants() { sed -n 's/^\tM(\([a-z_]*\),.*/\1/p' src/mutant.h; }
+
+# tap NAME LOG: a file of test/t.
+tap() {
+	local dir=$sandbox/tap/$1
+	rm -rf "$dir"
+	mkdir -p "$dir" "$sandbox/ports"
+	PG_REGRESS=$pgxs/src/test/regress/pg_regress PG_TEST_PORT_DIR=$sandbox/ports \
+		TEMP_CONFIG=$sandbox/src/test/tap.conf TESTDIR=$dir TESTDATADIR=$dir/tmp_check TESTLOGDIR=$dir/tmp_check/log \
+		JOB_TIMEOUT=7200 run_job "$2" perl -I "$pgxs/src/test/perl" -I test/lib "test/t/$1.pl"
+}
+
+failures() { { grep -h '^not ok' "$1" || true; } | sed 's/^not ok [0-9]* - //'; }
+
+# ---------- mutants ----------
+
+# check_one NAME WHAT: says in a line what WHAT finds; fails if it finds nothing.
+# An error is no finding.
+check_one() {
+	local name=$1 what=$2 out=$log/$1.${2//[^a-z0-9_]/_}.log found
+	case $what in
+		rows) AUDIT_ROWS=$(mutant_cell "$name" 2) tap 020_conformance "$out" || true ;;
+		audit) AUDIT_MECHANISMS=$(mutant_cell "$name" 3) tap 035_audit "$out" || true ;;
+		unit/*) run_job "$out" bash test/unit/run.sh "$sandbox/unit" "${what#unit/}" || true ;;
+		t/*) tap "${what#t/}" "$out" || true ;;
+		*) die "mutants.txt: \"$what\" is no test" ;;
+	esac
+	found=$(failures "$out" | wc -l)
+	if [ "$found" -eq 0 ]; then
+		printf '    %-24s nothing found\n' "$what"
+		tail -n 5 "$out" | sed 's/^/        /'
+		return 1
+	fi
+	failures "$out" | sed 's/^/        /' | cut -c 1-160 >>"$log/$name.findings"
+	printf '    %-24s caught: %s\n' "$what" "$(failures "$out" | head -n 1 | cut -c 1-110)"
+	# All rows that are named must fail.
+	if [ "$what" = rows ]; then
+		local wanted
+		wanted=$(mutant_cell "$name" 2 | tr ';' '\n' | wc -l)
+		[ "$found" -ge "$wanted" ] || { echo "        only $found of $wanted rows"; return 1; }
+	fi
+}
+
+build_mutant() {
+	export MUTANT=$1
+	if [ -z "${pgxs:-}" ]; then
+		build && stage
+	else
+		build && cp privpred.so "$(find "$sandbox/stage" -name privpred.so)"
+	fi || die "mutant \"$1\" does not build"
+}
+
+# Everything that mutants.txt names; fails unless all of it finds something.
+check_mutant() {
+	local name=$1 what status=0 checks=()
+	[ -n "$(mutant_cell "$name" 1)" ] || { echo "$name: not in mutants.txt"; return 1; }
+	build_mutant "$name"
+	printf '%s\n' "$name"
+	[ -z "$(mutant_cell "$name" 2)" ] || checks+=(rows)
+	[ -z "$(mutant_cell "$name" 3)" ] || checks+=(audit)
+	read -ra more < <(mutant_cell "$name" 4)
+	checks+=(${more[@]+"${more[@]}"})
+	[ ${#checks[@]} -gt 0 ] || status=1
+	for what in "${checks[@]}"; do
+		check_one "$name" "$what" || status=1
+	done
+	return $status
+}
+
+if [ -n "${MUTANTS:-}" ]; then
+	[ "$MUTANTS" != all ] || MUTANTS=$(listed_mutants)
+	caught=0
+	escaped=()
+	for name in $MUTANTS; do
+		if check_mutant "$name"; then
+			caught=$((caught + 1))
+		else
+			escaped+=("$name")
+		fi
+	done
+	printf '\n%d mutants caught, %d escaped%s (%d s)\n' "$caught" "${#escaped[@]}" \
+		"${escaped[*]:+: ${escaped[*]}}" $((SECONDS - started))
+	[ ${#escaped[@]} -eq 0 ] || exit 1
+	exit 0
+fi
+
+if [ -n "${MUTANT:-}" ]; then
+	if check_mutant "$MUTANT"; then
+		printf '\n%s is caught by:\n' "$MUTANT"
+		cat "$log/$MUTANT.findings"
+		exit 1
+	fi
+	printf '\n%s escapes\n' "$MUTANT"
+	exit 0
+fi
+
+# ---------- the table at length ----------
+
+build
+stage
+status=0
+AUDIT_DRAWS=long
+export AUDIT_DRAWS
+[ -z "${ROWS:-}" ] || export AUDIT_ROWS=$ROWS
+tap 020_conformance "$log/conformance.log" || status=1
+grep -E '^(not )?ok' "$log/conformance.log" || tail -n 30 "$log/conformance.log"
+printf '\n%d held, %d violated (%d s)\n' "$(grep -c '^ok' "$log/conformance.log")" "$(failures "$log/conformance.log" | wc -l)" $((SECONDS - started))
+exit $status

@@ -1,0 +1,508 @@
+# Runs rows of test/audit/conformance.txt, which says what its columns mean,
+# from CREATE TABLE to the last answer, with real accounts.
+package Privpred::Conformance;
+
+use strict;
+use warnings;
+use Carp qw(croak);
+use Exporter qw(import);
+use List::Util qw(max sum0);
+use Privpred::Stats qw(audit_epsilon audit_range clopper_pearson_lower clopper_pearson_upper);
+
+our @EXPORT_OK = qw(read_rows prepare run_row);
+
+# False alarms: at most this often for each row, so below 1e-6 for all of them.
+my $ALARM = 1e-8;
+
+# ---------- set-ups ----------
+
+# "echo" is a teacher that repeats the last label with x = 1.  One with a single
+# class would not be asked, hence the other rows.
+my $ECHO = q{learner => 'sql', options => '{"train": "public.echo_train", "predict": "public.echo_predict"}'};
+
+# Columns of the table, arguments of protect and of create_model.  Options of a
+# row are added to those here.
+my %SETUPS = (
+	votes => {
+		x       => 'float8',
+		model   => q{features => '["x"]'},
+		classes => 'a,b',
+		learner => 'echo',
+		fill    => 'fill_votes'
+	},
+	echo => {
+		x       => 'float8',
+		model   => q{features => '["x"]'},
+		classes => 'a,b',
+		learner => 'echo',
+		fill    => 'fill_echo'
+	},
+	stumps => {
+		x       => 'float8',
+		model   => q{features => '{"x": {"min": 0, "max": 1000}}', learner => 'stump', teachers => 41},
+		classes => 'a,b',
+		fill    => 'fill_stumps'
+	},
+	numbers => {
+		x       => 'float8',
+		protect => 'declared_units => 1000',
+		model   => q{features => '{"x": {"min": 0, "max": 10}}'},
+		classes => 'no,yes',
+		rows    => 1
+	},
+	levels => {
+		x       => 'text',
+		protect => 'declared_units => 10000',
+		model   => q{features => '{"x": {"levels": ["a", "b"]}}'},
+		classes => '0,1'
+	},
+	labels => {
+		x       => 'text',
+		protect => q{declared_units => 10000, protects => 'labels'},
+		model   => q{features => '{"x": {"levels": ["a", "b"]}}'},
+		classes => '0,1'
+	},
+	batches => {
+		x       => 'text',
+		protect => 'declared_units => 220',
+		model   => q{features => '{"x": {"levels": ["a", "b"]}}'},
+		classes => '0,1',
+		fill    => 'fill_batches'
+	},
+	single => {
+		x       => 'float8',
+		protect => 'declared_units => 1',
+		model   => q{features => '["x"]'},
+		classes => 'a,b'
+	},
+	corner => {
+		x       => 'float8',
+		y       => 'float8',
+		protect => 'declared_units => 10',
+		model   => q{features => '["x"]'},
+		rows    => 1
+	});
+
+my %CHARGED_ONCE = map { $_ => 1 } qw(cover label_private littlestone gradient);
+
+my $SQL = q{
+CREATE EXTENSION privpred;
+CREATE FUNCTION echo_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT CASE WHEN x[1] = 1 THEN label ELSE state END';
+CREATE AGGREGATE echo_train(text, float8[]) (SFUNC = echo_step, STYPE = text);
+CREATE FUNCTION echo_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT state';
+CREATE TABLE constants (hypothesis text, point text, label int);
+INSERT INTO constants SELECT h, p, h FROM unnest('{0,1}'::int[]) h, unnest('{a,b}'::text[]) p;
+CREATE TABLE labellings (hypothesis text, point text, label int);
+INSERT INTO labellings SELECT h, p, CASE p WHEN 'a' THEN h & 1 ELSE h >> 1 END FROM generate_series(0, 3) h, unnest('{a,b}'::text[]) p;
+CREATE ROLE pure;
+CREATE ROLE finite;
+
+-- One unit for each teacher: the salt is public, so such ids can be found.
+CREATE FUNCTION unit_of_teacher(model text) RETURNS TABLE (t int, id int) LANGUAGE sql AS $$
+SELECT DISTINCT ON (2) privpred.teacher_of(id, m.salt, m.teachers), id
+FROM generate_series(1, 2000) id, privpred.model m WHERE m.name = $1 ORDER BY 2, 1
+$$;
+
+-- A released model is drawn by training.  The owner asks without an account.
+CREATE TABLE question (x text, y int);
+INSERT INTO question VALUES ('b', 1);
+CREATE FUNCTION trained_answers(model text, role text, x jsonb, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. n LOOP
+		PERFORM privpred.retrain(model);
+		IF role = 'owner' THEN
+			RETURN NEXT (privpred.evaluate(model, 'question')).private_accuracy::int;
+			CONTINUE;
+		END IF;
+		PERFORM set_config('role', role, false);
+		RETURN NEXT private_predict(model, x);
+		PERFORM set_config('role', 'none', false);
+	END LOOP;
+END $$;
+
+-- "labels labels, then NULL", from as many fresh thresholds
+CREATE FUNCTION runs(model text, first float8, labels int, last float8, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	FOR i IN 1 .. n LOOP
+		FOR j IN 1 .. labels LOOP
+			answer := private_predict(model, ARRAY[first]);
+			EXIT WHEN answer IS NULL;
+		END LOOP;
+		IF answer IS NOT NULL THEN
+			answer := private_predict(model, ARRAY[last]);
+			RETURN NEXT CASE WHEN answer IS NULL THEN 'yes' ELSE 'no' END;
+		ELSE
+			RETURN NEXT 'no';
+		END IF;
+		-- a tie ends the run; a broken threshold may let all of them pass
+		FOR j IN 1 .. 200 LOOP
+			EXIT WHEN answer IS NULL;
+			answer := private_predict(model, ARRAY[305.0]);
+		END LOOP;
+		IF answer IS NOT NULL THEN
+			RETURN QUERY SELECT 'no' FROM generate_series(i + 1, n);
+			RETURN;
+		END IF;
+	END LOOP;
+END $$;
+
+-- is a question, asked of a fresh threshold, answered?
+CREATE FUNCTION first_labels(question text, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	stable bool;
+BEGIN
+	FOR i IN 1 .. n LOOP
+		EXECUTE question INTO stable;
+		RETURN NEXT CASE WHEN stable THEN 'yes' ELSE 'no' END;
+		WHILE stable LOOP
+			EXECUTE question INTO stable;
+		END LOOP;
+	END LOOP;
+END $$;
+};
+
+# ---------- rows ----------
+
+# Arithmetic of a table, and nothing else.
+sub _number
+{
+	my ($text) = @_;
+	croak "not a number: $text" unless $text =~ m{^(?:exp|sqrt|\d[eE]-|[-+*/().\d\s])+$};
+	## no critic
+	my $value = eval $text;
+	croak "not a number: $text" unless defined $value;
+	return $value;
+}
+
+# Reads the table: a list of hashes.
+sub read_rows
+{
+	my ($file) = @_;
+	my @rows;
+
+	open my $in, '<', $file or croak "$file: $!";
+	while (my $line = <$in>)
+	{
+		next if $line =~ /^\s*(?:#|$)/;
+		$line =~ s/\s+$//;
+		my @cells = map { s/^\s+|\s+$//gr } split /\|/, $line;
+		croak "$file, line $.: not nine cells" unless @cells == 9;
+		my %row;
+		@row{qw(name setup model account table neighbour question claim draws)} = @cells;
+		croak "$file, line $.: no such set-up" unless $SETUPS{ $row{setup} };
+		@row{qw(short long)} = split ' ', $row{draws};
+		($row{mechanism}, my @parameters) = split ' ', $row{model};
+		$row{parameters} = { map { /^(.*?)=(.*)$/ ? ($1 => $2) : ($_ => 1) } @parameters };
+		croak "$file: \"$row{name}\" is there twice" if grep { $_->{name} eq $row{name} } @rows;
+		push @rows, \%row;
+	}
+	close $in;
+	return @rows;
+}
+
+# Once for a database; $sql runs statements and returns what they print.
+sub prepare
+{
+	my ($sql) = @_;
+	$sql->($SQL);
+	return;
+}
+
+# ---------- models ----------
+
+my %PARAMETERS = map { $_ => 1 } qw(epsilon teachers classes rows units target cap unstable of_run twice);
+
+sub _create_model
+{
+	my ($sql, $row, $table, $epsilon) = @_;
+	my $setup = $SETUPS{ $row->{setup} };
+	my %p = %{ $row->{parameters} };
+	my @options;
+	my $rows = $p{rows} // $setup->{rows};
+	my $protect = $setup->{protect} ? ", $setup->{protect}" : '';
+	my $model = $setup->{model};
+	my $y = $setup->{y} // ($setup->{classes} && $setup->{classes} eq '0,1' ? 'int' : 'text');
+
+	$protect =~ s/declared_units => \d+/declared_units => $p{units}/ if $p{units};
+	$protect .= ", max_rows_per_unit => $rows" if $rows;
+	$protect .= ", epsilon_cap => $p{cap}" if $p{cap};
+	foreach my $key (sort grep { !$PARAMETERS{$_} } keys %p)
+	{
+		my $value = $key eq 'class_table' ? "public.$p{$key}" : $p{$key};
+		push @options, qq{"$key": } . ($value =~ /^[\d.]+$/ ? $value : qq{"$value"});
+	}
+	push @options, '"target": {"min": -1, "max": 1}' if $p{target};
+	push @options, '"train": "public.echo_train", "predict": "public.echo_predict"' if $setup->{learner};
+	$model .= ", learner => 'sql'" if $setup->{learner};
+	$model .= ", classes => '{" . ($p{classes} // $setup->{classes}) . "}'" unless $p{target};
+	$model .= ", teachers => $p{teachers}" if $p{teachers};
+	$model .= ", options => '{" . join(', ', @options) . "}'" if @options;
+
+	$sql->(qq{
+CREATE TABLE $table (visit int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id int NOT NULL, x $setup->{x} NOT NULL, y $y);
+SELECT privpred.protect('$table', unit => 'id'$protect);
+SELECT privpred.grant_budget('pure', '$table', epsilon => 1e6),
+	privpred.grant_budget('finite', '$table', epsilon => 1e6, delta => 0.9, per_answer => 0.1),
+	privpred.grant_budget(current_user::regrole, '$table', epsilon => 1e6, delta => 0.99);
+SELECT privpred.create_model('$table', '$table', label => 'y', mechanism => '$row->{mechanism}', epsilon => $epsilon, $model);
+});
+	return;
+}
+
+# ---------- tables ----------
+
+sub fill_votes
+{
+	my ($table, $votes) = @_;
+	my $list = join(',', split //, $votes);
+	return qq{INSERT INTO $table (id, x, y)
+SELECT u.id, r.x, CASE WHEN r.x = 1 THEN l.label WHEN l.label = 'a' THEN 'b' ELSE 'a' END
+FROM unit_of_teacher('$table') u, unnest(string_to_array('$list', ',')) WITH ORDINALITY l (label, i), (VALUES (1), (0)) r (x)
+WHERE l.i = u.t + 1 ORDER BY r.x, u.id;
+};
+}
+
+sub _insert_rows
+{
+	my ($table, $rows) = @_;
+	my @values;
+
+	return '' if $rows eq '-';
+	foreach my $item (split ' ', $rows)
+	{
+		my ($unit, $x, $y, $times) = $item =~ /^(\d+):([^=]+)=([^*]+)(?:\*(\d+))?$/ or croak "not a row: $item";
+		push @values, ("($unit, '$x', '$y')") x ($times // 1);
+	}
+	return "INSERT INTO $table (id, x, y) VALUES " . join(', ', @values) . ";\n";
+}
+
+# Every unit has a row of either class, which no teacher repeats.
+sub fill_echo
+{
+	my ($table, $rows) = @_;
+	return qq{INSERT INTO $table (id, x, y) SELECT i, 0, y FROM generate_series(1, 12) i, (VALUES ('a'), ('b')) r (y);\n} . _insert_rows($table, $rows);
+}
+
+# Each teacher is a stump with a threshold of its own, so that the question
+# chooses how many say b.
+sub fill_stumps
+{
+	my ($table, $turned) = @_;
+	my $list = $turned eq '-' ? '' : $turned;
+	return qq{INSERT INTO $table (id, x, y)
+SELECT u.id, 100 + 10 * u.t + side, CASE WHEN (side > 0) <> (u.t = ANY ('{$list}'::int[])) THEN 'b' ELSE 'a' END
+FROM unit_of_teacher('$table') u, unnest(ARRAY[-1, 1]) side;
+};
+}
+
+# The unit stands for a batch of the first epoch, from which so many units are taken.
+sub fill_batches
+{
+	my ($table, $rows) = @_;
+	my (@values, %taken);
+
+	foreach my $item (split ' ', $rows)
+	{
+		my ($batch, $x, $y, $times) = $item =~ /^(\d+):([^=]+)=([^*]+)(?:\*(\d+))?$/ or croak "not a row: $item";
+		foreach (1 .. $times // 1)
+		{
+			$taken{$batch}++;
+			push @values, "($batch, $taken{$batch}, '$x', $y)";
+		}
+	}
+	my $list = join(', ', @values);
+	return qq{WITH units AS (SELECT id, batch, row_number() OVER (PARTITION BY batch ORDER BY id) AS place FROM
+	(SELECT id, mod(CASE WHEN h < 0 THEN h + 18446744073709551616 ELSE h END, (m.options ->> 'batches')::int) AS batch
+	FROM generate_series(1, 2000) id, privpred.model m, LATERAL (SELECT privpred.unit_hash(id, m.salt)::numeric AS h) s WHERE m.name = '$table') s)
+INSERT INTO $table (id, x, y) SELECT u.id, v.x, v.y FROM (VALUES $list) v (batch, place, x, y) JOIN units u USING (batch, place);
+};
+}
+
+# ---------- answers ----------
+
+sub _query
+{
+	my ($row, $table, $n) = @_;
+	my $question = $row->{question};
+	my $role = $row->{account};
+	my ($how) = $question =~ s/^(rolled back|after pure|student) // ? $1 : '';
+	my $x = sub { my ($value) = @_; return $value =~ /^[\d.]+$/ ? qq{'{"x": $value}'::jsonb} : qq{'{"x": "$value"}'::jsonb} };
+
+	if ($question =~ /^x = (\S+)$/)
+	{
+		my $at = $x->($1);
+		return qq{SELECT a FROM trained_answers('$table', '$role', $at, $n) a} if $CHARGED_ONCE{ $row->{mechanism} };
+		my $model = $how eq 'student' ? "${table}_student" : $table;
+		return qq{SELECT private_predict('$model', $at) a FROM generate_series(1, $n)};
+	}
+	return qq{SELECT CASE WHEN private_score('$table', } . $x->($1) . qq{) >= $2 THEN 'yes' ELSE 'no' END a FROM generate_series(1, $n)}
+	  if $question =~ /^(\S+) >= (\S+)$/;
+	return qq{SELECT CASE WHEN private_predict('$table', } . $x->($1) . qq{) = private_predict('$table', } . $x->($2) . qq{) THEN 'yes' ELSE 'no' END a FROM generate_series(1, $n)}
+	  if $question =~ /^agree (\S+) (\S+)$/;
+	return qq{SELECT a FROM runs('$table', $1, $2, $3, $n) a} if $question =~ /^(\S+)\*(\d+) (\S+)$/;
+	if ($question =~ /^label (\S+)$/)
+	{
+		my $call = $row->{mechanism} eq 'soft' ? 'private_score' : 'private_predict';
+		return qq{SELECT a FROM first_labels('SELECT $call(''$table'', ARRAY[$1]) IS NOT NULL', $n) a};
+	}
+	croak "not a question: $question";
+}
+
+# Draws n answers of a table: a hash from answer to how often it came.
+sub _counts
+{
+	my ($sql, $row, $table, $rows, $n) = @_;
+	my $fill = $SETUPS{ $row->{setup} }{fill} // '_insert_rows';
+	my $role = $row->{account} eq 'cap' ? 'pure' : $row->{account};
+	my $set_role = $role eq 'own' || $CHARGED_ONCE{ $row->{mechanism} } ? '' : "SET ROLE $role;";
+	my %counts;
+
+	{
+		no strict 'refs';
+		$sql->("TRUNCATE $table;\n" . &{$fill}($table, $rows) . "SELECT privpred.retrain('$table')");
+	}
+	# No budget has room for thousands of runs with such a delta: one run is
+	# bought, and the number of them changed behind everybody's back.
+	my %p = (unstable => 1, of_run => 0.02, %{ $row->{parameters} });
+	$sql->(qq{SELECT privpred.open_stream('$table', $p{unstable}, $p{epsilon}, $p{of_run});
+		UPDATE privpred.stream SET unstable_limit = 1000000 WHERE status = 'open'})
+	  if $row->{mechanism} =~ /^(?:sparse|soft)$/;
+	my $query = 'SELECT a, count(*) FROM (' . _query($row, $table, $n) . ') s GROUP BY a';
+	$query = "BEGIN; $query; ROLLBACK" if $row->{question} =~ /^rolled back/;
+	$set_role = "SET privpred.repeat_memory = '4MB'; SET ROLE pure; $query; $set_role" if $row->{question} =~ /^after pure/;
+	$sql->(qq{CREATE TABLE ${table}_public AS SELECT i::float8 AS x FROM generate_series(1, 10) i;
+		SELECT privpred.revoke_budget(current_user::regrole, '$table');
+		SELECT privpred.distill('${table}_student', '$table', '${table}_public', 'stump')})
+	  if $row->{question} =~ /^student/;
+	foreach my $line (split /\n/, $sql->("$set_role $query"))
+	{
+		my ($answer, $count) = split /\|/, $line;
+		$counts{$answer} = $count if defined $count;
+	}
+	return \%counts;
+}
+
+# ---------- claims ----------
+
+# A lower bound on the relative entropy of the coin "it is a", in either table,
+# to that in the other.
+sub _entropy
+{
+	my ($n, $from, $to) = @_;
+	my $largest = 0;
+
+	foreach my $answer (keys %$from)
+	{
+		foreach my $pair ([ $from, $to ], [ $to, $from ])
+		{
+			my $p = clopper_pearson_lower($pair->[0]{$answer} // 0, $n, $ALARM / 8);
+			my $q = clopper_pearson_upper($pair->[1]{$answer} // 0, $n, $ALARM / 8);
+			next if $p <= $q || $q >= 1;
+			$largest = max($largest, $p * log($p / $q) + ($p < 1 ? (1 - $p) * log((1 - $p) / (1 - $q)) : 0));
+		}
+	}
+	return $largest;
+}
+
+# The standard normal distribution function, by its series.
+sub _normal_cdf
+{
+	my ($x) = @_;
+	my ($term, $sum) = ($x, $x);
+	for my $i (1 .. 200)
+	{
+		$term *= $x * $x / (2 * $i + 1);
+		$sum += $term;
+	}
+	return 0.5 + $sum * exp(-$x * $x / 2) / sqrt(8 * atan2(1, 1));
+}
+
+# Tiny deltas cannot be audited, and the conversion from Rényi divergence leaves
+# slack that would hide a doubled sensitivity.  So the claim is taken where it is
+# tight: whoever pays (epsilon, delta) pays for Gaussian noise with
+# (sensitivity / sigma)^2 = 2 rho, and no event may then tell the tables apart by
+# more than the total variation between two such Gaussians.
+sub _gaussian_variation
+{
+	my ($epsilon, $delta) = @_;
+	my $held = sub { my ($a) = @_; return ($epsilon + log($a / ($a - 1)) - (log(2 / $delta) - log($a)) / ($a - 1)) / $a };
+	my $rho = max(map { $held->(1 + 1.001**$_) } -5000 .. 10000);
+	return 2 * _normal_cdf(sqrt(2 * $rho) / 2) - 1;
+}
+
+# What an account has paid for n answers: not less than is claimed, nor more than
+# rounding up each of them explains.
+sub _price_result
+{
+	my ($sql, $row, $table, $n) = @_;
+	my ($kind, $formula) = $row->{claim} =~ /^(price|delta) (.*)$/;
+	# What was reserved and not used comes back soon after.
+	$sql->(q{DO $$ BEGIN FOR i IN 1 .. 600 LOOP EXIT WHEN NOT EXISTS (SELECT FROM privpred.open_lease); PERFORM pg_sleep(0.1); END LOOP; END $$});
+	my $role = $row->{account} eq 'cap' ? '0' : $row->{account} eq 'own' ? 'current_user' : "'$row->{account}'";
+	my ($order, $spent, $delta) = split /\|/, $sql->(qq{SELECT coalesce(a.renyi_order / 1048576.0, 'Infinity'), a.spent_units * 1e-12, a.delta_spent
+		FROM privpred.account a JOIN privpred.protected_relation r USING (relation_id)
+		WHERE a.role = (${role})::regrole AND r.relation = '$table'::regclass});
+	return { ok => $delta >= $formula, words => "$delta paid" } if $kind eq 'delta';
+	my $price = _number($formula =~ s/order/$order/r);
+	my $ok = $spent >= $n * $price * (1 - 1e-9) && $spent <= $n * ($price * (1 + 1e-9) + 1e-12);
+	return { ok => $ok, words => sprintf('%.6g for %d answers of %.6g at order %g', $spent, $n, $price, $order) };
+}
+
+# What the counts prove, what is claimed: (bound, claim, in words).
+sub _verdict
+{
+	my ($row, $n, $from, $to) = @_;
+	my @claim = split ' ', $row->{claim};
+	my $kind = shift @claim;
+	my $value = _number($claim[0]);
+
+	if ($kind eq 'epsilon' || $kind eq 'range')
+	{
+		my %seen = (%$from, %$to);
+		my @more = (outputs => max(2, scalar(split /,/, $row->{parameters}{classes} // ''), scalar keys %seen));
+		push @more, (delta => $claim[2]) if @claim > 1;
+		my $bound = $kind eq 'range' ? audit_range($n, $from, $to, $ALARM, @more) : audit_epsilon($n, $from, $to, $ALARM, @more);
+		return ($bound, $value, sprintf('at least %.3f of %g', $bound, $value));
+	}
+	if ($kind eq 'entropy')
+	{
+		my $bound = _entropy($n, $from, $to);
+		return ($bound, $value, sprintf('relative entropy at least %.4f of %g', $bound, $value));
+	}
+	if ($kind eq 'gaussian')
+	{
+		my $variation = _gaussian_variation(@claim);
+		my $excess = audit_epsilon($n, $from, $to, $ALARM, delta => $variation);
+		my ($label) = sort keys %$from;
+		return ($excess, 0, sprintf('told apart by %.3f, %.3f allowed', abs(($from->{$label} // 0) - ($to->{$label} // 0)) / $n, $variation));
+	}
+	my $count = $from->{ $claim[1] } // 0;
+	my $low = clopper_pearson_lower($count, $n, $ALARM / 2);
+	my $high = clopper_pearson_upper($count, $n, $ALARM / 2);
+	my $words = sprintf('%d of %d, expected %.1f', $count, $n, $value * $n);
+	return (max($low, 0), $value, $words) if $kind eq 'most' || $low > $value;
+	return ($value - $high, 0, $words);
+}
+
+# run_row(sql, row, number, draws [, twice]): a hash of ok, words, draws.  With
+# twice, the model has twice the epsilon that the claim is about.
+sub run_row
+{
+	my ($sql, $row, $number, $n, $twice) = @_;
+	my $table = "row_$number" . ($twice ? '_twice' : '');
+	my $priced = $row->{claim} =~ /^(?:price|delta) /;
+	my $has_neighbour = !$priced && $row->{claim} !~ /^(?:law|most) /;
+	my $to = {};
+
+	_create_model($sql, $row, $table, $row->{parameters}{epsilon} * ($twice ? 2 : 1));
+	my $from = _counts($sql, $row, $table, $row->{table}, $n);
+	return _price_result($sql, $row, $table, $n) if $priced;
+	croak "$row->{name}: not $n answers" unless sum0(values %$from) == $n;
+	$to = _counts($sql, $row, $table, $row->{neighbour}, $n) if $has_neighbour;
+	my ($bound, $claim, $words) = _verdict($row, $n, $from, $to);
+	return { ok => $bound <= $claim, words => $words };
+}
+
+1;

@@ -1,0 +1,52 @@
+# The conformance table, test/audit/conformance.txt: what each mechanism claims,
+# held against what it answers.  "make audit" runs the same at length.
+#
+#	AUDIT_DRAWS=long		as many draws as the table's last number
+#	AUDIT_ROWS="a; b"		only these rows
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+use Privpred::Conformance qw(read_rows prepare run_row);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $draws = $ENV{AUDIT_DRAWS} // 'short';
+my @rows = read_rows("$FindBin::RealBin/../audit/conformance.txt");
+my $number = 0;
+$_->{number} = $number++ foreach @rows;
+if (defined $ENV{AUDIT_ROWS})
+{
+	my %wanted = map { s/^\s+|\s+$//gr => 1 } split /;/, $ENV{AUDIT_ROWS};
+	@rows = grep { delete $wanted{ $_->{name} } } @rows;
+	die "no such row: " . join('; ', keys %wanted) . "\n" if %wanted;
+}
+
+my $node = PostgreSQL::Test::Cluster->new('conformance');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+privpred.max_answers_per_statement = -1
+privpred.repeat_memory = 0
+fsync = off
+client_min_messages = error
+});
+$node->start;
+my $sql = sub { return $node->safe_psql('postgres', $_[0]) };
+my $built = '';
+
+prepare($sql);
+$built = $sql->('SELECT privpred.build()');
+note($built);
+foreach my $row (@rows)
+{
+	my $result = run_row($sql, $row, $row->{number}, $row->{$draws});
+	ok($result->{ok}, "$row->{name}: $row->{model}: $row->{claim} ($result->{words})");
+	# A row that can tell: a model that spends twice as much must be caught.
+	next unless $row->{parameters}{twice} && $built !~ /mutant/;
+	$result = run_row($sql, $row, $row->{number}, $row->{$draws}, 1);
+	ok(!$result->{ok}, "$row->{name}: twice as much is caught ($result->{words})");
+}
+is($sql->('SELECT ok, problem FROM privpred.verify_ledger()'), 't|', 'the ledger adds up');
+$node->stop;
+done_testing();
