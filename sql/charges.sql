@@ -33,6 +33,10 @@ SELECT refused($$SELECT make('wrong', '{a,b}', 'vote', 0.1, '{"noise": "uniform"
 SELECT refused($$SELECT make('wrong', '{a,b}', 'vote', 1e-8, '{"noise": "gaussian"}')$$);
 SELECT make('tiny', '{a,b,c,d,e,f,g}', 'vote', 1e-8);
 SELECT name, charge_kind, charge, pure_charge FROM privpred.models WHERE relation = 'charges_t'::regclass ORDER BY name;
+-- what evaluate says is what is drawn
+CREATE TABLE charges_q AS SELECT 0.5::float8 AS x, 'a'::text AS y;
+SELECT approximate_accuracy = gaussian_accuracy AND gaussian_accuracy <> exponential_accuracy FROM privpred.evaluate('two, gaussian', 'charges_q');
+DROP TABLE charges_q;
 -- at one order both noises have one price; the infinite order has none for a Gaussian
 SELECT privpred.account_charge('bounded range 0.1', NULL, 10 << 20, 10 << 20) = privpred.account_charge('gaussian 2/800', NULL, 10 << 20, 10 << 20) AS same,
   privpred.account_charge('gaussian 2/800', NULL, 10 << 20, NULL) AS none,

@@ -307,7 +307,7 @@ like(daily(), qr/\|2000$/, 'to the last answer');
 
 # ---------- what is charged is what is drawn ----------
 
-# A teacher repeats the label of its row with x = 1, as in 020_audit_vote.pl.
+# A teacher repeats the label of its row with x = 1, as in Privpred::Conformance.
 sql(q{
 CREATE FUNCTION echo_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT CASE WHEN x[1] = 1 THEN label ELSE state END';
 CREATE AGGREGATE echo_train(text, float8[]) (SFUNC = echo_step, STYPE = text);

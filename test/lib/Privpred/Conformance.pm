@@ -423,13 +423,14 @@ sub _normal_cdf
 # slack that would hide a doubled sensitivity.  So the claim is taken where it is
 # tight: whoever pays (epsilon, delta) pays for Gaussian noise with
 # (sensitivity / sigma)^2 = 2 rho, and no event may then tell the tables apart by
-# more than the total variation between two such Gaussians.
+# more than the total variation between two such Gaussians.  Nor by much less:
+# that is with 95 % of the distance.
 sub _gaussian_variation
 {
 	my ($epsilon, $delta) = @_;
 	my $held = sub { my ($a) = @_; return ($epsilon + log($a / ($a - 1)) - (log(2 / $delta) - log($a)) / ($a - 1)) / $a };
 	my $rho = max(map { $held->(1 + 1.001**$_) } -5000 .. 10000);
-	return 2 * _normal_cdf(sqrt(2 * $rho) / 2) - 1;
+	return map { 2 * _normal_cdf($_ * sqrt(2 * $rho) / 2) - 1 } 1, 0.95;
 }
 
 # What an account has paid for n answers: not less than is claimed, nor more than
@@ -473,10 +474,13 @@ sub _verdict
 	}
 	if ($kind eq 'gaussian')
 	{
-		my $variation = _gaussian_variation(@claim);
-		my $excess = audit_epsilon($n, $from, $to, $ALARM, delta => $variation);
+		my ($variation, $nearly) = _gaussian_variation(@claim);
 		my ($label) = sort keys %$from;
-		return ($excess, 0, sprintf('told apart by %.3f, %.3f allowed', abs(($from->{$label} // 0) - ($to->{$label} // 0)) / $n, $variation));
+		my ($a, $b) = sort { $b <=> $a } map { $_->{$label} // 0 } $from, $to;
+		my $words = sprintf('told apart by %.3f, %.3f allowed', ($a - $b) / $n, $variation);
+		my $unused = $nearly - clopper_pearson_upper($a, $n, $ALARM) + clopper_pearson_lower($b, $n, $ALARM);
+		return ($unused, 0, "$words: too much noise") if $unused > 0;
+		return (audit_epsilon($n, $from, $to, $ALARM, delta => $variation), 0, $words);
 	}
 	my $count = $from->{ $claim[1] } // 0;
 	my $low = clopper_pearson_lower($count, $n, $ALARM / 2);
