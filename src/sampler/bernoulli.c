@@ -28,6 +28,8 @@ bernoulli_narrow(uint64 numerator, uint64 denominator)
 		return true;
 	if (numerator == 0)
 		return false;
+	if (MUTANT(sampler_coin_or_equal))
+		return sample_uniform(denominator) <= numerator;
 	return sample_uniform(denominator) < numerator;
 }
 
