@@ -1250,6 +1250,39 @@ COMMENT ON VIEW privpred.progress IS
 'training, distilling and auditing that is under way on tables you own: rows or steps done, and how many there will be by the planner''s estimate';
 
 ----------------------------------------------------------------------
+-- Counts
+----------------------------------------------------------------------
+
+CREATE FUNCTION privpred.stat_entries(OUT role regrole, OUT relation regclass, OUT model_id bigint,
+	OUT answers bigint, OUT repeats bigint, OUT unstable bigint, OUT refusals bigint, OUT round_trips bigint,
+	OUT ledger_ms float8, OUT cache_hits bigint, OUT cache_misses bigint, OUT since timestamptz)
+RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_stat_entries'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privpred.stat_entries() IS
+'what the view privpred.stat shows: counts of your own answers, and of all about tables you own';
+
+CREATE VIEW privpred.stat WITH (security_barrier) AS
+SELECT s.role, s.relation, m.name AS model, s.answers, s.repeats, s.unstable, s.refusals, s.round_trips,
+	s.ledger_ms, s.cache_hits, s.cache_misses, s.since
+FROM privpred.stat_entries() s
+LEFT JOIN privpred.model m ON m.model_id OPERATOR(pg_catalog.=) s.model_id;
+COMMENT ON VIEW privpred.stat IS
+'counts by role and model since the server started: yours and your groups'', and all of the relations that you own';
+COMMENT ON COLUMN privpred.stat.answers IS 'paid for and drawn';
+COMMENT ON COLUMN privpred.stat.repeats IS 'the same question again, from memory, free';
+COMMENT ON COLUMN privpred.stat.unstable IS 'answers that were NULL, or a vote in place of it';
+COMMENT ON COLUMN privpred.stat.refusals IS 'the budget or the stream could not, or may not, pay';
+COMMENT ON COLUMN privpred.stat.round_trips IS 'to the ledger''s process';
+COMMENT ON COLUMN privpred.stat.ledger_ms IS 'milliseconds of waiting for the ledger''s process';
+COMMENT ON COLUMN privpred.stat.cache_hits IS 'statements that found the model decoded in their session';
+COMMENT ON COLUMN privpred.stat.cache_misses IS 'statements that had to read and decode it';
+
+CREATE FUNCTION privpred.stat_reset()
+RETURNS void AS 'MODULE_PATHNAME', 'privpred_stat_reset' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.stat_reset() IS
+'superuser: sets all counts of privpred.stat to zero, in all databases';
+
+----------------------------------------------------------------------
 -- Report
 ----------------------------------------------------------------------
 
@@ -1334,6 +1367,9 @@ GRANT EXECUTE ON FUNCTION privpred.build() TO PUBLIC;
 -- progress: shows what goes on in tables that the caller owns
 GRANT EXECUTE ON FUNCTION privpred.progress_entries() TO PUBLIC;
 GRANT SELECT ON privpred.progress TO PUBLIC;
+-- counts: shows what the caller asked, and what others asked of tables that the caller owns
+GRANT EXECUTE ON FUNCTION privpred.stat_entries() TO PUBLIC;
+GRANT SELECT ON privpred.stat TO PUBLIC;
 
 -- A build that is wrong on purpose warns here.
 SELECT privpred.build();

@@ -5,17 +5,18 @@
 
 # Folder: the folders it may include.  "." is src/ itself (privpred.h, compat.h).
 declare -A may_include=(
-	[.]=". entry request ledger catalog mechanism learner sampler linalg progress"
+	[.]=". entry request ledger catalog mechanism learner sampler linalg progress stats"
 	[shared header]="."
-	[entry]=". entry request ledger catalog mechanism learner sampler linalg progress"
-	[request]=". request ledger catalog mechanism learner sampler linalg progress"
-	[ledger]=". ledger mechanism learner sampler linalg progress"
-	[catalog]=". catalog mechanism learner sampler linalg progress"
-	[mechanism]=". mechanism learner sampler linalg progress"
+	[entry]=". entry request ledger catalog mechanism learner sampler linalg progress stats"
+	[request]=". request ledger catalog mechanism learner sampler linalg progress stats"
+	[ledger]=". ledger mechanism learner sampler linalg progress stats"
+	[catalog]=". catalog mechanism learner sampler linalg progress stats"
+	[mechanism]=". mechanism learner sampler linalg progress stats"
 	[learner]=". learner sampler linalg"
 	[sampler]=". sampler"
 	[linalg]=". linalg"
 	[progress]=". progress"
+	[stats]=". stats"
 )
 
 # The ledger may switch to the extension's owner, and knows nothing else of the catalog.

@@ -36,6 +36,8 @@ static Oid	model_table = InvalidOid;
 /* Counts invalidations, to notice one that arrives while a model is read. */
 static uint64 generation = 0;
 
+static uint64 loads = 0;
+
 static void
 invalidate(Datum arg, Oid relid)
 {
@@ -109,6 +111,7 @@ load(const char *name)
 	decode(record, &entry->model.mechanism_model);
 	MemoryContextSwitchTo(caller);
 	entry->model.valid = true;
+	loads++;
 	return entry;
 }
 
@@ -163,6 +166,12 @@ model_cache_get(const char *name, MemoryContext user)
 	callback->arg = entry;
 	MemoryContextRegisterResetCallback(user, callback);
 	return &entry->model;
+}
+
+uint64
+model_cache_loads(void)
+{
+	return loads;
 }
 
 void

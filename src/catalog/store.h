@@ -187,6 +187,9 @@ typedef struct CachedModel
  * replaced meanwhile.  42704 if there is none.
  */
 extern CachedModel *model_cache_get(const char *name, MemoryContext user);
+
+/* How many models this session has decoded so far. */
+extern uint64 model_cache_loads(void);
 extern void model_cache_init(void);
 
 #endif							/* PRIVPRED_STORE_H */

@@ -197,6 +197,43 @@ ledger_call(const LedgerRequest *request)
 	return reply;
 }
 
+/* Not granted for a reason that lies in the budget or the stream, not in the ledger. */
+static bool
+is_refusal(LedgerOutcome outcome)
+{
+	switch (outcome)
+	{
+		case OUTCOME_GRANTED:
+		case OUTCOME_LOCKED:
+		case OUTCOME_FOREIGN:
+		case OUTCOME_FAILED:
+		case OUTCOME_LOST:
+			return false;
+		default:
+			return true;
+	}
+}
+
+LedgerReply
+ledger_call_counted(const LedgerPrice *price, const LedgerRequest *request)
+{
+	StatSite   *stats = price->stats;
+	TimestampTz start;
+	LedgerReply reply;
+
+	if (stats == NULL)
+		return ledger_call(request);
+	stats_set_role(stats, request->role);
+	stats_count(stats, STAT_ROUND_TRIPS, 1);
+	start = GetCurrentTimestamp();
+	reply = ledger_call(request);
+	stats_count(stats, STAT_LEDGER_US, Max(GetCurrentTimestamp() - start, 0));
+	if (is_refusal(reply.outcome))
+		stats_count(stats, STAT_REFUSALS, 1);
+	stats_flush(stats);
+	return reply;
+}
+
 /*
  * Leaves a request without waiting for a reply.  Runs while transactions abort
  * and backends exit, so: no catalog, no error, no long wait.  If it cannot be

@@ -227,6 +227,9 @@ slot_set_state(LedgerSlot *slot, SlotState state)
 /* ---------- client.c ---------- */
 
 extern LedgerReply ledger_call(const LedgerRequest *request);
+
+/* The same, counted where the price says: the round trip, its time, a refusal. */
+extern LedgerReply ledger_call_counted(const LedgerPrice *price, const LedgerRequest *request);
 extern void ledger_post(const LedgerRequest *request);
 
 /* ---------- lease.c ---------- */

@@ -334,7 +334,7 @@ call_for_lease(LedgerLease *lease, LedgerRequest *request)
 	LedgerReply reply;
 
 	ledger_request_describe(request, &lease->price, lease->payer);
-	reply = ledger_call(request);
+	reply = ledger_call_counted(&lease->price, request);
 	ledger_report_refusal(&lease->price, lease->payer, &reply);
 
 	lease->several_payers |= lease->block.account_id != 0 &&

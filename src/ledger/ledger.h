@@ -35,6 +35,7 @@
 #include "ledger/accountant.h"
 #include "mechanism/mechanism.h"
 #include "privpred.h"
+#include "stats/stats.h"
 
 /* What one purchase from a model costs, in public terms. */
 typedef struct LedgerPrice
@@ -48,6 +49,7 @@ typedef struct LedgerPrice
 	Charge		finite;			/* by an account of finite order */
 	bool		pure_accounts;	/* an account of infinite order can pay */
 	Charge		infinite;		/* what it pays; void if it cannot */
+	StatSite   *stats;			/* where refusals and round trips are counted, or NULL */
 } LedgerPrice;
 
 /*

@@ -206,7 +206,7 @@ take_block(LedgerStream *stream, int64 allowed)
 	stream->epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
 	request.want = Max(1, Min(Min(stream->used, allowed), LEASE_MAX_ANSWERS));
 	request.stream.id = stream->held.id;
-	reply = ledger_call(&request);
+	reply = ledger_call_counted(&stream->price, &request);
 	report_refusal(&stream->price, stream->user, &reply);
 
 	stream->several |= stream->used > 0 && stream->first != reply.stream.id;
@@ -314,7 +314,7 @@ have_failure_recorded(LedgerStream *stream)
 
 	CHECK_FOR_INTERRUPTS();
 	request.stream.id = stream->held.id;
-	reply = ledger_call(&request);
+	reply = ledger_call_counted(&stream->price, &request);
 	report_refusal(&stream->price, stream->user, &reply);
 }
 

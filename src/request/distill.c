@@ -43,6 +43,7 @@ typedef struct Distillation
 	/* who pays: one of them, or the owner's word */
 	LedgerLease *lease;
 	LedgerStream *stream;
+	StatSite   *stats;
 } Distillation;
 
 /* ---------- who, and from what ---------- */
@@ -232,6 +233,7 @@ label_rows(Distillation *distillation)
 
 		CHECK_FOR_INTERRUPTS();
 		receipt = pay_for_label(distillation);
+		stats_count(distillation->stats, STAT_ANSWERS, 1);
 		distillation->by_infinite += ledger_order_is_infinite(receipt) ? 1 : 0;
 		/* Teachers may be the owner's own functions. */
 		owner_rights_begin(&session, teacher->record->relid);
@@ -241,6 +243,7 @@ label_rows(Distillation *distillation)
 		catalog_end(&session);
 		distillation->label[distillation->asked++] = label;
 		distillation->labelled += label >= 0 ? 1 : 0;
+		stats_count(distillation->stats, STAT_UNSTABLE, label >= 0 ? 0 : 1);
 		more = distillation->stream == NULL || ledger_stream_failures_left(receipt) > 0;
 	}
 }
@@ -385,6 +388,7 @@ request_distill(const DistillRequest *request)
 	read_public_rows(&distillation, request->public_relation, request->labels);
 
 	labels = request_price(teacher);
+	labels.stats = distillation.stats = request_stats(teacher, CurrentMemoryContext);
 	ledger_check_allowance(distillation.nrows);
 	open_purse(&distillation, &labels);
 	label_rows(&distillation);

@@ -30,6 +30,7 @@ typedef struct PredictSite
 	CachedModel *model;
 	Size		name_length;
 	LedgerPrice price;
+	StatSite   *stats;
 	LedgerLease *lease;			/* NULL: answers come through a stream */
 	LedgerStream *stream;		/* or NULL */
 	LedgerLease *fallback;		/* for votes in place of unstable answers; or NULL */
@@ -69,6 +70,19 @@ request_price(const ModelRecord *model)
 	return price;
 }
 
+StatSite *
+request_stats(const ModelRecord *model, MemoryContext context)
+{
+	StatKey		key = {
+		.role = asking_role(),
+		.relation = model->relid,
+		.model_id = model->model_id,
+		.by_stream = model->mechanism->charge_kind == CHARGE_PER_STREAM,
+	};
+
+	return stats_open(context, &key);
+}
+
 LedgerQuote
 request_quote(const char *name, int64 answers)
 {
@@ -96,6 +110,7 @@ open_accounts(PredictSite *predict, MemoryContext context)
 	const ModelRecord *record = predict->model->record;
 
 	predict->price = request_price(record);
+	predict->price.stats = predict->stats;
 	if (record->mechanism->charge_kind != CHARGE_PER_STREAM)
 	{
 		predict->lease = ledger_open(context, &predict->price);
@@ -106,6 +121,7 @@ open_accounts(PredictSite *predict, MemoryContext context)
 	{
 		LedgerPrice price = fallback_price(record);
 
+		price.stats = predict->stats;
 		predict->fallback = ledger_open(context, &price);
 	}
 }
@@ -115,12 +131,16 @@ open_site(FmgrInfo *site, text *name)
 {
 	MemoryContext caller = MemoryContextSwitchTo(site->fn_mcxt);
 	PredictSite *result = palloc0_object(PredictSite);
+	uint64		loads = model_cache_loads();
 	ModelRecord *record;
 
 	if (MUTANT_BUILD)
 		mutant_warn();
 	result->model = model_cache_get(text_to_cstring(name), site->fn_mcxt);
 	record = result->model->record;
+	result->stats = request_stats(record, site->fn_mcxt);
+	stats_count(result->stats,
+				model_cache_loads() == loads ? STAT_CACHE_HITS : STAT_CACHE_MISSES, 1);
 	if (result->model->mechanism_model.ensemble != NULL)
 		ensemble_check_callable(result->model->mechanism_model.ensemble);
 	open_accounts(result, site->fn_mcxt);
@@ -343,10 +363,17 @@ ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wis
 
 	check_wish(model->record, wish);
 	encode_input(site, predict, form, input);
+	stats_set_role(predict->stats, asking_role());
 	if (recall(predict, wish, &answer, &memo))
+	{
+		stats_count(predict->stats, STAT_REPEATS, 1);
 		return answer;
+	}
 	receipt = pay(predict);
+	stats_count(predict->stats, STAT_ANSWERS, 1);
 	answer = draw_safely(receipt, model->record->mechanism, model, predict->x, wish);
+	if (answer.isnull)
+		stats_count(predict->stats, STAT_UNSTABLE, 1);
 	if (answer.isnull && predict->fallback != NULL)
 		answer = draw_safely(ledger_spend(predict->fallback), &vote_mechanism, model, predict->x,
 							 wish);

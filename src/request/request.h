@@ -97,6 +97,9 @@ extern bool request_score(FmgrInfo *site, text *model, InputForm form, Datum inp
 /* What the ledger needs to know of a model: its price as stored. */
 extern LedgerPrice request_price(const ModelRecord *model);
 
+/* Where what the current role asks of a model is counted, while a context lives. */
+extern StatSite *request_stats(const ModelRecord *model, MemoryContext context);
+
 /* What answers would cost the asker; has_account is false without a budget. */
 extern LedgerQuote request_quote(const char *model, int64 answers);
 
