@@ -78,7 +78,7 @@ gradient_block_centre(const GradientShape *shape, GradientBlock *block, bool sha
 		return;
 	/* cap^2 square <= clip^2; rows that are not there have no residual */
 	for (int row = 0; row < ROWS; row++)
-		block->cap[row] = row >= block->rows ? 0 :
+		block->cap[row] = row >= block->rows ? 0 : MUTANT(gradient_unclipped) ? PG_INT16_MAX :
 			(int32) root((int64) shape->clip * shape->clip / square[row]);
 }
 
@@ -335,11 +335,8 @@ clip_single(const GradientShape *shape, const GradientBlock *block, GradientWork
 	{
 		int32		r = round_residual(work->residual[row] * shape->residual_one);
 
-		if (!MUTANT(gradient_unclipped))
-		{
-			r = r < block->cap[row] ? r : block->cap[row];
-			r = r > -block->cap[row] ? r : -block->cap[row];
-		}
+		r = r < block->cap[row] ? r : block->cap[row];
+		r = r > -block->cap[row] ? r : -block->cap[row];
 		work->integer_residual[row] = (int16) r;
 	}
 }

@@ -1,0 +1,85 @@
+# privpred.audit() of every mechanism: no claim is violated.  Run by "make audit".
+#
+#	AUDIT_MODELS="a; b"		only these
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $node = PostgreSQL::Test::Cluster->new('audit');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = off\nclient_min_messages = error\n");
+$node->start;
+sub sql { return $node->safe_psql('postgres', $_[0]) }
+
+sql(q{
+CREATE EXTENSION privpred;
+CREATE TABLE people (id int PRIMARY KEY, x float8, y text);
+CREATE TABLE visits (visit int PRIMARY KEY, patient int NOT NULL, x float8, y text);
+CREATE TABLE labels (LIKE people INCLUDING ALL);
+CREATE TABLE public_points AS SELECT i / 10.0 AS x FROM generate_series(0, 10) i;
+SELECT privpred.protect('people', declared_units => 2000);
+SELECT privpred.protect('visits', unit => 'patient', declared_units => 2000, max_rows_per_unit => 3);
+SELECT privpred.protect('labels', declared_units => 2000, protects => 'labels');
+});
+
+# name, mechanism, options, relation, epsilon, teachers
+my @models = (
+	[ 'vote', 'vote' ],
+	[ 'vote, odd', 'vote', '{}', 'people', 1, 31 ],
+	[ 'noisy max', 'vote', '{"noise": "gaussian"}' ],
+	[ 'average', 'average' ],
+	[ 'sparse', 'sparse', '{}', 'people', 2 ],
+	[ 'soft', 'soft', '{}', 'people', 2 ],
+	[ 'threshold', 'threshold' ],
+	[ 'threshold of visits', 'threshold', '{}', 'visits' ],
+	[ 'stable_flip', 'stable_flip' ],
+	[ 'relabel', 'relabel' ],
+	[ 'cover', 'cover' ],
+	[ 'cover of visits', 'cover', '{}', 'visits' ],
+	[ 'label_private', 'label_private', '{}', 'labels' ],
+	[ 'littlestone', 'littlestone' ],
+	[ 'stable_erm', 'stable_erm' ],
+	[ 'gradient', 'gradient', '{"delta": 0.02}', 'people', 4 ],
+	[ 'student', 'distill' ]);
+my $total = 0;
+
+if (defined $ENV{AUDIT_MODELS})
+{
+	my %wanted = map { s/^\s+|\s+$//gr => 1 } split /;/, $ENV{AUDIT_MODELS};
+	@models = grep { delete $wanted{ $_->[0] } } @models;
+	die "no such model: " . join('; ', keys %wanted) . "\n" if %wanted;
+}
+foreach my $model (@models)
+{
+	my ($name, $mechanism, $options, $relation, $epsilon, $teachers) = @$model;
+	my ($compared, $start) = (0, 0);
+	$options //= '{}';
+	$relation //= 'people';
+	$epsilon //= 1;
+	$teachers //= 30;
+	if ($mechanism eq 'distill')
+	{
+		sql(q{SELECT privpred.create_model('teacher', 'people', label => 'y', classes => '{no,yes}', features => '{"x": {"min": 0, "max": 1}}', epsilon => 0.1);
+			SELECT privpred.distill('student', 'teacher', 'public_points', 'stump')});
+	}
+	else
+	{
+		sql(qq{SELECT privpred.create_model('$name', '$relation', label => 'y', classes => '{no,yes}', features => '{"x": {"min": 0, "max": 1}}',
+			mechanism => '$mechanism', teachers => $teachers, epsilon => $epsilon, options => '$options')});
+	}
+	$start = time;
+	foreach my $line (split /\n/, sql(qq{SELECT pair, event, compared, claimed_epsilon, claimed_delta, epsilon_lower_bound, verdict FROM privpred.audit('$name')}))
+	{
+		my ($pair, $event, $how, $claim, $delta, $bound, $verdict) = split /\|/, $line;
+		isnt($verdict, 'violated', "$name: $pair, $event: $how $claim" . ($delta > 0 ? " delta $delta" : '') . " (at least $bound, $verdict)");
+		$compared++ if $verdict eq 'consistent';
+	}
+	$total += time - $start;
+	cmp_ok($compared, '>', 0, "$name: something was compared") unless sql('SELECT privpred.build()') =~ /mutant/;
+}
+note(sprintf('%.0f s in privpred.audit', $total));
+$node->stop;
+done_testing();
