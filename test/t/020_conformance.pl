@@ -29,6 +29,8 @@ $node->append_conf('postgresql.conf', q{
 privpred.max_answers_per_statement = -1
 privpred.repeat_memory = 0
 fsync = off
+wal_writer_delay = 10s
+autovacuum = off
 client_min_messages = error
 });
 $node->start;

@@ -120,6 +120,16 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- Is all that was logged on disk once an answer is there?  Nobody else logs
+-- anything but now and then.
+CREATE FUNCTION flushed_answers(model text, x jsonb, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. n LOOP
+		EXECUTE 'SELECT private_predict($1, $2)' USING model, x;
+		RETURN NEXT CASE WHEN pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() THEN 'yes' ELSE 'no' END;
+	END LOOP;
+END $$;
+
 -- "labels labels, then NULL", from as many fresh thresholds
 CREATE FUNCTION runs(model text, first float8, labels int, last float8, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -327,13 +337,14 @@ sub _query
 	my ($row, $table, $n) = @_;
 	my $question = $row->{question};
 	my $role = $row->{account};
-	my ($how) = $question =~ s/^(rolled back|after pure|student) // ? $1 : '';
+	my ($how) = $question =~ s/^(rolled back|after pure|student|flushed) // ? $1 : '';
 	my $x = sub { my ($value) = @_; return $value =~ /^[\d.]+$/ ? qq{'{"x": $value}'::jsonb} : qq{'{"x": "$value"}'::jsonb} };
 
 	if ($question =~ /^x = (\S+)$/)
 	{
 		my $at = $x->($1);
 		return qq{SELECT a FROM trained_answers('$table', '$role', $at, $n) a} if $CHARGED_ONCE{ $row->{mechanism} };
+		return qq{SELECT a FROM flushed_answers('$table', $at, $n) a} if $how eq 'flushed';
 		my $model = $how eq 'student' ? "${table}_student" : $table;
 		return qq{SELECT private_predict('$model', $at) a FROM generate_series(1, $n)};
 	}
