@@ -61,7 +61,7 @@
 	M(ledger_not_flushed, "an answer leaves before its charge is on disk, so that a crash makes it free") \
 	M(ledger_rollback_refunds, "a statement that fails gets back what its answers cost") \
 	M(ledger_delta_ignored, "accounts add up epsilons and forget deltas") \
-	M(ledger_rounds_down, "charges are rounded in the spender's favour, to nothing for small ones") \
+	M(ledger_rounds_down, "charges are rounded in the spender's favour") \
 	M(ledger_cap_ignored, "the cap over all roles is not charged") \
 	M(ledger_whole_delta, "conversion takes all of delta, of which mechanisms spend half") \
 	M(repeats_for_all, "an answer is repeated for free to whoever asks in the session, not only to the role that paid")

@@ -62,7 +62,7 @@ foreach my $model (@models)
 	$teachers //= 30;
 	if ($mechanism eq 'distill')
 	{
-		sql(q{SELECT privpred.create_model('teacher', 'people', label => 'y', classes => '{no,yes}', features => '{"x": {"min": 0, "max": 1}}', epsilon => 0.1);
+		sql(q{SELECT privpred.create_model('teacher', 'people', label => 'y', classes => '{no,yes}', features => '{"x": {"min": 0, "max": 1}}', epsilon => 1);
 			SELECT privpred.distill('student', 'teacher', 'public_points', 'stump')});
 	}
 	else

@@ -179,7 +179,7 @@ END $$;
 sub _number
 {
 	my ($text) = @_;
-	croak "not a number: $text" unless $text =~ m{^(?:exp|sqrt|\d[eE]-|[-+*/().\d\s])+$};
+	croak "not a number: $text" unless $text =~ m{^(?:exp|sqrt|\d+[eE]-|[-+*/().\d\s])+$};
 	## no critic
 	my $value = eval $text;
 	croak "not a number: $text" unless defined $value;
@@ -337,7 +337,7 @@ sub _query
 	my ($row, $table, $n) = @_;
 	my $question = $row->{question};
 	my $role = $row->{account};
-	my ($how) = $question =~ s/^(rolled back|after pure|student|flushed) // ? $1 : '';
+	my ($how) = $question =~ s/^(rolled back|failed|after pure|student|flushed) // ? $1 : '';
 	my $x = sub { my ($value) = @_; return $value =~ /^[\d.]+$/ ? qq{'{"x": $value}'::jsonb} : qq{'{"x": "$value"}'::jsonb} };
 
 	if ($question =~ /^x = (\S+)$/)
@@ -345,6 +345,8 @@ sub _query
 		my $at = $x->($1);
 		return qq{SELECT a FROM trained_answers('$table', '$role', $at, $n) a} if $CHARGED_ONCE{ $row->{mechanism} };
 		return qq{SELECT a FROM flushed_answers('$table', $at, $n) a} if $how eq 'flushed';
+		# the last of them fails after it was drawn
+		return qq{SELECT private_predict('$table', $at)::text || 1 / (g - $n) a FROM generate_series(1, $n) g} if $how eq 'failed';
 		my $model = $how eq 'student' ? "${table}_student" : $table;
 		return qq{SELECT private_predict('$model', $at) a FROM generate_series(1, $n)};
 	}
@@ -382,6 +384,7 @@ sub _counts
 	  if $row->{mechanism} =~ /^(?:sparse|soft)$/;
 	my $query = 'SELECT a, count(*) FROM (' . _query($row, $table, $n) . ') s GROUP BY a';
 	$query = "BEGIN; $query; ROLLBACK" if $row->{question} =~ /^rolled back/;
+	$query = "DO \$do\$ BEGIN EXECUTE \$q\$$query\$q\$; EXCEPTION WHEN division_by_zero THEN NULL; END \$do\$" if $row->{question} =~ /^failed/;
 	$set_role = "SET privpred.repeat_memory = '4MB'; SET ROLE pure; $query; $set_role" if $row->{question} =~ /^after pure/;
 	$sql->(qq{CREATE TABLE ${table}_public AS SELECT i::float8 AS x FROM generate_series(1, 10) i;
 		SELECT privpred.revoke_budget(current_user::regrole, '$table');
