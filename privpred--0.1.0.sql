@@ -1237,17 +1237,17 @@ CREATE EVENT TRIGGER privpred_on_sql_drop ON sql_drop EXECUTE FUNCTION privpred.
 ----------------------------------------------------------------------
 
 CREATE FUNCTION privpred.progress_entries(OUT pid integer, OUT model text, OUT phase text, OUT done bigint,
-	OUT total bigint, OUT started_at timestamptz, OUT relation regclass)
+	OUT total bigint, OUT started_at timestamptz, OUT relation regclass, OUT steps bigint, OUT steps_total bigint)
 RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_progress_entries'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privpred.progress_entries() IS
-'what the view privpred.progress shows: sessions that work on tables you own';
+'what the view privpred.progress shows: sessions that work on tables you own, and your own where nothing is counted that is secret from you';
 
 CREATE VIEW privpred.progress WITH (security_barrier) AS
-SELECT p.pid, p.model, p.phase, p.done, p.total, p.started_at, p.relation
+SELECT p.pid, p.model, p.phase, p.done, p.total, p.started_at, p.relation, p.steps, p.steps_total
 FROM privpred.progress_entries() p;
 COMMENT ON VIEW privpred.progress IS
-'training, distilling and auditing that is under way on tables you own: rows or steps done, and how many there will be by the planner''s estimate';
+'training, evaluating, distilling, verifying and auditing that is under way on tables you own: rows or steps done, and how many there will be by the planner''s estimate';
 
 ----------------------------------------------------------------------
 -- Counts

@@ -19,6 +19,7 @@
 
 #include "catalog/features.h"
 #include "learner/learner.h"
+#include "progress/progress.h"
 
 PG_FUNCTION_INFO_V1(predictor_in);
 PG_FUNCTION_INFO_V1(predictor_out);
@@ -283,6 +284,7 @@ learner_finish(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	result = training_finish((TrainingState *) PG_GETARG_POINTER(0));
+	progress_step();
 	if (result == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_POINTER(result);

@@ -18,9 +18,8 @@
 
 PG_FUNCTION_INFO_V1(privpred_progress_entries);
 
-/* How many rows there are is for those who may read them. */
 static bool
-may_see(Oid relation)
+owns(Oid relation)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	Oid			owner;
@@ -30,6 +29,15 @@ may_see(Oid relation)
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return has_privs_of_role(GetUserId(), owner);
+}
+
+/* How many rows there are is for those who may read them. */
+static bool
+may_see(const ProgressReport *report)
+{
+	if (OidIsValid(report->role) && has_privs_of_role(GetUserId(), report->role))
+		return true;
+	return OidIsValid(report->relation) ? owns(report->relation) : superuser();
 }
 
 typedef struct Listing
@@ -46,7 +54,7 @@ list_visible(void)
 	int			count = progress_list(listing->reports);
 
 	for (int i = 0; i < count; i++)
-		if (may_see(listing->reports[i].relation))
+		if (may_see(&listing->reports[i]))
 			listing->reports[listing->count++] = listing->reports[i];
 	return listing;
 }
@@ -54,17 +62,22 @@ list_visible(void)
 static HeapTuple
 report_row(TupleDesc columns, const ProgressReport *report)
 {
-	Datum		values[7];
+	Datum		values[9];
 	bool		nulls[lengthof(values)] = {false};
 
 	values[0] = Int32GetDatum(report->pid);
 	values[1] = CStringGetTextDatum(report->model);
+	nulls[1] = report->model[0] == '\0';
 	values[2] = CStringGetTextDatum(report->phase);
 	values[3] = Int64GetDatum(report->done);
 	values[4] = Int64GetDatum(report->total);
 	nulls[4] = report->total < 0;
 	values[5] = TimestampTzGetDatum(report->started_at);
 	values[6] = ObjectIdGetDatum(report->relation);
+	nulls[6] = !OidIsValid(report->relation);
+	values[7] = Int64GetDatum(report->steps);
+	values[8] = Int64GetDatum(report->steps_total);
+	nulls[7] = nulls[8] = report->steps_total < 0;
 	return heap_form_tuple(columns, values, nulls);
 }
 

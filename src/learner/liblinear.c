@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <linear.h>
 #include <math.h>
+#include <signal.h>
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -19,6 +20,9 @@
 
 /* LIBLINEAR's own arrays, per row, and our sort keys and pointers. */
 #define SOLVER_ROW_BYTES 128
+
+/* Between two looks for interrupts. */
+#define ROWS_PER_CHECK 65536
 
 /* How far we are in making the solver stop. */
 typedef enum StopStage
@@ -29,10 +33,11 @@ typedef enum StopStage
 	STOP_FOUND					/* rows agree with the weights: it will converge */
 } StopStage;
 
-/* What the solver is working on, for the callback, which has no argument. */
+/* What the solver is working on, for callbacks, which have no argument. */
 static struct problem *current_problem = NULL;
-static StopStage stop_stage = STOP_NONE;
+static volatile sig_atomic_t stop_stage = STOP_NONE;
 static int	stop_attempts = 0;
+static struct sigaction usual_action[2];	/* of SIGINT and SIGTERM */
 
 static Size
 fit_row_bytes(int nclasses, int width)
@@ -55,15 +60,59 @@ make_rows_agree(int index, double sign)
 }
 
 /*
- * The solver prints once per Newton step, which is our only chance to look for
- * interrupts.  It is C++ with memory of its own, so an error must not jump over
- * it; it has no other way out than convergence; and it forgets no function
- * value it has seen.  So we change the problem into one that is easy and better
- * than anything seen: rows without loss, which leaves only the regularizer.
- * For that every row gets a single huge feature on the right side of some
- * weight.  We do not see the weights, but a step that the solver rejects
- * ("act" not positive) tells us to try the other sign, then the next weight.
- * Some hundred cheap steps later it has converged to nothing.
+ * Makes rows end where they begin, so that the rest of a step is short: a
+ * conjugate gradient over many rows may take seconds.
+ */
+static void
+stop_if_interrupted(void)
+{
+	if (stop_stage != STOP_NONE || !InterruptPending || !(QueryCancelPending || ProcDiePending) ||
+		!INTERRUPTS_CAN_BE_PROCESSED())
+		return;
+	stop_stage = STOP_EMPTIED;
+	for (int row = 0; row < current_problem->l; row++)
+		current_problem->x[row]->index = -1;
+}
+
+/* In place of the server's own handler of SIGINT or SIGTERM, while the solver runs. */
+static void
+signal_callback(int number)
+{
+	usual_action[number == SIGTERM].sa_handler(number);
+	stop_if_interrupted();
+}
+
+static void
+catch_signals(void)
+{
+	struct sigaction ours;
+
+	(void) sigaction(SIGINT, NULL, &usual_action[0]);
+	(void) sigaction(SIGTERM, NULL, &usual_action[1]);
+	for (int i = 0; i < 2; i++)
+	{
+		ours = usual_action[i];
+		ours.sa_handler = signal_callback;
+		(void) sigaction(i == 0 ? SIGINT : SIGTERM, &ours, NULL);
+	}
+}
+
+static void
+leave_signals(void)
+{
+	(void) sigaction(SIGINT, &usual_action[0], NULL);
+	(void) sigaction(SIGTERM, &usual_action[1], NULL);
+}
+
+/*
+ * The solver prints once per Newton step.  It is C++ with memory of its own, so
+ * an error must not jump over it; it has no other way out than convergence; and
+ * it forgets no function value it has seen.  So we change the problem into one
+ * that is easy and better than anything seen: rows without loss, which leaves
+ * only the regularizer.  For that every row gets a single huge feature on the
+ * right side of some weight.  We do not see the weights, but a step that the
+ * solver rejects ("act" not positive) tells us to try the other sign, then the
+ * next weight.  Some hundred cheap steps later it has converged to nothing.
  */
 static void
 print_callback(const char *message)
@@ -73,12 +122,7 @@ print_callback(const char *message)
 
 	if (stop_stage == STOP_NONE)
 	{
-		if (!InterruptPending || !(QueryCancelPending || ProcDiePending) ||
-			!INTERRUPTS_CAN_BE_PROCESSED())
-			return;
-		stop_stage = STOP_EMPTIED;
-		for (int row = 0; row < current_problem->l; row++)
-			current_problem->x[row]->index = -1;
+		stop_if_interrupted();	/* what came before our handlers were there */
 		return;
 	}
 	if (stop_stage == STOP_FOUND ||
@@ -113,6 +157,8 @@ make_nodes(const TrainingData *data, struct problem *problem)
 	{
 		const double *x = training_row(data, row);
 
+		if (row % ROWS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
 		problem->x[row] = node;
 		for (int i = 0; i < data->width; i++)
 			if (x[i] != 0)
@@ -142,7 +188,9 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 	stop_stage = STOP_NONE;
 	stop_attempts = 0;
 	set_print_string_function(print_callback);
+	catch_signals();
 	model = train(problem, parameter);
+	leave_signals();
 	current_problem = NULL;
 
 	/* its weights point to the label it met first, or to +1 */

@@ -31,16 +31,13 @@ fit_row_bytes(int nclasses, int width)
 	return 16 + sizeof(int32) + sizeof(Point) + sizeof(int64) + sizeof(int32);
 }
 
-static int
-compare_points(const void *a, const void *b)
-{
-	const Point *pa = a;
-	const Point *pb = b;
-
-	if (pa->value != pb->value)
-		return pa->value < pb->value ? -1 : 1;
-	return 0;
-}
+#define ST_SORT sort_points
+#define ST_ELEMENT_TYPE Point
+#define ST_COMPARE(a, b) (((a)->value > (b)->value) - ((a)->value < (b)->value))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 static int
 most_common(const int64 *counts, int n)
@@ -128,7 +125,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 			points[i].value = data->values[i * data->width + feature];
 			points[i].class_index = data->row_class[i];
 		}
-		qsort(points, data->nrows, sizeof(Point), compare_points);
+		sort_points(points, data->nrows);
 		best_split(points, data->nrows, data->nclasses, feature, right_best, counts, &best);
 	}
 	if (best.feature < 0)

@@ -90,14 +90,13 @@ purity(const Side *side)
 	return (double) side->squares / side->rows;
 }
 
-static int
-compare_points(const void *a, const void *b)
-{
-	float		va = ((const Point *) a)->value;
-	float		vb = ((const Point *) b)->value;
-
-	return (va > vb) - (va < vb);
-}
+#define ST_SORT sort_points
+#define ST_ELEMENT_TYPE Point
+#define ST_COMPARE(a, b) (((a)->value > (b)->value) - ((a)->value < (b)->value))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /*
  * Half way to the next point, but never so that rounding puts this one on the
@@ -176,7 +175,8 @@ find_split(Grower *grower, const int32 *rows, int64 n)
 			point->value = value;
 			point->class_index = data->row_class[rows[i]];
 		}
-		qsort(grower->points, present, sizeof(Point), compare_points);
+		sort_points(grower->points, present);
+		CHECK_FOR_INTERRUPTS();
 		sweep(grower, present, n, feature, false, &best);
 		if (present < n)
 			sweep(grower, present, n, feature, true, &best);

@@ -15,6 +15,7 @@
 
 #include "catalog/store.h"
 #include "ledger/internal.h"
+#include "progress/progress.h"
 
 #define FETCH_ROWS	1000
 
@@ -194,6 +195,7 @@ check_entry(Verification *verification, LedgerEntry *entry)
 		verification->seen = true;
 	add_up(verification, entry);
 	verification->verdict->entries = entry->id;
+	progress_update(entry->id);
 }
 
 static void
@@ -324,6 +326,19 @@ count_orphans(void)
 									   1, &isnull));
 }
 
+/* Entries are numbered from 1 on. */
+static int64
+last_entry(void)
+{
+	bool		isnull;
+	Datum		last;
+
+	if (SPI_execute("SELECT max(id) FROM privpred.ledger_entry", true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read entries");
+	last = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	return isnull ? 0 : DatumGetInt64(last);
+}
+
 /* Lets the ledger's process chain what is committed; a standby takes it as it is. */
 static void
 bring_up_to_date(void)
@@ -345,6 +360,8 @@ ledger_verify(const uint8 *expected_head)
 	CatalogSession session;
 
 	bring_up_to_date();
+	progress_begin("", InvalidOid);
+	progress_show_to(asking_role());
 
 	/* One snapshot for entries and accounts. */
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -353,6 +370,7 @@ ledger_verify(const uint8 *expected_head)
 	verification.tallies = hash_create("privpred tallies", 64, &ctl,
 									   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	verification.expected = expected_head;
+	progress_phase("verifying entries", last_entry());
 	walk(&verification,
 		 "SELECT id, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
 		 "model_id, model, version, lease, answers, units, cap_units, limit_units, actor, pid, "
@@ -375,5 +393,6 @@ ledger_verify(const uint8 *expected_head)
 	memcpy(verdict.head, verification.head, HEAD_SIZE);
 	catalog_end(&session);
 	PopActiveSnapshot();
+	progress_end();
 	return verdict;
 }

@@ -9,6 +9,7 @@
 
 #include "compat.h"
 #include "mechanism/candidates.h"
+#include "mechanism/sort.h"
 
 /* Boxes, rather than cuts of a score. */
 static bool
@@ -101,21 +102,6 @@ uniform_grid(int ncuts, Grid *grid)
 	grid->radius = 0.5 / (ncuts + 1);
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
-void
-sort_doubles(int64 n, double *values)
-{
-	qsort(values, n, sizeof(double), compare_doubles);
-}
-
 /*
  * The radius of a grid on sorted values.  Cuts that differ on the values are
  * at values; the mass between a cut at value i and one at value j is the
@@ -163,7 +149,7 @@ grid_radius(const Grid *grid, int64 n, const double *sorted)
 static void
 reference_grid(int64 n, double *values, int ncuts, Grid *grid)
 {
-	sort_doubles(n, values);
+	sort_doubles(values, n);
 	grid->ncuts = 0;
 	grid->cut = palloc_array(double, Max(ncuts, 1));
 	for (int i = 0; i < ncuts; i++)

@@ -103,8 +103,6 @@ extern Candidates *candidates_of_finite(const FiniteClass *finite);
 
 extern void candidate_get(const Candidates *candidates, int64 index, Classifier *classifier);
 
-extern void sort_doubles(int64 n, double *values);
-
 /* Says 0 or 1; not for finite classes. */
 extern bool classifier_says(const Classifier *classifier, int width, const double *x);
 

@@ -19,6 +19,7 @@
 #include "mechanism/cover_plan.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/released.h"
+#include "progress/progress.h"
 
 #define DEFAULT_ACCURACY	0.1
 #define DEFAULT_BETA		0.05
@@ -400,8 +401,10 @@ train(const MechanismSpec *spec, UnitSource *units, Size memory, bool own_featur
 	limit = Min(candidate_limit(&declaration, spec->declared_units), memory / (4 * sizeof(double)));
 	if (own_features && declaration.class != CLASS_FINITE)
 		own_reference(spec, units, memory, &reference);
+	progress_phase("making candidates", -1);
 	candidates = build_candidates(spec, &declaration, &reference, limit);
 	released_check_memory(errors_memory(candidates), memory);
+	progress_phase_rows("counting errors", spec->declared_units);
 	errors = count_errors(spec, candidates, units);
 	release(spec, &declaration, candidates, cover_draw(spec->epsilon, candidates->count, errors),
 			&released);

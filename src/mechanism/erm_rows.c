@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "mechanism/erm_rows.h"
+#include "progress/progress.h"
 
 #define BLOCK_BYTES		(1024 * 1024)
 
@@ -37,7 +38,7 @@ typedef struct ErmRows
 	const MechanismSpec *spec;
 	UnitSource *units;
 	RowMode		mode;
-	bool		started;
+	int64		passes;			/* begun so far */
 	MemoryContext kept;			/* of the blocks */
 	Size		memory;			/* left */
 	RowBlock   *first;
@@ -219,14 +220,19 @@ rows_rewind(ErmSource *source)
 {
 	ErmRows    *rows = (ErmRows *) source;
 
+	/* The first pass is told by the rows it reads. */
+	if (rows->passes == 1)
+		progress_phase("solving", -1);
+	if (rows->passes > 0)
+		progress_update(rows->passes);
 	if (rows->mode == ROWS_KEPT)
 	{
 		rows->block = rows->first;
 		rows->position = 0;
 	}
-	else if (rows->started)
+	else if (rows->passes > 0)
 		rows->units->rewind(rows->units);
-	rows->started = true;
+	rows->passes++;
 }
 
 static void

@@ -23,6 +23,7 @@
 
 #include "compat.h"
 #include "mechanism/candidates.h"
+#include "mechanism/sort.h"
 
 #define PROBES			512		/* points on which halfspaces are compared */
 #define PROBE_WORDS		(PROBES / 64)
@@ -220,7 +221,7 @@ make_members(Family *family)
 		CHECK_FOR_INTERRUPTS();
 		project(family, family->direction + i * (Size) family->width, score);
 		memcpy(sorted, score, sizeof(score));
-		sort_doubles(PROBES, sorted);
+		sort_doubles(sorted, PROBES);
 		for (int j = 0; j < family->noffsets; j++)
 		{
 			int			member = i * family->noffsets + j;

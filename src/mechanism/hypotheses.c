@@ -16,6 +16,8 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
+
 #include "mechanism/hypotheses.h"
 
 /* One feature of all rows. */
@@ -84,14 +86,13 @@ typedef struct SortedRow
 	int32		row;
 } SortedRow;
 
-static int
-compare_rows(const void *a, const void *b)
-{
-	double		left = ((const SortedRow *) a)->value;
-	double		right = ((const SortedRow *) b)->value;
-
-	return (left > right) - (left < right);
-}
+#define ST_SORT sort_by_value
+#define ST_ELEMENT_TYPE SortedRow
+#define ST_COMPARE(a, b) (((a)->value > (b)->value) - ((a)->value < (b)->value))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 void
 hypotheses_prepare(HypothesisSpace *space, int part)
@@ -113,7 +114,8 @@ hypotheses_prepare(HypothesisSpace *space, int part)
 		rows[i].value = units->x[(Size) i * units->width + part];
 		rows[i].row = i;
 	}
-	qsort(rows, nrows, sizeof(SortedRow), compare_rows);
+	sort_by_value(rows, nrows);
+	CHECK_FOR_INTERRUPTS();
 
 	column->rank = TAKE(int32, nrows);
 	for (int32 i = 0; i < nrows; i++)

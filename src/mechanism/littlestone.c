@@ -22,6 +22,7 @@
 #include "mechanism/littlestone.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/released.h"
+#include "progress/progress.h"
 
 #define DEFAULT_DELTA		1e-7
 #define DEFAULT_POINTS		16
@@ -234,14 +235,17 @@ learn_batches(const Declaration *declaration, OptimalAlgorithm *algorithm, const
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(each);
 
+	progress_phase("learning batches", declaration->batches);
 	for (int i = 0; i < declaration->batches; i++)
 	{
 		Batch		batch;
 
+		CHECK_FOR_INTERRUPTS();
 		expand_batch(counts + i * 2 * (Size) npoints, npoints, &batch);
 		stable_learner(algorithm, declaration->finite, &batch, declaration->depth,
 					   declaration->part, given + i * (Size) words);
 		MemoryContextReset(each);
+		progress_update(i + 1);
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(each);
@@ -304,6 +308,7 @@ choose(const MechanismSpec *spec, const Declaration *declaration, UnitSource *un
 				bits_add(list.columns + p * (Size) BITS_WORDS(nkept), h);
 	candidates = candidates_of_finite(&list);
 	counts = errors_create(candidates);
+	progress_phase_rows("counting errors", spec->declared_units);
 	while (units->next(units, &unit))
 	{
 		for (int i = 0; i < unit.nrows; i++)

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "mechanism/relabel_draw.h"
+#include "mechanism/sort.h"
 #include "mechanism/vote_draw.h"
 #include "mutant.h"
 
@@ -48,15 +49,6 @@ chunks_create(const LabelledUnits *units, int nchunks, const int32 *chunk_of)
 	return chunks;
 }
 
-static int
-compare_values(const void *a, const void *b)
-{
-	double		left = *(const double *) a;
-	double		right = *(const double *) b;
-
-	return (left > right) - (left < right);
-}
-
 void
 chunks_prepare(Chunks *chunks, int feature)
 {
@@ -68,8 +60,7 @@ chunks_prepare(Chunks *chunks, int feature)
 	for (int32 i = 0; i < units->nrows; i++)
 		values[next[chunks->chunk_of_row[i]]++] = units->x[(Size) i * units->width + feature];
 	for (int i = 0; i < chunks->nchunks; i++)
-		qsort(values + chunks->first[i], chunks->first[i + 1] - chunks->first[i],
-			  sizeof(double), compare_values);
+		sort_doubles(values + chunks->first[i], chunks->first[i + 1] - chunks->first[i]);
 	chunks->values[feature] = values;
 	pfree(next);
 }

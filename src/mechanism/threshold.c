@@ -19,6 +19,7 @@
 #include "learner/predictor_format.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/threshold_draw.h"
+#include "progress/progress.h"
 #include "mutant.h"
 
 /*
@@ -167,6 +168,7 @@ threshold_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	if (walk_body_size(shown_capacity(spec, 0)) > memory)
 		not_enough_memory(memory);
 	rows = collect_rows(units, memory, &nrows);
+	progress_phase("sorting", -1);
 	walk_sort(rows, nrows);
 	walk_limits(option_alpha(spec), threshold_step_size(&step), limit);
 	points = walk_points(rows, nrows, limit);

@@ -15,8 +15,12 @@
 #include "utils/memutils.h"
 
 #include "mechanism/unit_table.h"
+#include "progress/progress.h"
 
 #define STATE_MAGIC		0x55545031	/* "UTP1" */
+
+/* Between two looks for interrupts. */
+#define UNITS_PER_CHECK	65536
 
 typedef struct StateHeader
 {
@@ -169,11 +173,8 @@ collect_unit(Collected *all, const MechanismSpec *spec, const UnitRows *unit)
  * the same but for one if one unit is changed, added or removed.
  */
 static int
-compare_units(const void *a, const void *b, void *arg)
+compare_units(int32 left, int32 right, const Collected *all)
 {
-	const Collected *all = arg;
-	int32		left = *(const int32 *) a;
-	int32		right = *(const int32 *) b;
 	int32		rows = all->first_row[left + 1] - all->first_row[left];
 	int32		other_rows = all->first_row[right + 1] - all->first_row[right];
 	int			order;
@@ -189,6 +190,15 @@ compare_units(const void *a, const void *b, void *arg)
 		order = memcmp(all->label + all->first_row[left], all->label + all->first_row[right], rows);
 	return order;
 }
+
+#define ST_SORT sort_units
+#define ST_ELEMENT_TYPE int32
+#define ST_COMPARE_ARG_TYPE const Collected
+#define ST_COMPARE(a, b, all) compare_units(*(a), *(b), all)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /* Where the parts of a state are. */
 typedef struct StateParts
@@ -239,6 +249,8 @@ write_state(const MechanismSpec *spec, const Collected *all, const int32 *order,
 		int32		from = all->first_row[order[i]];
 		int32		rows = all->first_row[order[i] + 1] - from;
 
+		if (i % UNITS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
 		to.hash[i] = all->hash[order[i]];
 		to.first_row[i] = row;
 		memcpy(to.label + row, all->label + from, rows);
@@ -263,10 +275,11 @@ unit_table_train(const MechanismSpec *spec, UnitSource *source, Size memory, int
 		CHECK_FOR_INTERRUPTS();
 		collect_unit(&all, spec, &unit);
 	}
+	progress_phase("sorting", -1);
 	order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * ((Size) all.nunits + 1));
 	for (int32 i = 0; i < all.nunits; i++)
 		order[i] = i;
-	qsort_arg(order, all.nunits, sizeof(int32), compare_units, &all);
+	sort_units(order, all.nunits, &all);
 	return write_state(spec, &all, order,
 					   most_units > 0 ? (int32) Min(all.nunits, most_units) : all.nunits,
 					   most_units);
@@ -294,12 +307,23 @@ state_is_sound(const MechanismSpec *spec, bytea *state)
 	for (int32 i = 0; i < header->nrows; i++)
 		if (parts.label[i] > 1)
 			return false;
-	for (int64 i = 0; i < (int64) header->nrows * header->width; i++)
-		if (!(parts.x[i] >= 0 && parts.x[i] <= 1))
-			return false;
+	for (int32 row = 0; row < header->nrows; row++)
+	{
+		const double *x = parts.x + (Size) row * header->width;
+
+		if (row % UNITS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < header->width; i++)
+			if (!(x[i] >= 0 && x[i] <= 1))
+				return false;
+	}
 	for (char *end = (char *) parts.label + header->nrows; end < (char *) state + size; end++)
+	{
+		if ((uintptr_t) end % (1024 * 1024) == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (*end != 0)
 			return false;
+	}
 	return true;
 }
 

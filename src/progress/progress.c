@@ -16,13 +16,14 @@
 
 #include "progress/progress.h"
 
-#define PROGRESS_MAGIC	0x50505231	/* "PPR1": change with the layout */
+#define PROGRESS_MAGIC	0x50505232	/* "PPR2": change with the layout */
 
 typedef struct ProgressEntry
 {
-	ProgressReport report;		/* under the lock, but for done */
+	ProgressReport report;		/* under the lock, but for done and steps */
 	bool		by_rows;
 	pg_atomic_uint64 done;
+	pg_atomic_uint64 steps;
 } ProgressEntry;
 
 typedef struct ProgressShared
@@ -53,7 +54,10 @@ initialise(ProgressShared *shared)
 	memset(shared, 0, sizeof(ProgressShared));
 	LWLockInitialize(&shared->lock, LWLockNewTrancheId());
 	for (int i = 0; i < PROGRESS_ENTRIES; i++)
+	{
 		pg_atomic_init_u64(&shared->entries[i].done, 0);
+		pg_atomic_init_u64(&shared->entries[i].steps, 0);
+	}
 	shared->size = sizeof(ProgressShared);
 	shared->magic = PROGRESS_MAGIC;
 }
@@ -150,13 +154,25 @@ progress_begin(const char *model, Oid relation)
 		strlcpy(report->model, model, sizeof(report->model));
 		strlcpy(report->phase, "starting", sizeof(report->phase));
 		report->total = -1;
+		report->steps_total = -1;
 		report->started_at = GetCurrentTimestamp();
 		shared->entries[i].by_rows = false;
 		pg_atomic_write_u64(&shared->entries[i].done, 0);
+		pg_atomic_write_u64(&shared->entries[i].steps, 0);
 		Mine = &shared->entries[i];
 		MyLevel = GetCurrentTransactionNestLevel();
 	}
 	LWLockRelease(&shared->lock);
+}
+
+void
+progress_show_to(Oid role)
+{
+	if (Mine == NULL)
+		return;
+	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
+	Mine->report.role = role;
+	LWLockRelease(&Shared->lock);
 }
 
 static void
@@ -167,8 +183,10 @@ set_phase(const char *phase, int64 total, bool by_rows)
 	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
 	strlcpy(Mine->report.phase, phase, sizeof(Mine->report.phase));
 	Mine->report.total = total;
+	Mine->report.steps_total = -1;
 	Mine->by_rows = by_rows;
 	pg_atomic_write_u64(&Mine->done, 0);
+	pg_atomic_write_u64(&Mine->steps, 0);
 	LWLockRelease(&Shared->lock);
 }
 
@@ -208,19 +226,43 @@ find_leader(void)
 	LWLockRelease(&shared->lock);
 }
 
+/* Where rows and steps count. */
+static ProgressEntry *
+counted(void)
+{
+	if (!IsParallelWorker())
+		return Mine;
+	if (!leader_known)
+		find_leader();
+	return Leaders;
+}
+
 void
 progress_rows(int64 more)
 {
-	ProgressEntry *entry = Mine;
+	ProgressEntry *entry = counted();
 
-	if (IsParallelWorker())
-	{
-		if (!leader_known)
-			find_leader();
-		entry = Leaders;
-	}
 	if (entry != NULL && entry->by_rows)
 		pg_atomic_fetch_add_u64(&entry->done, more);
+}
+
+void
+progress_steps(int64 total)
+{
+	if (Mine == NULL)
+		return;
+	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
+	Mine->report.steps_total = total;
+	LWLockRelease(&Shared->lock);
+}
+
+void
+progress_step(void)
+{
+	ProgressEntry *entry = counted();
+
+	if (entry != NULL)
+		pg_atomic_fetch_add_u64(&entry->steps, 1);
 }
 
 /* ---------- everybody's ---------- */
@@ -241,6 +283,7 @@ progress_list(ProgressReport reports[PROGRESS_ENTRIES])
 		if (entry->report.pid == 0 || entry->report.database != MyDatabaseId)
 			continue;
 		reports[count] = entry->report;
+		reports[count].steps = pg_atomic_read_u64(&entry->steps);
 		reports[count++].done = pg_atomic_read_u64(&entry->done);
 	}
 	LWLockRelease(&shared->lock);

@@ -23,6 +23,7 @@
 #include "catalog/store.h"
 #include "ledger/charge.h"
 #include "ledger/ledger.h"
+#include "progress/progress.h"
 #include "mutant.h"
 #include "request/train.h"
 
@@ -137,6 +138,7 @@ read_public_rows(Distillation *distillation, Oid relid, int64 most)
 	if (most > 0)
 		appendStringInfo(&query, " LIMIT " INT64_FORMAT, most);
 	caller_begin(&session);
+	progress_phase_rows("reading public rows", estimated_rows(relation_sql_name(relid)));
 	portal = SPI_cursor_open_with_args(NULL, query.data, 1, &type, &value, NULL, true,
 									   CURSOR_OPT_NO_SCROLL);
 	for (;;)
@@ -226,6 +228,7 @@ label_rows(Distillation *distillation)
 
 	distillation->label = MemoryContextAllocHuge(CurrentMemoryContext,
 												 distillation->nrows * sizeof(int32));
+	progress_phase("labelling", distillation->nrows);
 	while (more && distillation->asked < distillation->nrows)
 	{
 		const LedgerReceipt *receipt;
@@ -245,6 +248,7 @@ label_rows(Distillation *distillation)
 		distillation->labelled += label >= 0 ? 1 : 0;
 		stats_count(distillation->stats, STAT_UNSTABLE, label >= 0 ? 0 : 1);
 		more = distillation->stream == NULL || ledger_stream_failures_left(receipt) > 0;
+		progress_update(distillation->asked);
 	}
 }
 
@@ -277,6 +281,7 @@ train_student(const Distillation *distillation, ModelRecord *student)
 	LearnerOptions options;
 	TrainingState *state;
 
+	progress_phase("training the student", distillation->asked);
 	learner_parse_options(student->learner, learner_options(student), &options);
 	state = training_create(student->learner, &options, TEXTOID, distillation->width,
 							(Size) maintenance_work_mem * 1024);
@@ -288,6 +293,7 @@ train_student(const Distillation *distillation, ModelRecord *student)
 		if (label >= 0)
 			training_add(state, CStringGetTextDatum(student->spec.classes[label]), false,
 						 distillation->x + i * distillation->width);
+		progress_update(i + 1);
 	}
 	student->predictor = predictor_complete(student->learner, &options, training_finish(state), 1,
 											distillation->width, student->spec.default_class);
@@ -384,6 +390,9 @@ request_distill(const DistillRequest *request)
 	check_teacher(teacher);
 	check_learner(distillation.learner);
 	check_public(request->public_relation, teacher->features);
+	/* The rows that count are public, and labels are what the caller pays for. */
+	progress_begin(request->student, teacher->relid);
+	progress_show_to(asking_role());
 	student = declare_student(&distillation, request->student, request->options);
 	read_public_rows(&distillation, request->public_relation, request->labels);
 
@@ -394,11 +403,13 @@ request_distill(const DistillRequest *request)
 	label_rows(&distillation);
 	set_price(&distillation, &labels, student);
 	train_student(&distillation, student);
+	progress_phase("storing", -1);
 	model_insert(student);
 	price = request_price(student);
 	if (distillation.lease != NULL)
 		ledger_mark_paid(&price, distillation.lease);
 	else if (distillation.stream != NULL)
 		ledger_stream_mark_paid(&price, distillation.stream);
+	progress_end();
 	return report(&distillation, student);
 }

@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 
 #include "catalog/store.h"
+#include "progress/progress.h"
 #include "request/train.h"
 
 #define ROWS_PER_FETCH 1000
@@ -225,6 +226,7 @@ request_evaluate(const char *name, Oid test_relation)
 	record = tally.model->record;
 	check_relation_owner(record->relid);
 	check_evaluable(record);
+	progress_begin(name, record->relid);
 	tally.counted = tally.model->mechanism_model;
 	if (tally.counted.ensemble != NULL)
 		tally.counted.votes = tally.votes = palloc_array(int32, record->spec.nclasses);
@@ -234,6 +236,7 @@ request_evaluate(const char *name, Oid test_relation)
 	append_test_query(&query, record, test_relation);
 
 	caller_begin(&session);
+	progress_phase("evaluating rows", (int64) estimated_rows(relation_sql_name(test_relation)));
 	portal = SPI_cursor_open_with_args(NULL, query.text.data, TRAINING_PARAMETERS, query.types,
 									   query.values, NULL, true, CURSOR_OPT_NO_SCROLL);
 	do
@@ -241,10 +244,14 @@ request_evaluate(const char *name, Oid test_relation)
 		CHECK_FOR_INTERRUPTS();
 		SPI_cursor_fetch(portal, true, ROWS_PER_FETCH);
 		for (uint64 i = 0; i < SPI_processed; i++)
+		{
 			tally_row(&tally, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
+			progress_update(tally.rows);
+		}
 		SPI_freetuptable(SPI_tuptable);
 	} while (SPI_processed > 0);
 	SPI_cursor_close(portal);
 	catalog_end(&session);
+	progress_end();
 	return summarise(&tally);
 }

@@ -231,6 +231,7 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	append_teachers_query(&query, model, protected, shares);
 	choose_grouping(model, rows, shares);
 	progress_phase_rows("training teachers", rows);
+	progress_steps(model->spec.teachers);
 	plan = SPI_prepare_cursor(query.text.data, TRAINING_PARAMETERS, query.types,
 							  CURSOR_OPT_PARALLEL_OK);
 	if (plan == NULL)

@@ -249,13 +249,12 @@ train(ModelRecord *model, const ProtectedRelation *protected)
 	set_charges(model);
 	check_unit_columns(protected);
 	check_columns(model);
-	progress_begin(model->name, model->relid);
 	if (model->mechanism->asks_teachers)
 		unused_rows = train_teachers(model, protected);
 	else
 		unused_rows = train_on_units(model, protected);
-	progress_end();
 	report_training(model, unused_rows);
+	progress_phase("storing", -1);
 }
 
 /*
@@ -270,9 +269,11 @@ request_create_model(const CreateModelRequest *request)
 
 	check_relation_owner(request->relid);
 	protected = protected_relation_get(request->relid);
+	progress_begin(request->name, request->relid);
 	model = model_declare(request, protected);
 	train(model, protected);
 	model_insert(model);
+	progress_end();
 	return model_card(model->name);
 }
 
@@ -294,9 +295,11 @@ request_retrain(const char *name)
 
 	check_unit_columns(protected);
 	check_columns(model);
+	progress_begin(name, model->relid);
 	model_declare_sizes(model, protected);
 	train(model, protected);
 	model_update(model);
+	progress_end();
 	ledger_invalidate_leases();
 	return model_card(name);
 }

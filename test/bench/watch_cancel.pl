@@ -6,14 +6,14 @@
 use strict;
 use warnings;
 use FindBin;
-use lib $FindBin::Bin;
-use Session;
+use lib "$FindBin::Bin/../lib";
+use WatchedSession;
 use Time::HiRes qw(sleep time);
 
 my ($times, $setup, $statement, $cleanup) = @ARGV;
 my @latencies;
 
-my $session = Session->new($setup);
+my $session = WatchedSession->new('bench', $setup);
 $session->begin($statement);
 1 until $session->over(1);
 my $whole = $session->seconds;
@@ -29,7 +29,7 @@ $session->quit;
 for my $i (1 .. $times)
 {
 	# A session of its own each time: nothing is in its caches.
-	$session = Session->new($setup);
+	$session = WatchedSession->new('bench', $setup);
 	$session->begin($statement);
 	if (!$session->over($whole * ($i - 0.5) / $times))
 	{

@@ -6,8 +6,8 @@
 use strict;
 use warnings;
 use FindBin;
-use lib $FindBin::Bin;
-use Session;
+use lib "$FindBin::Bin/../lib";
+use WatchedSession;
 
 my ($file) = @ARGV;
 
@@ -19,7 +19,7 @@ sub status
 	return \%kb;
 }
 
-my $session = Session->new('SET max_parallel_workers_per_gather = 0;');
+my $session = WatchedSession->new('bench', 'SET max_parallel_workers_per_gather = 0;');
 my $before = status($session->pid)->{RssAnon};
 my ($peak, $highest) = ($before, 0);
 

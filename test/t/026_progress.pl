@@ -84,6 +84,40 @@ foreach my $phase (sort keys %training)
 	$session->quit;
 }
 
+# Teachers count as they are fitted: with little memory, one after the other.
+{
+	my $session = $node->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'owner' ]);
+	my $pid = $session->query('SELECT pg_backend_pid()');
+	$session->query("SET maintenance_work_mem = '1MB'");
+	$session->query_until(qr/begun/, "\\echo begun\n" . $training{'training teachers'} =~ s/teachers => 10,/teachers => 100000,/r . ";\n");
+	ok($node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM privpred.progress WHERE steps > 0 AND steps_total = 100000)}), 'teachers are counted');
+	sql("SELECT pg_cancel_backend($pid)");
+	$node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM privpred.progress') or die;
+	$session->quit;
+}
+
+# What counts nothing secret is shown to whoever runs it, and to no other analyst.
+sql(q{
+CREATE ROLE other LOGIN;
+GRANT CREATE ON SCHEMA public TO analyst;
+SELECT privpred.create_model('teacher', 'patients', label => 'y', features => '["x"]', teachers => 10, epsilon => 0.000001, learner => 'linear');
+CREATE TABLE questions AS SELECT i, i / 200000.0 AS x FROM generate_series(1, 100000) i;
+CREATE FUNCTION held(i int) RETURNS float8 LANGUAGE plpgsql AS $$BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN i / 100000.0; END$$;
+CREATE VIEW held_questions AS SELECT i, held(i) AS x FROM questions;
+GRANT SELECT ON held_questions TO analyst;
+});
+my $holder = $node->background_psql('postgres');
+$holder->query('SELECT pg_advisory_lock(1)');
+my $asker = $node->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'analyst' ]);
+$asker->query_until(qr/begun/, "\\echo begun\nSELECT privpred.distill('student', 'teacher', 'held_questions');\n");
+$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM privpred.progress WHERE phase = 'reading public rows')}) or die;
+is(sql_as($_->[0], q{SELECT model || ' ' || done FROM privpred.progress}), $_->[1], "distilling: what $_->[0] sees")
+	foreach [ 'analyst', 'student 0' ], [ 'other', '' ], [ 'owner', 'student 0' ];
+$asker->{run}->signal('INT');
+$holder->quit;
+$asker->quit;
+sql(q{SELECT privpred.drop_model(name) FROM privpred.model});
+
 # In a subtransaction that is rolled back, and in a session that is killed.
 is(sql_as('owner', qq{
 CREATE FUNCTION patient() RETURNS bigint LANGUAGE plpgsql AS \$f\$

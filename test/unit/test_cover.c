@@ -3,7 +3,7 @@
  *		Candidates cover their classes, errors are right, and the selection is
  *		private for all small tables; wrong selections are caught.
  *
- * sources: src/mechanism/candidates.c src/mechanism/candidate_errors.c src/mechanism/halfspaces.c src/mechanism/cover_draw.c src/mechanism/cover_plan.c
+ * sources: src/mechanism/candidates.c src/mechanism/sort.c src/mechanism/candidate_errors.c src/mechanism/halfspaces.c src/mechanism/cover_draw.c src/mechanism/cover_plan.c
  */
 #include "postgres.h"
 

@@ -8,7 +8,7 @@
  * of its own that catches it when wrong.
  *
  * sources: src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable_draw.c
- * sources: src/mechanism/relabel_draw.c src/mechanism/vote_draw.c src/mechanism/solve.c
+ * sources: src/mechanism/relabel_draw.c src/mechanism/sort.c src/mechanism/vote_draw.c src/mechanism/solve.c
  * sources: src/sampler/rng.c src/sampler/bernoulli.c
  */
 #include "postgres.h"

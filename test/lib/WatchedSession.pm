@@ -1,20 +1,21 @@
 # A session of psql whose backend is watched while it runs a statement.
-package Session;
+package WatchedSession;
 use strict;
 use warnings;
 use IO::Select;
 use IPC::Open2;
 use Time::HiRes qw(sleep time);
 
-# new Session SETUP
+# new WatchedSession DATABASE SETUP
 sub new
 {
-	my ($class, $setup) = @_;
+	my ($class, $database, $setup) = @_;
 	my $self = bless {}, $class;
-	$self->{psql} = open2($self->{from}, $self->{to}, qw(psql -X -q -At -d bench));
+	# Errors are told by their SQLSTATE.
+	$self->{psql} = open2($self->{from}, $self->{to}, 'sh', '-c', 'exec psql -X -q -At -d "$0" 2>/dev/null', $database);
 	$self->{to}->autoflush(1);
 	$self->{answer} = IO::Select->new($self->{from});
-	print { $self->{to} } "SET client_min_messages = fatal;\n$setup\n\\o\n\\echo\nSELECT pg_backend_pid();\n";
+	print { $self->{to} } "SET client_min_messages = error;\n$setup\n\\o\n\\echo\nSELECT pg_backend_pid();\n";
 	do { $self->{pid} = readline $self->{from}; die "no session\n" unless defined $self->{pid} } until $self->{pid} =~ s/^(\d+)\n/$1/;
 	return $self;
 }

@@ -1,0 +1,20 @@
+# Reports cancel.sh.
+use strict;
+use warnings;
+use Report;
+
+my @statements = map { m{^cancel/whole/(.*)} } names(qr{^cancel/whole/});
+my @latest = map { { name => $_, longest => (sort { $b <=> $a } all("cancel/$_"))[0], whole => median("cancel/whole/$_") } }
+	grep { has("cancel/$_") } @statements;
+
+if (@latest)
+{
+	heading('Cancelling');
+	paragraph('Milliseconds from the signal to the error, the longest of a few moments spread over the statement; one process, maintenance_work_mem 1 GB, '
+		. '1,000,000 rows where nothing else is said. A single teacher of so many rows is worse than what anybody would train.');
+	table([ 'statement', 'takes, left alone', 'ends after' ],
+		map { [ $_->{name}, number($_->{whole}, 0), number($_->{longest}, 1) ] } sort { $b->{longest} <=> $a->{longest} } @latest);
+	target('a statement ends after it was cancelled, the longest of ' . @latest . ' statements',
+		[ (sort { $b <=> $a } map { $_->{longest} } @latest)[0] ], 0, ' ms', '<=', 200);
+}
+1;
