@@ -55,7 +55,7 @@ for learner in linear naive_bayes centroid; do
 done
 ! sql -c "SELECT privpred.boost(y, ARRAY[y]) FROM generate_series(1, 2) y" >/dev/null 2>&1 ||
 	for learner in boost forest; do
-		cancel_training "$learner, 1 teacher of 100,000 rows" "'rows_100000', $wide, teachers => 1, learner => '$learner'"
+		cancel_training "$learner, teachers of 50,000 rows" "'rows_100000', $wide, teachers => 2, learner => '$learner'"
 	done
 cancel_training "gradient" "'rows_1000000', $wide, mechanism => 'gradient'"
 cancel_training "stable_erm" "'rows_100000', $wide, mechanism => 'stable_erm'"

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # Microseconds of one answer of mechanism "threshold" in a warm session, for
 # both kinds of account, beyond what the call itself takes: the same statement
-# with a vote of one teacher.
+# with a vote of one teacher.  Then milliseconds of one of "stable_flip" that samples
+# 10,000 of 20,000 units.
 
 threshold_rows=${THRESHOLD_ROWS:-1000000}
 sample fact:threshold_rows "$threshold_rows"
@@ -38,8 +39,24 @@ threshold_answer() {
 	sample "threshold/$1" "$(awk "BEGIN { print ($with - $without) / 1000 }")"
 }
 
+sql >/dev/null <<-SQL
+	CREATE TABLE flips AS SELECT * FROM readings ORDER BY id LIMIT 20000;
+	ALTER TABLE flips ADD PRIMARY KEY (id);
+	SELECT privpred.protect('flips'), privpred.grant_budget('analyst', 'flips', epsilon => 1000000);
+	SELECT privpred.create_model('flips', 'flips', label => 'y', features => '["x"]', mechanism => 'stable_flip',
+		epsilon => 3, options => '{"q": 0.5, "alpha": 0.2, "hypotheses": "threshold"}');
+SQL
+
+# Milliseconds of an answer, over a thousand.
+flip_answer() {
+	local ask="SELECT count(private_predict('flips', a)) FROM (SELECT a FROM numbers LIMIT"
+	sample stable_flip/answer "$(milliseconds "SET ROLE analyst; SET privpred.max_answers_per_statement = -1; $ask 10) s;" "$ask 1000) s;" |
+		awk '{ print $1 / 1000 }')"
+}
+
 chapter "threshold: measuring"
 for ((i = 0; i < repeat; i++)); do
 	threshold_answer pure analyst
 	threshold_answer finite analyst_finite
+	flip_answer
 done
