@@ -31,14 +31,14 @@ sub write_picture
 	close $out or die "$file: $!\n";
 }
 
-# bars FILE TITLE [LABEL, VALUE, MOST]...: horizontal, with a mark at the most it may be
+# bars FILE TITLE [LABEL, VALUE, MOST]...: horizontal, with a mark at the most it may be, if any
 sub bars
 {
 	my ($file, $title, @bars) = @_;
 	my ($left, $top, $step, $width) = (270, 40, 26, 900);
-	my $height = $top + $step * @bars + 30;
+	my $height = $top + $step * @bars + 10;
 	my ($max) = sort { $b <=> $a } map { grep { defined } @$_[ 1, 2 ] } @bars;
-	my $scale = ($width - $left - 70) / $max;
+	my $scale = ($width - $left - 130) / $max;
 	my $body = '';
 
 	for my $i (0 .. $#bars)
@@ -51,9 +51,8 @@ sub bars
 			$left, $y + 3, $value * $scale, $step - 8, $name =~ /teachers/ ? $colours[0] : $colours[6];
 		$body .= sprintf qq{<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="3"/>\n},
 			$left + $most * $scale, $y + 1, $left + $most * $scale, $y + $step - 3, $colours[1] if defined $most;
-		$body .= label($end + 6, $y + 16, sprintf('%.2f', $value));
+		$body .= label($end + 6, $y + 16, sprintf('%.2f', $value) . (defined $most ? ", at most $most" : ''));
 	}
-	$body .= label($left, $height - 10, 'red: the most it may be', qq{fill="$colours[1]"}) if grep { defined $_->[2] } @bars;
 	write_picture($file, $width, $height, $title, $body);
 }
 
@@ -82,7 +81,8 @@ sub log_lines
 sub draw
 {
 	my ($file, $title, $of_x, $grid, $scale, @lines) = @_;
-	my ($left, $right, $top, $bottom, $width, $height) = (60, 220, 45, 45, 900, 420);
+	my ($longest) = sort { $b <=> $a } map { length $_->[0] } @lines;
+	my ($left, $right, $top, $bottom, $width, $height) = (60, 40 + 7.5 * $longest, 45, 45, 900, 420);
 	my @points = map { my (undef, @p) = @$_; @p } @lines;
 	my @x = sort { $a <=> $b } keys %{ { map { $_->[0] => 1 } @points } };
 	my ($low, $high) = map { $scale->($_) } @$grid[ 0, -1 ];

@@ -72,3 +72,12 @@ of_mnist7x7=(digit "{$(seq -s, -f '"p%g": {"min": 0, "max": 255}' 49)}" ", class
 serial="SET max_parallel_workers_per_gather = 0;"
 parallel="SET max_parallel_workers_per_gather = 2;"
 avg="SELECT $(each_column 'avg(f%g)') FROM"
+
+# sklearn_route SIZE copy|fetchall: samples the time until the rows are in numpy, and in all
+sklearn_route() {
+	local out total
+	"$python" test/bench/sklearn_route.py "rows_$1" "$2" >"$sandbox/tmp/sklearn"
+	read -r out total <"$sandbox/tmp/sklearn"
+	sample "$2 to numpy/$1" "$out"
+	sample "$2, scikit-learn/$1" "$total"
+}

@@ -51,7 +51,7 @@ if (@sizes)
 	if (@sizes > 1)
 	{
 		picture('Training time by number of rows', 'benchmarks-growth.svg', 'log_lines',
-			'Seconds of training by number of rows, in one process', 'rows',
+			'Seconds by number of rows, in one process', 'rows',
 			map {
 				my ($what, $name) = @$_;
 				[ $what, map { [ $_, median("$name/$_") / 1000 ] } grep { has("$name/$_") } @sizes ]

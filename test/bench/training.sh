@@ -10,15 +10,6 @@ measure_training() {
 	forget training
 }
 
-# sklearn_route SIZE copy|fetchall: samples the time until the rows are in numpy, and in all
-sklearn_route() {
-	local out total
-	"$python" test/bench/sklearn_route.py "rows_$1" "$2" >"$sandbox/tmp/sklearn"
-	read -r out total <"$sandbox/tmp/sklearn"
-	sample "$2 to numpy/$1" "$out"
-	sample "$2, scikit-learn/$1" "$total"
-}
-
 # liblinear_route SIZE: the same with a file in its format, and its program
 liblinear_route() {
 	local file=$sandbox/tmp/liblinear start=${EPOCHREALTIME/./} out line="CASE WHEN y THEN '+1' ELSE '-1' END" i
