@@ -73,6 +73,16 @@ release(void *arg)
 	((CacheEntry *) arg)->users--;
 }
 
+/* What teachers were stored as is not needed again; what can be exported may be. */
+static void
+forget_stored(ModelRecord *record)
+{
+	if (record->predictor == NULL || record->mechanism->charge_kind == CHARGE_ONCE)
+		return;
+	pfree(record->predictor);
+	record->predictor = NULL;
+}
+
 static void
 decode(const ModelRecord *record, MechanismModel *model)
 {
@@ -109,6 +119,7 @@ load(const char *name)
 	entry->context = context;
 	entry->model.record = record = model_get(name);
 	decode(record, &entry->model.mechanism_model);
+	forget_stored(record);
 	MemoryContextSwitchTo(caller);
 	entry->model.valid = true;
 	loads++;

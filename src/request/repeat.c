@@ -27,10 +27,15 @@
 /* A revocation is noticed by the epoch, an expiry within this time. */
 #define RIGHTS_MAX_AGE_US	INT64CONST(1000000)
 
-typedef struct RepeatEntry
+/* Apart from the entries: a search that fails, as most do, looks at nothing else. */
+typedef struct RepeatLink
 {
 	uint32		hash;
 	int32		next;			/* in the chain of its bucket */
+} RepeatLink;
+
+typedef struct RepeatEntry
+{
 	Oid			role;
 	Wish		wish;
 	Answer		answer;
@@ -50,6 +55,7 @@ typedef struct RepeatMemory
 	int			count;
 	int			oldest;			/* once the ring is full */
 	char	   *entries;
+	RepeatLink *links;			/* of each entry */
 	int32	   *buckets;		/* as many as capacity, a power of two */
 
 	/* who may ask, as last seen */
@@ -108,7 +114,8 @@ repeat_open(const ModelRecord *model)
 	RepeatHandle handle = {.slot = -1};
 	Size		entry_size = MAXALIGN(offsetof(RepeatEntry, x) +
 									  model->spec.width * sizeof(double));
-	Size		maximum = (Size) repeat_memory_kb * 1024 / (entry_size + sizeof(int32));
+	Size		maximum = (Size) repeat_memory_kb * 1024 /
+		(entry_size + sizeof(RepeatLink) + sizeof(int32));
 	RepeatMemory *memory;
 
 	/* Released models answer for nothing, and owners pay nothing. */
@@ -157,21 +164,21 @@ bucket_of(const RepeatMemory *memory, uint32 hash)
 static void
 link_entry(RepeatMemory *memory, int position)
 {
-	RepeatEntry *entry = entry_at(memory, position);
-	int32	   *bucket = bucket_of(memory, entry->hash);
+	RepeatLink *link = &memory->links[position];
+	int32	   *bucket = bucket_of(memory, link->hash);
 
-	entry->next = *bucket;
+	link->next = *bucket;
 	*bucket = position;
 }
 
 static void
 unlink_entry(RepeatMemory *memory, int position)
 {
-	int32	   *link = bucket_of(memory, entry_at(memory, position)->hash);
+	int32	   *link = bucket_of(memory, memory->links[position].hash);
 
 	while (*link != position)
-		link = &entry_at(memory, *link)->next;
-	*link = entry_at(memory, position)->next;
+		link = &memory->links[*link].next;
+	*link = memory->links[position].next;
 }
 
 /* Doubles the room, up to the largest power of two within the maximum. */
@@ -187,11 +194,13 @@ grow(RepeatMemory *memory)
 	if (memory->buckets == NULL)
 	{
 		memory->entries = MemoryContextAllocHuge(memory->context, capacity * memory->entry_size);
-		memory->buckets = MemoryContextAlloc(memory->context, capacity * sizeof(int32));
+		memory->links = MemoryContextAllocHuge(memory->context, capacity * sizeof(RepeatLink));
+		memory->buckets = MemoryContextAllocHuge(memory->context, capacity * sizeof(int32));
 	}
 	else
 	{
 		memory->entries = repalloc_huge(memory->entries, capacity * memory->entry_size);
+		memory->links = repalloc_huge(memory->links, capacity * sizeof(RepeatLink));
 		memory->buckets = repalloc_huge(memory->buckets, capacity * sizeof(int32));
 	}
 	memory->capacity = capacity;
@@ -207,11 +216,11 @@ find_entry(RepeatMemory *memory, uint32 hash, Oid role, const Wish *wish, const 
 {
 	if (memory->count == 0)
 		return NULL;
-	for (int32 i = *bucket_of(memory, hash); i != NOBODY; i = entry_at(memory, i)->next)
+	for (int32 i = *bucket_of(memory, hash); i != NOBODY; i = memory->links[i].next)
 	{
 		RepeatEntry *entry = entry_at(memory, i);
 
-		if (entry->hash == hash && entry->role == role && entry->wish.score == wish->score &&
+		if (memory->links[i].hash == hash && entry->role == role && entry->wish.score == wish->score &&
 			entry->wish.precision == wish->precision &&
 			memcmp(entry->x, x, memory->width * sizeof(double)) == 0)
 			return entry;
@@ -276,7 +285,7 @@ repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x,
 		unlink_entry(memory, position);
 	}
 	entry = entry_at(memory, position);
-	entry->hash = handle->hash;
+	memory->links[position].hash = handle->hash;
 	entry->role = MUTANT(repeats_for_all) ? InvalidOid : asking_role();
 	entry->wish = *wish;
 	entry->answer = *answer;

@@ -3,12 +3,16 @@
  *		Uniform integers, exactly, from a buffered pg_strong_random.
  *
  * pg_strong_random costs a library or system call, so bytes are fetched 4 kB
- * at a time.  The buffer is private to one process and safe across fork:
- * backends and workers are forked from the postmaster alone, and the
- * postmaster never draws, so every child starts with an empty buffer and no
- * two processes share a byte.  A future caller in _PG_init would break this.
+ * at a time.  The buffer is private to one process: backends and workers, also
+ * parallel ones, are forked from the postmaster, which never draws, and whoever
+ * else may fork a process that has drawn (a procedural language, say) leaves
+ * its child an empty buffer.  No two processes share a byte.
  */
 #include "c.h"
+
+#ifndef WIN32
+#include <pthread.h>
+#endif
 
 #include "mutant.h"
 #include "sampler/sampler.h"
@@ -18,17 +22,43 @@
 static uint64 buffer[BUFFERED_WORDS];
 static int	next_word = BUFFERED_WORDS; /* empty */
 
+static void
+forget_words(void)
+{
+	memset(buffer, 0, sizeof(buffer));
+	next_word = BUFFERED_WORDS;
+}
+
+/* False: a child could not be kept from sharing words, so there must be none. */
+static bool
+child_forgets(void)
+{
+#ifndef WIN32
+	static bool arranged = false;
+
+	if (!arranged)
+		arranged = pthread_atfork(NULL, NULL, forget_words) == 0;
+	return arranged;
+#else
+	return true;
+#endif
+}
+
+static void
+fetch_words(void)
+{
+	if (!child_forgets() || !pg_strong_random(buffer, sizeof(buffer)))
+		sampler_no_entropy();
+	next_word = 0;
+}
+
 uint64
 sample_uint64(void)
 {
 	uint64		word;
 
 	if (next_word == BUFFERED_WORDS)
-	{
-		if (!pg_strong_random(buffer, sizeof(buffer)))
-			sampler_no_entropy();
-		next_word = 0;
-	}
+		fetch_words();
 	word = buffer[next_word];
 
 	/* A later leak of this memory must not tell which noise was drawn. */

@@ -6,6 +6,9 @@
  */
 #include "c.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "sampler/sampler.h"
 #include "unit.h"
 
@@ -216,11 +219,47 @@ test_wide(void)
 	(void) finish_block();
 }
 
+/* ---------- fork ---------- */
+
+static int	blocks_given;
+
+static bool
+counted(uint64 *words, int count)
+{
+	blocks_given++;
+	for (int i = 0; i < count; i++)
+		words[i] = (uint64) blocks_given << 32 | i;
+	return true;
+}
+
+/* A child draws from a block of its own, its parent goes on with the old one. */
+static void
+test_fork(void)
+{
+	uint64		before;
+	int			status = -1;
+	pid_t		child;
+
+	unit_entropy_source(counted);
+	do
+		before = sample_uint64();
+	while (before != (UINT64CONST(1) << 32 | 10));
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		_exit(sample_uint64() == UINT64CONST(2) << 32 ? 0 : 1);
+	ok(child > 0 && waitpid(child, &status, 0) == child && status == 0,
+	   "a forked child draws no word that its parent has fetched");
+	ok(sample_uint64() == before + 1, "the parent goes on where it was");
+	unit_entropy_source(NULL);
+}
+
 int
 main(void)
 {
 	test_blocks();
 	test_fairness();
 	test_wide();
+	test_fork();
 	return done();
 }
