@@ -37,7 +37,10 @@ typedef enum StopStage
 static struct problem *current_problem = NULL;
 static volatile sig_atomic_t stop_stage = STOP_NONE;
 static int	stop_attempts = 0;
-static struct sigaction usual_action[2];	/* of SIGINT and SIGTERM */
+
+/* Signals by which the server asks a session to stop, and what is usually done about them. */
+static const int stop_signals[2] = {SIGINT, SIGTERM};
+static struct sigaction usual_action[2];
 
 static Size
 fit_row_bytes(int nclasses, int width)
@@ -78,30 +81,31 @@ stop_if_interrupted(void)
 static void
 signal_callback(int number)
 {
-	usual_action[number == SIGTERM].sa_handler(number);
+	usual_action[number == stop_signals[1]].sa_handler(number);
 	stop_if_interrupted();
 }
 
 static void
 catch_signals(void)
 {
-	struct sigaction ours;
-
-	(void) sigaction(SIGINT, NULL, &usual_action[0]);
-	(void) sigaction(SIGTERM, NULL, &usual_action[1]);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < lengthof(stop_signals); i++)
 	{
+		struct sigaction ours;
+
+		(void) sigaction(stop_signals[i], NULL, &usual_action[i]);
+		if (usual_action[i].sa_handler == SIG_IGN || usual_action[i].sa_handler == SIG_DFL)
+			continue;			/* some background worker's */
 		ours = usual_action[i];
 		ours.sa_handler = signal_callback;
-		(void) sigaction(i == 0 ? SIGINT : SIGTERM, &ours, NULL);
+		(void) sigaction(stop_signals[i], &ours, NULL);
 	}
 }
 
 static void
 leave_signals(void)
 {
-	(void) sigaction(SIGINT, &usual_action[0], NULL);
-	(void) sigaction(SIGTERM, &usual_action[1], NULL);
+	for (int i = 0; i < lengthof(stop_signals); i++)
+		(void) sigaction(stop_signals[i], &usual_action[i], NULL);
 }
 
 /*

@@ -62,6 +62,7 @@ sub number
 	my ($value, $digits) = @_;
 	return '' unless defined $value;
 	my $text = sprintf "%.*f", $digits, $value;
+	$text =~ s/^-(?=[0.]*$)//;
 	1 while $text =~ s/^(-?\d+)(\d{3})/$1,$2/;
 	return $text;
 }
