@@ -10,7 +10,7 @@
 #	DIFFPRIVLIB=DIR	its source, to compare mechanism gradient with (needs DATA)
 #	SIZES="..."		rows to train on (100000 1000000 10000000)
 #	REPEAT=N		repetitions, interleaved, of which the median counts (3)
-#	SECONDS_EACH=N	seconds of each pgbench run (2)
+#	SECONDS_EACH=N	seconds of each pgbench run (1)
 #	TIME_LIMIT=N	seconds after which no part goes on (840)
 #	KEEP=1			keeps the work directory, and the measurements: a file for report.pl
 #
@@ -54,7 +54,7 @@ enter_sandbox test/bench/run.sh "$@"
 parts=${PARTS:-$all_parts}
 time_limit=${TIME_LIMIT:-840}
 export sandbox
-export data=${DATA:-} sizes=${SIZES:-100000 1000000 10000000} repeat=${REPEAT:-3} seconds=${SECONDS_EACH:-2}
+export data=${DATA:-} sizes=${SIZES:-100000 1000000 10000000} repeat=${REPEAT:-3} seconds=${SECONDS_EACH:-1}
 export samples=$BENCH_RESULTS/samples
 : >"$samples"
 . test/bench/measure.sh

@@ -1,4 +1,4 @@
-# usage: perl watch_cancel.pl TIMES SETUP STATEMENT [CLEANUP]
+# usage: perl watch_cancel.pl TIMES SETUP STATEMENT CLEANUP
 #
 # Runs the statement once to the end, then cancels it at so many moments spread
 # over that time.  Prints how long each took from the signal to the error, in
@@ -19,11 +19,8 @@ $session->begin($statement);
 my $whole = $session->seconds;
 my $state = $session->state;
 die "left alone, the statement fails: $state\n" unless $state eq '00000';
-if (defined $cleanup)
-{
-	$session->begin($cleanup);
-	$session->state;
-}
+$session->begin($cleanup);
+$session->state;
 $session->quit;
 
 for my $i (1 .. $times)
@@ -31,21 +28,25 @@ for my $i (1 .. $times)
 	# A session of its own each time: nothing is in its caches.
 	$session = WatchedSession->new('bench', $setup);
 	$session->begin($statement);
-	if (!$session->over($whole * ($i - 0.5) / $times))
-	{
-		my $signalled = time;
-		kill INT => $session->pid;
-		1 until $session->over(1);
-		push @latencies, sprintf '%.1f', (time - $signalled) * 1000;
-	}
+	$session->over($whole * ($i - 0.5) / $times);
+	my $signalled = time;
+	kill INT => $session->pid;
+	1 until $session->over(1);
+	my $latency = time - $signalled;
 	$state = $session->state;
-	if ($state eq '00000' && defined $cleanup)
+	if ($state eq '57014')
 	{
-		$session->begin($cleanup);
-		$session->state;
+		push @latencies, sprintf '%.1f', $latency * 1000;
 	}
-	die "the statement failed: $state\n" unless $state =~ /^(00000|57014)$/;
-	pop @latencies if $state eq '00000' && @latencies;	# it came too late
+	elsif ($state eq '00000')
+	{
+		# The signal came too late; it may even hit this one.
+		do { $session->begin($cleanup) } while $session->state eq '57014';
+	}
+	else
+	{
+		die "the statement failed: $state\n";
+	}
 	$session->quit;
 }
 printf "%s %.1f\n", join(' ', @latencies), $whole * 1000;
