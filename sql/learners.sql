@@ -293,6 +293,28 @@ SELECT raises($$SELECT privpred.teacher_of(1, '\x00', 10)$$);
 SELECT t, raises(format('SELECT privpred.teacher_of(%s, %L, 10)', t, :salt))
 FROM unnest(ARRAY['1.5::float8', 'true', 'ARRAY[1]', 'ROW(1, 2::float8)', $$'{}'::jsonb$$, $$'1 day'::interval$$]) t;
 
+----------------------------------------------------------------------
+-- many members at a time vote as they do one by one
+----------------------------------------------------------------------
+CREATE TABLE member_rows AS
+SELECT k, (hashint4(i + 1000 * k) & 1023) / 1023.0::float8 AS a, (hashint4(-i - 1000 * k) & 1023) / 1023.0::float8 AS b
+FROM generate_series(1, 37) k, generate_series(1, 30) i;
+CREATE TABLE members AS
+SELECT k, privpred.linear(a + b > 1, ARRAY[a, b]) AS linear_2, privpred.linear(floor(1.5 * (a + b))::int, ARRAY[a, b]) AS linear_3,
+	privpred.naive_bayes(a > b, ARRAY[a, b]) AS gaussian_2, privpred.naive_bayes(floor(1.5 * (a + b))::int, ARRAY[a, b]) AS gaussian_3
+FROM member_rows WHERE floor(1.5 * (a + b)) < 3 GROUP BY k;
+CREATE TABLE member_questions AS SELECT ARRAY[a / 20.0, b / 20.0]::float8[] AS q FROM generate_series(-2, 22) a, generate_series(-2, 22) b;
+SELECT kind, count(*) AS votes_of_classes, count(*) FILTER (WHERE votes IS DISTINCT FROM one_by_one) AS different FROM (
+	SELECT kind, q, class, votes, (SELECT count(*) FROM members m, LATERAL (VALUES ('linear_2', m.linear_2), ('linear_3', m.linear_3),
+			('gaussian_2', m.gaussian_2), ('gaussian_3', m.gaussian_3)) one(kind, p)
+		WHERE one.kind = s.kind AND privpred.predict(p, q) = class) AS one_by_one
+	FROM (SELECT kind, q, v.key AS class, v.value::bigint AS votes
+		FROM (SELECT privpred.ensemble(linear_2) l2, privpred.ensemble(linear_3) l3, privpred.ensemble(gaussian_2) g2,
+				privpred.ensemble(gaussian_3) g3 FROM members) e,
+			LATERAL (VALUES ('linear_2', l2), ('linear_3', l3), ('gaussian_2', g2), ('gaussian_3', g3)) of(kind, ensemble),
+			member_questions, jsonb_each_text(privpred.votes(of.ensemble, q)) v) s) t
+GROUP BY kind ORDER BY kind;
+
 RESET search_path;
 SET client_min_messages = error;
 DROP SCHEMA learners_test CASCADE;
