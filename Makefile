@@ -52,7 +52,7 @@ $(OBJS): $(OUR_HEADERS)
 # Objects that this mutant or the last one changes are made again.
 MUTANT_BUILT := $(shell cat src/mutant.built 2>/dev/null)
 ifneq ($(MUTANT),$(MUTANT_BUILT))
-MUTANT_OBJS := src/mutant.o src/privpred.o src/request/predict.o \
+MUTANT_OBJS := src/mutant.o src/privpred.o src/request/predict.o src/request/audit.o \
 	$(patsubst %.c,%.o,$(foreach name,$(MUTANT) $(MUTANT_BUILT),$(shell grep -l 'MUTANT($(name))' src/*/*.c)))
 $(sort $(MUTANT_OBJS)): src/mutant.built
 src/mutant.built: FORCE

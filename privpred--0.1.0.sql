@@ -1161,6 +1161,13 @@ AS 'MODULE_PATHNAME', 'privpred_evaluate' LANGUAGE C VOLATILE STRICT PARALLEL UN
 COMMENT ON FUNCTION privpred.evaluate(text, regclass) IS
 'owner: accuracy on labelled rows: the expectation of the private answers (to accounts without delta and, as approximate_accuracy, with delta), the teachers'' plain majority, always the most common class, and what accounts with delta would get by either noise of mechanism vote; for labels that are numbers the root mean squared errors of private answers (likewise), of answers without noise, and of always their mean; not private, costs nothing';
 
+CREATE FUNCTION privpred.audit(model text, draws bigint = NULL)
+RETURNS TABLE (mechanism text, pair text, event text, charge text, compared text, claimed_epsilon float8,
+	claimed_delta float8, epsilon_lower_bound float8, would_detect float8, draws_each bigint, confidence float8, verdict text)
+AS 'MODULE_PATHNAME', 'privpred_audit' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10 COST 1000000;
+COMMENT ON FUNCTION privpred.audit(text, bigint) IS
+'owner: trains models like this one on made-up tables that differ in one unit, draws from both, and compares what is seen with what the model''s account pays: consistent, violated, or no power; reads no protected row, charges nobody, leaves nothing behind';
+
 CREATE FUNCTION privpred.littlestone_dimension(class regclass)
 RETURNS int AS 'MODULE_PATHNAME', 'privpred_littlestone_dimension' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.littlestone_dimension(regclass) IS
@@ -1339,7 +1346,7 @@ GRANT EXECUTE ON FUNCTION privpred.littlestone_dimension(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION privpred.solve_stable_flip, privpred.solve_relabel TO PUBLIC;
 -- requests: each checks who owns the relation
 GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_model,
-	privpred.retrain, privpred.drop_model, privpred.distill, privpred.export_model, privpred.evaluate, privpred.encode(jsonb, record),
+	privpred.retrain, privpred.drop_model, privpred.distill, privpred.export_model, privpred.evaluate, privpred.audit, privpred.encode(jsonb, record),
 	privpred.encode(jsonb, "any") TO PUBLIC;
 GRANT SELECT ON privpred.models TO PUBLIC;
 -- ledger

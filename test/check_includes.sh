@@ -71,4 +71,11 @@ for folder in src/ src/*/; do
 	}
 	ok "$folder includes nothing from above" says_nothing check_folder
 done
+
+# A receipt without a charge is for audits of made-up rows (src/ledger/audit.c).
+free_receipts() {
+	grep -ln 'ledger_audit_' src/*.c src/*/*.c | grep -v '^src/\(ledger/audit\|request/audit[a-z_]*\)\.c$' || true
+	grep -ln 'made_up_rows *=[^=]' src/*.c src/*/*.c | grep -v '^src/request/audit_rows\.c$' || true
+}
+ok "nobody but an audit draws without a charge" says_nothing free_receipts
 done_testing

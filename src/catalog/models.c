@@ -299,6 +299,14 @@ set_charges(const ModelRecord *model, Datum values[2], char nulls[2])
 	values[1] = model->pure_charge != NULL ? CStringGetTextDatum(model->pure_charge) : (Datum) 0;
 }
 
+/* Nobody may be asked to pay for it, nor be given answers for it. */
+static void
+check_not_made_up(const ModelRecord *model)
+{
+	if (model->made_up_rows != NULL)
+		elog(ERROR, "a model of made-up rows cannot be stored");
+}
+
 void
 model_insert(ModelRecord *model)
 {
@@ -311,6 +319,7 @@ model_insert(ModelRecord *model)
 	bool		isnull;
 	char	   *user = GetUserNameFromId(GetUserId(), false);
 
+	check_not_made_up(model);
 	values[0] = CStringGetTextDatum(model->name);
 	values[1] = Int64GetDatum(model->relation_id);
 	values[2] = DirectFunctionCall1(namein, CStringGetDatum(model->label));
@@ -384,6 +393,7 @@ model_update(ModelRecord *model)
 	char		nulls[] = "       ";
 	bool		isnull;
 
+	check_not_made_up(model);
 	values[0] = Int64GetDatum(model->model_id);
 	set_learnt(model, &values[1], &nulls[1]);
 	set_sizes(model, &values[3], &nulls[3]);

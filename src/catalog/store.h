@@ -129,6 +129,12 @@ typedef struct ModelRecord
 	char	   *pure_charge;	/* by an account of infinite order; NULL: it cannot */
 	Predictor  *predictor;		/* teachers, or NULL */
 	bytea	   *state;			/* of other mechanisms, or NULL */
+
+	/*
+	 * An audit's: a subquery of rows that it made up, to be trained on instead of
+	 * the relation's.  Such a model is never stored.  Else NULL.
+	 */
+	const char *made_up_rows;
 } ModelRecord;
 
 /* The number that stands for a bin. */

@@ -14,9 +14,8 @@
 /* Spinlocks guard a few instructions each, and nothing in between can fail. */
 
 BoardResult
-board_test(int index, int64 noisy_distance)
+board_compare(StreamBoard *board, int64 noisy_distance)
 {
-	StreamBoard *board = &ledger_shared()->boards[index];
 	BoardResult result;
 
 	SpinLockAcquire(&board->mutex);
@@ -35,16 +34,27 @@ board_test(int index, int64 noisy_distance)
 	return result;
 }
 
-int32
-board_failures_left(int index, int32 unstable)
+BoardResult
+board_test(int index, int64 noisy_distance)
 {
-	StreamBoard *board = &ledger_shared()->boards[index];
+	return board_compare(&ledger_shared()->boards[index], noisy_distance);
+}
+
+int32
+board_left(StreamBoard *board, int32 unstable)
+{
 	int32		left;
 
 	SpinLockAcquire(&board->mutex);
 	left = board->state == BOARD_OVER ? 0 : unstable - board->run;
 	SpinLockRelease(&board->mutex);
 	return left;
+}
+
+int32
+board_failures_left(int index, int32 unstable)
+{
+	return board_left(&ledger_shared()->boards[index], unstable);
 }
 
 /* The caller holds the ledger's lock. */
@@ -108,8 +118,8 @@ take_board(Oid generation, const StreamReply *reply)
 	return -1;
 }
 
-static void
-put_up(StreamBoard *board, const StreamReply *reply)
+void
+board_put_up(StreamBoard *board, const StreamReply *reply)
 {
 	SpinLockAcquire(&board->mutex);
 	if (reply->over)
@@ -153,7 +163,7 @@ board_publish(LedgerSlot *slot)
 		return;
 
 	board = &ledger_shared()->boards[index];
-	put_up(board, reply);
+	board_put_up(board, reply);
 	if (request->kind == REQUEST_STREAM_TAKE && slot->reply.granted > 0 && request->stream.id == 0)
 		board->users++;
 	/* A mark that is not recorded outlives its users. */

@@ -9,6 +9,7 @@
  * worker.c		the ledger's process: start, signals, main loop
  * stream.c		streams: the asking side, see stream.h
  * stream_book.c	what the ledger's process does about them
+ * stream_run.c	one noisy threshold after the other
  * board.c		their noisy thresholds in shared memory
  * debit.c		what it does with a batch of requests, in one transaction
  * payer.c		which account pays, and what prevents it
@@ -25,6 +26,7 @@
  * head_log.c	its head in the server log
  * verify.c		recomputing it
  * memo.c		answers that are kept for good
+ * audit.c		receipts for draws on made-up rows
  * accountant.c	pure arithmetic that rounds against the spender
  */
 #ifndef PRIVPRED_LEDGER_H
@@ -230,6 +232,28 @@ extern bool ledger_memo_find(const LedgerPrice *price, Oid role, const void *que
  * limit of them already for this version; false: it was not kept.
  */
 extern bool ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit);
+
+/* ---------- audit.c ---------- */
+
+/*
+ * Receipts for draws that nobody pays for, because they are about nobody: the
+ * model must have been trained on made-up rows and never stored, which is
+ * checked (XX000).  For request/audit*.c alone; test/check_includes.sh sees to
+ * it.
+ */
+struct ModelRecord;
+
+extern const LedgerReceipt *ledger_audit_receipt(const struct ModelRecord *made_up,
+												 bool order_is_infinite);
+
+/* A stream of its own, in memory: no account, board or entry of the ledger knows of it. */
+typedef struct LedgerAuditStream LedgerAuditStream;
+
+extern LedgerAuditStream *ledger_audit_stream(const struct ModelRecord *made_up);
+
+/* Opens it anew; then as many answers as it may give.  NULL: it is used up. */
+extern void ledger_audit_stream_open(LedgerAuditStream *stream, const StreamTerms *terms);
+extern const LedgerReceipt *ledger_audit_stream_answer(LedgerAuditStream *stream);
 
 /* ---------- verify.c ---------- */
 

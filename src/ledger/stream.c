@@ -16,8 +16,6 @@
 
 #include "catalog/store.h"
 #include "ledger/internal.h"
-#include "mechanism/sparse_draw.h"
-#include "mutant.h"
 
 struct LedgerStream
 {
@@ -332,12 +330,13 @@ ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
 {
 	LedgerStream *stream = receipt->stream;
 
+	if (receipt->audit != NULL)
+		return audit_stream_stable(receipt->audit, distance);
 	if (stream == NULL)
 		elog(ERROR, "a stability test needs a stream");
 	for (;;)
 	{
-		int64		noisy = distance +
-			(MUTANT(stream_distance_bare) ? 0 : sparse_noise(stream->held.epsilon));
+		int64		noisy = stream_noisy_distance(stream->held.epsilon, distance);
 
 		switch (board_test(stream->held.board, noisy))
 		{
@@ -365,5 +364,7 @@ ledger_stream_failures_left(const LedgerReceipt *receipt)
 {
 	const LedgerStream *stream = receipt->stream;
 
+	if (receipt->audit != NULL)
+		return audit_stream_failures_left(receipt->audit);
 	return board_failures_left(stream->held.board, stream->held.unstable);
 }

@@ -19,6 +19,7 @@
  * board.c			the boards
  * stream.c			the asking side
  * stream_book.c	what the ledger's process does
+ * stream_run.c		one threshold after the other
  */
 #ifndef PRIVPRED_STREAM_H
 #define PRIVPRED_STREAM_H
@@ -26,6 +27,26 @@
 #include "storage/spin.h"
 
 #include "ledger/ledger.h"
+
+/* ---------- stream_run.c ---------- */
+
+/* The present run of the threshold. */
+typedef struct StreamRun
+{
+	int32		unstable;		/* failures that were bought */
+	int32		failed;			/* those so far */
+	EpsilonUnits epsilon;
+	int64		width;
+	int64		threshold;		/* noisy */
+} StreamRun;
+
+extern void stream_run_first(StreamRun *run, const StreamTerms *terms);
+
+/* The threshold has seen a failure: another one, or false if it was the last. */
+extern bool stream_run_next(StreamRun *run);
+
+/* What is compared with it. */
+extern int64 stream_noisy_distance(EpsilonUnits epsilon, int64 distance);
 
 /* What requests about streams say beside the rest. */
 typedef struct StreamRequest
@@ -82,6 +103,13 @@ typedef enum BoardResult
 } BoardResult;
 
 extern BoardResult board_test(int board, int64 noisy_distance);
+
+/* The same, and what follows, for a board wherever it is. */
+extern BoardResult board_compare(StreamBoard *board, int64 noisy_distance);
+extern int32 board_left(StreamBoard *board, int32 unstable);
+
+/* Puts up the threshold of a later run, or that there is none. */
+extern void board_put_up(StreamBoard *board, const StreamReply *reply);
 
 /* Failures so far, and those that are left; 0 if it is over. */
 extern int32 board_failures_left(int board, int32 unstable);

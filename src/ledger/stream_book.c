@@ -12,8 +12,6 @@
 #include "utils/builtins.h"
 
 #include "ledger/internal.h"
-#include "mechanism/sparse_draw.h"
-#include "mutant.h"
 
 /* A row of privpred.stream. */
 typedef struct Stream
@@ -25,11 +23,7 @@ typedef struct Stream
 	int32		version;
 	bool		current;		/* the model still has this version */
 	Oid			opened_by;
-	int32		unstable;
-	int32		run;			/* failures so far */
-	EpsilonUnits epsilon;
-	int64		width;
-	int64		threshold;
+	StreamRun	run;
 	int64		answers;		/* 0: no limit */
 	int64		answers_used;
 	int32		holders;		/* call sites that use it */
@@ -123,11 +117,11 @@ lock_stream(int64 id, Stream *stream)
 	stream->version = int4_of(5);
 	stream->current = DatumGetBool(value_of(6, &isnull));
 	stream->opened_by = oid_of(7);
-	stream->unstable = int4_of(8);
-	stream->run = int4_of(9);
-	stream->epsilon = int8_of(10, 0);
-	stream->width = int8_of(11, 0);
-	stream->threshold = int8_of(12, 0);
+	stream->run.unstable = int4_of(8);
+	stream->run.failed = int4_of(9);
+	stream->run.epsilon = int8_of(10, 0);
+	stream->run.width = int8_of(11, 0);
+	stream->run.threshold = int8_of(12, 0);
 	stream->answers = int8_of(13, 0);
 	stream->answers_used = int8_of(14, 0);
 	stream->holders = int4_of(15);
@@ -149,8 +143,8 @@ write_stream(Batch *batch, const Stream *stream)
 	Datum		args[8];
 
 	args[0] = Int64GetDatum(stream->id);
-	args[1] = Int32GetDatum(stream->run);
-	args[2] = Int64GetDatum(stream->threshold);
+	args[1] = Int32GetDatum(stream->run.failed);
+	args[2] = Int64GetDatum(stream->run.threshold);
 	nulls[2] = stream->closed == NULL ? ' ' : 'n';
 	args[3] = Int64GetDatum(stream->answers_used);
 	args[4] = Int32GetDatum(stream->holders);
@@ -172,11 +166,11 @@ fill_reply(const Batch *batch, const Stream *stream, LedgerReply *reply)
 	reply->account_role = stream->account_role;
 	reply->account_id = stream->account_id;
 	reply->stream.id = stream->id;
-	reply->stream.run = stream->run;
-	reply->stream.unstable = stream->unstable;
+	reply->stream.run = stream->run.failed;
+	reply->stream.unstable = stream->run.unstable;
 	reply->stream.over = stream->closed != NULL;
-	reply->stream.threshold = stream->threshold;
-	reply->stream.epsilon = stream->epsilon;
+	reply->stream.threshold = stream->run.threshold;
+	reply->stream.epsilon = stream->run.epsilon;
 }
 
 static void
@@ -188,7 +182,7 @@ note(Batch *batch, const LedgerRequest *request, const Stream *stream, const cha
 	entry.account_id = stream->account_id;
 	entry.order = stream->account_order;
 	entry.detail = psprintf("stream " INT64_FORMAT ", %d of %d unstable answers%s%s", stream->id,
-							stream->run, stream->unstable, why ? ": " : "", why ? why : "");
+							stream->run.failed, stream->run.unstable, why ? ": " : "", why ? why : "");
 	book_append(batch, kind, request, &entry);
 }
 
@@ -205,12 +199,11 @@ close_it(Batch *batch, const LedgerRequest *request, Stream *stream, const char 
 static void
 count_failure(Batch *batch, const LedgerRequest *request, Stream *stream, const char *why)
 {
-	stream->run++;
+	bool		more = stream_run_next(&stream->run);
+
 	note(batch, request, stream, "unstable", why);
-	if (stream->run >= stream->unstable + (MUTANT(stream_one_more) ? 1 : 0))
+	if (!more)
 		close_it(batch, request, stream, STREAM_USED_UP);
-	else
-		stream->threshold = sparse_threshold(stream->epsilon, stream->width);
 }
 
 /* Brings a stream up to date with what has happened to it. */
@@ -225,7 +218,7 @@ catch_up(Batch *batch, const LedgerRequest *request, Stream *stream)
 		return;
 	if (crashed)
 		count_failure(batch, request, stream, "in use when the server stopped");
-	else if (board_has_failed(batch->generation, stream->id, stream->run))
+	else if (board_has_failed(batch->generation, stream->id, stream->run.failed))
 		count_failure(batch, request, stream, NULL);
 	if (stream->closed == NULL && !stream->current)
 		close_it(batch, request, stream, "model changed");
@@ -444,10 +437,11 @@ insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, Ledg
 	const StreamTerms *terms = &request->stream.terms;
 	Oid			argtypes[] = {INT8OID, INT8OID, INT8OID, INT4OID, OIDOID, INT4OID, INT8OID,
 	FLOAT8OID, INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID};
-	int64		width = sparse_width(terms->epsilon, terms->delta);
 	char		nulls[] = "            ";
 	Datum		args[12];
+	StreamRun	run;
 
+	stream_run_first(&run, terms);
 	args[0] = Int64GetDatum(account_id);
 	args[1] = Int64GetDatum(request->relation_id);
 	args[2] = Int64GetDatum(request->model_id);
@@ -456,8 +450,8 @@ insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, Ledg
 	args[5] = Int32GetDatum(terms->unstable);
 	args[6] = Int64GetDatum(terms->epsilon);
 	args[7] = Float8GetDatum(terms->delta);
-	args[8] = Int64GetDatum(width);
-	args[9] = Int64GetDatum(sparse_threshold(terms->epsilon, width));
+	args[8] = Int64GetDatum(run.width);
+	args[9] = Int64GetDatum(run.threshold);
 	args[10] = Int64GetDatum(terms->answers);
 	nulls[10] = terms->answers > 0 ? ' ' : 'n';
 	args[11] = TimestampTzGetDatum(batch->now);
@@ -470,7 +464,7 @@ insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, Ledg
 			 12, argtypes, args, nulls);
 	reply->stream.id = int8_of(1, 0);
 	return psprintf("stream " INT64_FORMAT ", %d unstable answers, width " INT64_FORMAT,
-					reply->stream.id, terms->unstable, width);
+					reply->stream.id, terms->unstable, run.width);
 }
 
 /* Stays bought, even if the client has gone before it knows. */

@@ -8,6 +8,7 @@
 
 #include "mechanism/mechanism.h"
 #include "mechanism/relabel_draw.h"
+#include "mechanism/solve.h"
 #include "mechanism/unit_table.h"
 
 typedef struct DrawnModel
@@ -28,6 +29,11 @@ typedef struct DrawnModel
  */
 extern DrawnModel *drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class,
 							  Share q, EpsilonUnits twice_the_rate);
+
+/* What they draw with, all declared or solved from what is; 22023 if it does not go together. */
+extern StableParameters stable_flip_parameters(const MechanismSpec *spec);
+extern StableParameters stable_parameters(const MechanismSpec *spec);
+extern RelabelParameters relabel_parameters(const MechanismSpec *spec);
 
 extern ChargeShape drawn_shape(bool order_is_infinite);
 extern int	drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model,

@@ -35,7 +35,7 @@
  * noise is how long the noise of all steps together is, on average, beside
  * the longest gradient that a unit may have.
  */
-#define DEFAULT_DELTA		1e-6
+#define DEFAULT_DELTA		GRADIENT_DEFAULT_DELTA
 #define DEFAULT_HUBER		0.1
 #define DEFAULT_MOMENTUM	0.8
 

@@ -14,6 +14,8 @@
 #include "mechanism/gradient_sums.h"
 #include "mechanism/mechanism.h"
 
+#define GRADIENT_DEFAULT_DELTA	1e-6
+
 /* All of it follows from declared numbers. */
 typedef struct GradientPlan
 {

@@ -39,8 +39,8 @@ refuse(const MechanismSpec *spec, const RelabelParameters *parameters)
 }
 
 /* All from declared numbers, and refused from declared numbers. */
-static RelabelParameters
-read_parameters(const MechanismSpec *spec)
+RelabelParameters
+relabel_parameters(const MechanismSpec *spec)
 {
 	RelabelParameters parameters = {0};
 
@@ -86,7 +86,7 @@ relabel_validate(const MechanismSpec *spec)
 
 	/* The rows of a unit come before the solver asks for them. */
 	unit_table_validate(spec, "relabel", 0);
-	parameters = read_parameters(spec);
+	parameters = relabel_parameters(spec);
 	(void) read_chunks(spec, &parameters);
 	unit_table_validate(spec, "relabel", parameters.n_max);
 }
@@ -97,7 +97,7 @@ relabel_validate(const MechanismSpec *spec)
 static bytea *
 relabel_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 {
-	return unit_table_train(spec, units, memory, read_parameters(spec).n_max);
+	return unit_table_train(spec, units, memory, relabel_parameters(spec).n_max);
 }
 
 /* Chunks are made of units by their id alone. */
@@ -123,7 +123,7 @@ make_chunks(const UnitTable *table, int nchunks)
 static void *
 relabel_load(const MechanismSpec *spec, bytea *state)
 {
-	RelabelParameters parameters = read_parameters(spec);
+	RelabelParameters parameters = relabel_parameters(spec);
 	DrawnModel *model = drawn_load(spec, state, HYPOTHESES_STUMP, parameters.q,
 								   2 * parameters.kappa);
 

@@ -59,8 +59,8 @@ read_given(const MechanismSpec *spec, StableParameters *parameters)
 										EPSILON_UNITS_PER_ONE);
 }
 
-static StableParameters
-read_flip_parameters(const MechanismSpec *spec)
+StableParameters
+stable_flip_parameters(const MechanismSpec *spec)
 {
 	StableParameters parameters;
 	bool		solved;
@@ -83,8 +83,8 @@ read_flip_parameters(const MechanismSpec *spec)
 	return parameters;
 }
 
-static StableParameters
-read_stable_parameters(const MechanismSpec *spec)
+StableParameters
+stable_parameters(const MechanismSpec *spec)
 {
 	StableParameters parameters;
 	double		gamma = option_number(spec, "gamma", DEFAULT_GAMMA, 1e-6, 0.99);
@@ -146,7 +146,7 @@ check_limits(const MechanismSpec *spec, const char *mechanism, HypothesisClass c
 static void
 stable_flip_validate(const MechanismSpec *spec)
 {
-	StableParameters parameters = read_flip_parameters(spec);
+	StableParameters parameters = stable_flip_parameters(spec);
 
 	check_limits(spec, "stable_flip", read_class(spec), parameters.q);
 }
@@ -154,7 +154,7 @@ stable_flip_validate(const MechanismSpec *spec)
 static void
 stable_validate(const MechanismSpec *spec)
 {
-	StableParameters parameters = read_stable_parameters(spec);
+	StableParameters parameters = stable_parameters(spec);
 
 	check_limits(spec, "stable", read_class(spec), parameters.q);
 }
@@ -180,13 +180,13 @@ load_model(const MechanismSpec *spec, bytea *state, StableParameters parameters)
 static void *
 stable_flip_load(const MechanismSpec *spec, bytea *state)
 {
-	return load_model(spec, state, read_flip_parameters(spec));
+	return load_model(spec, state, stable_flip_parameters(spec));
 }
 
 static void *
 stable_load(const MechanismSpec *spec, bytea *state)
 {
-	return load_model(spec, state, read_stable_parameters(spec));
+	return load_model(spec, state, stable_parameters(spec));
 }
 
 /* Nobody can pay for a delta as large as gamma. */

@@ -42,6 +42,9 @@ static ProgressShared *Shared = NULL;
 static ProgressEntry *Mine = NULL;
 static int	MyLevel = 0;
 
+/* The request says what it is at; phases within it go unseen. */
+static bool reported_as_whole = false;
+
 /* In a parallel worker: its leader's, looked up once. */
 static ProgressEntry *Leaders = NULL;
 static bool leader_known = false;
@@ -93,6 +96,7 @@ progress_end(void)
 	if (Mine == NULL)
 		return;
 	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
+	reported_as_whole = false;
 	Mine->report.pid = 0;
 	LWLockRelease(&Shared->lock);
 	Mine = NULL;
@@ -191,19 +195,35 @@ set_phase(const char *phase, int64 total, bool by_rows)
 }
 
 void
+progress_report_as(const char *phase)
+{
+	set_phase(phase, -1, false);
+	reported_as_whole = Mine != NULL;
+}
+
+void
 progress_phase(const char *phase, int64 total)
 {
-	set_phase(phase, total, false);
+	if (!reported_as_whole)
+		set_phase(phase, total, false);
 }
 
 void
 progress_phase_rows(const char *phase, double total)
 {
-	set_phase(phase, total < 1e18 ? (int64) total : -1, true);
+	if (!reported_as_whole)
+		set_phase(phase, total < 1e18 ? (int64) total : -1, true);
 }
 
 void
 progress_update(int64 done)
+{
+	if (!reported_as_whole)
+		progress_report(done);
+}
+
+void
+progress_report(int64 done)
 {
 	if (Mine != NULL)
 		pg_atomic_write_u64(&Mine->done, done);

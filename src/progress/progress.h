@@ -47,6 +47,13 @@ extern void progress_phase_rows(const char *phase, double total);
 extern void progress_phase(const char *phase, int64 total);
 extern void progress_update(int64 done);
 
+/*
+ * A request that trains many times over says itself what it is at, and how much
+ * of it is done; what the trainings say goes unseen until its end.
+ */
+extern void progress_report_as(const char *phase);
+extern void progress_report(int64 done);
+
 /* Rows were read, by this session or, in a parallel worker, for its leader. */
 extern void progress_rows(int64 more);
 

@@ -275,28 +275,27 @@ declare_student(const Distillation *distillation, const char *name, Jsonb *optio
 	return student;
 }
 
-static void
-train_student(const Distillation *distillation, ModelRecord *student)
+void
+student_train(ModelRecord *student, int64 nrows, const double *x, const int32 *labels)
 {
+	int			width = student->spec.width;
 	LearnerOptions options;
 	TrainingState *state;
 
-	progress_phase("training the student", distillation->asked);
+	progress_phase("training the student", nrows);
 	learner_parse_options(student->learner, learner_options(student), &options);
-	state = training_create(student->learner, &options, TEXTOID, distillation->width,
+	state = training_create(student->learner, &options, TEXTOID, width,
 							(Size) maintenance_work_mem * 1024);
-	for (int64 i = 0; i < distillation->asked; i++)
+	for (int64 i = 0; i < nrows; i++)
 	{
-		int32		label = distillation->label[i];
-
 		CHECK_FOR_INTERRUPTS();
-		if (label >= 0)
-			training_add(state, CStringGetTextDatum(student->spec.classes[label]), false,
-						 distillation->x + i * distillation->width);
+		if (labels[i] >= 0)
+			training_add(state, CStringGetTextDatum(student->spec.classes[labels[i]]), false,
+						 x + i * width);
 		progress_update(i + 1);
 	}
 	student->predictor = predictor_complete(student->learner, &options, training_finish(state), 1,
-											distillation->width, student->spec.default_class);
+											width, student->spec.default_class);
 }
 
 /* Labels that the student would have given. */
@@ -329,6 +328,16 @@ add_draws(Charge *sum, const Charge *charge, int64 times)
 	part->times *= MUTANT(distill_one_label) ? 1 : times;
 }
 
+Charge
+student_charge(const LedgerPrice *labels, int64 by_finite, int64 by_infinite)
+{
+	Charge		charge = {0};
+
+	add_draws(&charge, &labels->finite, by_finite);
+	add_draws(&charge, &labels->infinite, by_infinite);
+	return charge;
+}
+
 /*
  * What everybody pays once for the labels: the draws as they were made.  Those
  * of a stream cost what the stream cost, however many labels came through it.
@@ -347,10 +356,7 @@ set_price(const Distillation *distillation, const LedgerPrice *labels, ModelReco
 		charge = stream_price(distillation->teacher->record, &terms).finite;
 	}
 	else
-	{
-		add_draws(&charge, &labels->finite, by_finite);
-		add_draws(&charge, &labels->infinite, distillation->by_infinite);
-	}
+		charge = student_charge(labels, by_finite, distillation->by_infinite);
 	student->charge = charge_to_text(&charge, palloc(CHARGE_TEXT_SIZE));
 	student->pure_charge = charge_has_gaussian(&charge) ? NULL : student->charge;
 	student->spec.epsilon = charge_units(&charge, RENYI_ORDER_INFINITE);
@@ -402,7 +408,7 @@ request_distill(const DistillRequest *request)
 	open_purse(&distillation, &labels);
 	label_rows(&distillation);
 	set_price(&distillation, &labels, student);
-	train_student(&distillation, student);
+	student_train(student, distillation.asked, distillation.x, distillation.label);
 	progress_phase("storing", -1);
 	model_insert(student);
 	price = request_price(student);

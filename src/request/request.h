@@ -9,6 +9,7 @@
  * repeat.c		questions asked before
  * stream.c		open_stream, close_stream
  * evaluate.c	evaluate
+ * audit.h		audit, see there
  * export.c		export_model
  * report.c		report: a page for people, see report.h
  */
@@ -17,6 +18,7 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
 
@@ -136,6 +138,11 @@ typedef struct Evaluation
 } Evaluation;
 
 extern Evaluation request_evaluate(const char *model, Oid test_relation);
+
+/* audit.h */
+
+/* One AuditResult for each comparison; draws 0: as many as are needed. */
+extern List *request_audit(const char *model, int64 draws, const char **mechanism);
 
 /* report.c */
 

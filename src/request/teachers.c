@@ -46,7 +46,7 @@ estimated_rows(const char *relation)
 {
 	SPIPlanPtr	plan;
 	CachedPlan *cached;
-	double		rows = planned(psprintf("SELECT FROM %s", relation), 0, &plan,
+	double		rows = planned(psprintf("SELECT FROM %s r", relation), 0, &plan,
 							   &cached)->planTree->plan_rows;
 
 	ReleaseCachedPlan(cached, NULL);	/* an unsaved plan has no owner */
@@ -60,7 +60,7 @@ planned_workers(const char *relation)
 {
 	SPIPlanPtr	plan;
 	CachedPlan *cached;
-	Plan	   *node = planned(psprintf("SELECT pg_catalog.count(*) FROM %s", relation),
+	Plan	   *node = planned(psprintf("SELECT pg_catalog.count(*) FROM %s r", relation),
 							   CURSOR_OPT_PARALLEL_OK, &plan, &cached)->planTree;
 	int			workers = 0;
 

@@ -52,11 +52,14 @@ append_units(StringInfo query, const ProtectedRelation *protected, const char *b
 }
 
 /* For comparing the label with the classes in its own type. */
-char *
+const char *
 label_type_name(const ModelRecord *model)
 {
-	AttrNumber	attnum = get_attnum(model->relid, model->label);
+	AttrNumber	attnum;
 
+	if (model->made_up_rows != NULL)
+		return "pg_catalog.text";
+	attnum = get_attnum(model->relid, model->label);
 	return format_type_extended(getBaseType(get_atttype(model->relid, attnum)), -1,
 								FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
@@ -75,6 +78,21 @@ scaled_edges(const ModelRecord *model, const FeatureSpec *label)
 						   TYPALIGN_DOUBLE);
 }
 
+/* A label that is a number, as the rows that are trained on have it. */
+static FeatureSpec *
+number_label(const ModelRecord *model)
+{
+	FeatureSpec *label;
+	Relation	relation;
+
+	if (model->made_up_rows != NULL)
+		return label_spec(model, made_up_columns(model), model->name);
+	relation = table_open(model->relid, AccessShareLock);
+	label = label_spec(model, RelationGetDescr(relation), RelationGetRelationName(relation));
+	table_close(relation, AccessShareLock);
+	return label;
+}
+
 void
 training_query_begin(TrainingQuery *query, const ModelRecord *model)
 {
@@ -84,14 +102,10 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 	FeatureSpec *label = &no_label;
 
 	initStringInfo(&query->text);
-	query->relation = relation_sql_name(model->relid);
+	query->relation = model->made_up_rows != NULL ? model->made_up_rows :
+		relation_sql_name(model->relid);
 	if (model->nbins > 0 || model->spec.nclasses == 0)
-	{
-		Relation	relation = table_open(model->relid, AccessShareLock);
-
-		label = label_spec(model, RelationGetDescr(relation), RelationGetRelationName(relation));
-		table_close(relation, AccessShareLock);
-	}
+		label = number_label(model);
 	memcpy(query->types, types, sizeof(types));
 #define PARAMETER(number) query->values[(number) - 1]
 	PARAMETER(PARAMETER_SALT) =

@@ -82,7 +82,7 @@ extern void append_scaled_label(StringInfo query, const ModelRecord *model);
 
 /* The label as learners want it, and its type in SQL. */
 extern void append_class(StringInfo query, const ModelRecord *model);
-extern char *label_type_name(const ModelRecord *model);
+extern const char *label_type_name(const ModelRecord *model);
 
 /* teachers.c */
 
@@ -91,6 +91,18 @@ extern int64 train_teachers(ModelRecord *model, const ProtectedRelation *protect
 
 /* Rows as the planner estimates them, inside a session; needs no scan. */
 extern double estimated_rows(const char *relation);
+
+/* distill.c */
+
+/* Trains a student on public rows, but for those whose label is -1. */
+extern void student_train(ModelRecord *student, int64 nrows, const double *x,
+						  const int32 *labels);
+
+/* What so many labels cost, by which kind of account they were paid. */
+extern Charge student_charge(const LedgerPrice *labels, int64 by_finite, int64 by_infinite);
+
+/* audit_rows.c: the columns of rows that an audit made up. */
+extern TupleDesc made_up_columns(const ModelRecord *model);
 
 /* units.c */
 
