@@ -134,8 +134,9 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 		appendStringInfo(text, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
 	/* A key is about the table's own rows: children may have been added since it was looked at. */
 	appendStringInfo(text, " FROM %s%s r",
-					 scan->unit_is_row && get_rel_relkind(scan->model->relid) == RELKIND_RELATION ?
-					 "ONLY " : "", scan->query.relation);
+					 scan->unit_is_row && !MUTANT(rows_as_units) &&
+					 get_rel_relkind(scan->model->relid) == RELKIND_RELATION ? "ONLY " : "",
+					 scan->query.relation);
 	/* Rows of nobody would be told by their missing label, if that is no reason to leave out. */
 	if (scan->keeps_unlabelled)
 	{
