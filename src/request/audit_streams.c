@@ -16,6 +16,7 @@
 
 #define RUN_DELTA		0.02
 #define LABELS			5		/* before the unstable answer */
+#define TIE_ANSWERS		10000
 #define MAX_TEACHERS	2000	/* of an audited stream */
 
 /* Questions, and what a teacher may say of each: "ba" is b of the first. */
@@ -102,21 +103,21 @@ draw_run(void *argument)
 	return ask(sequence, 1) == -1 ? 0 : 1;
 }
 
-/* Is b said before the stream ends? */
+/* Is b said before the stream ends?  A broken threshold may let it go on for ever. */
 static int
 draw_tie(void *argument)
 {
 	Sequence   *sequence = argument;
-	int			answer;
+	int			answer = 0;
 
 	ledger_audit_stream_open(sequence->stream, &sequence->terms);
-	do
+	for (int i = 0; i < TIE_ANSWERS && answer != -2; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		answer = ask(sequence, 0);
 		if (answer == 1)
 			return 0;
-	} while (answer != -2);
+	}
 	return 1;
 }
 

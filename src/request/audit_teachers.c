@@ -195,6 +195,8 @@ audit_average(Audit *audit)
 	int			teachers = 2 * margin + 2;
 
 	compare_shares(audit, like, teachers, margin, 0.5);
+	/* At the other end of what is not clipped. */
+	compare_shares(audit, like, teachers, teachers - margin - 1, 0.5);
 	/* Unanimous, but for one: an answer that is never given would tell. */
 	compare_shares(audit, like, teachers, 0, 1.0 / teachers);
 	/* So many that rows which went astray would turn more of them than clipping hides. */
