@@ -77,14 +77,14 @@ add_result(Audit *audit, const char *pair, const char *event)
 }
 
 static const char *
-verdict(const AuditResult *result)
+verdict(const AuditResult *result, double mistake)
 {
 	if (result->loss > result->claim.epsilon)
 		return "violated";
 	if (isinf(result->detects))
 		return "no power";
 	/* With a delta, what is told is a likelier event: see detected(). */
-	if (result->claim.delta == 0 && result->detects > 2 * result->claim.epsilon)
+	if (result->claim.delta == 0 && result->detects > Max(2 * result->claim.epsilon, mistake))
 		return "no power";
 	return "consistent";
 }
@@ -164,7 +164,7 @@ audit_compare_claim(Audit *audit, const AuditCase *compare, const AuditClaim *cl
 	result->loss = loss.epsilon;
 	result->draws = draws;
 	result->detects = detected(claim, &counts, compare->likely);
-	result->verdict = verdict(result);
+	result->verdict = verdict(result, compare->mistake);
 }
 
 void

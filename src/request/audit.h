@@ -68,6 +68,7 @@ typedef struct AuditCase
 	int			outputs;
 	const Charge *charge;		/* what is claimed for one draw */
 	double		likely;			/* how often the first outcome comes, or would by mistake */
+	double		mistake;		/* loss that would do; 0: twice the claim */
 	int64		least;			/* draws, by default */
 	int64		most;
 	AuditDraw	draw;

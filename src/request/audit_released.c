@@ -108,7 +108,7 @@ audit_cover(Audit *audit)
 /* ---------- littlestone ---------- */
 
 #define HISTOGRAM_DELTA		0.05
-#define MOST_UNITS			20000	/* of a made-up table */
+#define MOST_UNITS			1000	/* of a made-up table */
 
 /* Two points, all four labellings of them. */
 static MadeUp *

@@ -20,6 +20,7 @@
 #define ROWS_OF_A_KIND	4		/* enough for learners that want a few in a leaf */
 #define MORE_ROWS		200		/* enough to turn every teacher that got a share of them */
 #define QUESTION		1.0
+#define MOST_TEACHERS	4000	/* of a made-up table */
 
 static const char *const answers[] = {"answer a", "answer b", "answer c"};
 static const char *const answers_b_first[] = {"answer b", "answer a"};
@@ -194,13 +195,20 @@ audit_average(Audit *audit)
 	int			margin = (int) average_margin(audit->model->spec.epsilon);
 	int			teachers = 2 * margin + 2;
 
+	if (teachers > MOST_TEACHERS)
+	{
+		audit_not_compared(audit, psprintf("%d teachers", teachers), "needs too many teachers",
+						   &audit->price.infinite);
+		return;
+	}
 	compare_shares(audit, like, teachers, margin, 0.5);
 	/* At the other end of what is not clipped. */
 	compare_shares(audit, like, teachers, teachers - margin - 1, 0.5);
 	/* Unanimous, but for one: an answer that is never given would tell. */
 	compare_shares(audit, like, teachers, 0, 1.0 / teachers);
 	/* So many that rows which went astray would turn more of them than clipping hides. */
-	compare_shares(audit, like, 8 * teachers, 4 * teachers, 0.5);
+	if (8 * teachers <= MOST_TEACHERS)
+		compare_shares(audit, like, 8 * teachers, 4 * teachers, 0.5);
 }
 
 /* ---------- students ---------- */

@@ -97,7 +97,7 @@ audit_threshold(Audit *audit)
 #define CERTAIN			20.0
 #define RARELY			1e-6
 #define ALWAYS			0.999999
-#define MOST_CHUNKS		4001
+#define MOST_CHUNKS		1001
 #define SESSION_ANSWERS	3
 
 /* What a mechanism draws with. */
@@ -189,6 +189,7 @@ audit_sample(Audit *audit, const Parts *parts)
 
 	/* Answers are drawn afresh, or composition does not cover them. */
 	claim.epsilon *= SESSION_ANSWERS;
+	compare.mistake = log1p(parts->q * (pow(1 / parts->alpha - 1, SESSION_ANSWERS) - 1));
 	compare.pair = "sample: the same, asked three times in a session";
 	compare.events = sessions;
 	compare.likely = moved;
@@ -218,7 +219,7 @@ static Parts
 parts_of(const Mechanism *mechanism, const StableParameters *parameters)
 {
 	Parts		parts = {.mechanism = mechanism, .alpha = share_to_double(parameters->alpha),
-		.q = share_to_double(parameters->q), .e = real(parameters->e)};
+		.q = Min(share_to_double(parameters->q), ALWAYS), .e = real(parameters->e)};
 
 	return parts;
 }
