@@ -16,32 +16,30 @@ my $ALARM = 1e-8;
 
 # ---------- set-ups ----------
 
-# "echo" is a teacher that repeats the last label with x = 1.  One with a single
-# class would not be asked, hence the other rows.
-my $ECHO = q{learner => 'sql', options => '{"train": "public.echo_train", "predict": "public.echo_predict"}'};
-
-# Columns of the table, arguments of protect and of create_model.  Options of a
-# row are added to those here.
+# With learner "echo" a teacher repeats the last label with x = 1.  One with a
+# single class would not be asked, hence the other rows.
+# Columns of the table, arguments of protect and of create_model, whose options
+# come from the row; rows: of a unit, unless the row says how many.
 my %SETUPS = (
 	votes => {
 		x       => 'float8',
 		model   => q{features => '["x"]'},
 		classes => 'a,b',
 		learner => 'echo',
-		fill    => 'fill_votes'
+		fill    => \&_fill_votes
 	},
 	echo => {
 		x       => 'float8',
 		model   => q{features => '["x"]'},
 		classes => 'a,b',
 		learner => 'echo',
-		fill    => 'fill_echo'
+		fill    => \&_fill_echo
 	},
 	stumps => {
 		x       => 'float8',
 		model   => q{features => '{"x": {"min": 0, "max": 1000}}', learner => 'stump', teachers => 41},
 		classes => 'a,b',
-		fill    => 'fill_stumps'
+		fill    => \&_fill_stumps
 	},
 	numbers => {
 		x       => 'float8',
@@ -67,7 +65,7 @@ my %SETUPS = (
 		protect => 'declared_units => 220',
 		model   => q{features => '{"x": {"levels": ["a", "b"]}}'},
 		classes => '0,1',
-		fill    => 'fill_batches'
+		fill    => \&_fill_batches
 	},
 	single => {
 		x       => 'float8',
@@ -263,7 +261,7 @@ SELECT privpred.create_model('$table', '$table', label => 'y', mechanism => '$ro
 
 # ---------- tables ----------
 
-sub fill_votes
+sub _fill_votes
 {
 	my ($table, $votes) = @_;
 	my $list = join(',', split //, $votes);
@@ -289,7 +287,7 @@ sub _insert_rows
 }
 
 # Every unit has a row of either class, which no teacher repeats.
-sub fill_echo
+sub _fill_echo
 {
 	my ($table, $rows) = @_;
 	return qq{INSERT INTO $table (id, x, y) SELECT i, 0, y FROM generate_series(1, 12) i, (VALUES ('a'), ('b')) r (y);\n} . _insert_rows($table, $rows);
@@ -297,7 +295,7 @@ sub fill_echo
 
 # Each teacher is a stump with a threshold of its own, so that the question
 # chooses how many say b.
-sub fill_stumps
+sub _fill_stumps
 {
 	my ($table, $turned) = @_;
 	my $list = $turned eq '-' ? '' : $turned;
@@ -307,8 +305,8 @@ FROM unit_of_teacher('$table') u, unnest(ARRAY[-1, 1]) side;
 };
 }
 
-# The unit stands for a batch of the first epoch, from which so many units are taken.
-sub fill_batches
+# The unit stands for a batch, from which so many units are taken.
+sub _fill_batches
 {
 	my ($table, $rows) = @_;
 	my (@values, %taken);
@@ -367,15 +365,12 @@ sub _query
 sub _counts
 {
 	my ($sql, $row, $table, $rows, $n) = @_;
-	my $fill = $SETUPS{ $row->{setup} }{fill} // '_insert_rows';
+	my $fill = $SETUPS{ $row->{setup} }{fill} // \&_insert_rows;
 	my $role = $row->{account} eq 'cap' ? 'pure' : $row->{account};
 	my $set_role = $role eq 'own' || $CHARGED_ONCE{ $row->{mechanism} } ? '' : "SET ROLE $role;";
 	my %counts;
 
-	{
-		no strict 'refs';
-		$sql->("TRUNCATE $table;\n" . &{$fill}($table, $rows) . "SELECT privpred.retrain('$table')");
-	}
+	$sql->("TRUNCATE $table;\n" . $fill->($table, $rows) . "SELECT privpred.retrain('$table')");
 	# No budget has room for thousands of runs with such a delta: one run is
 	# bought, and the number of them changed behind everybody's back.
 	my %p = (unstable => 1, of_run => 0.02, %{ $row->{parameters} });
