@@ -94,7 +94,7 @@ sub draw
 	for my $y (@$grid)
 	{
 		$body .= sprintf qq{<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#ddd"/>\n}, $left, $py->($y), $width - $right, $py->($y);
-		$body .= label($left - 8, $py->($y) + 4, $y, 'text-anchor="end"');
+		$body .= label($left - 8, $py->($y) + 4, $y < 0.001 ? sprintf('%.10f', $y) =~ s/0+$//r : $y, 'text-anchor="end"');
 	}
 	$body .= label($px->($_), $height - $bottom + 20, $_ =~ s/(?<=\d)(?=(\d{3})+$)/,/gr, 'text-anchor="middle"') for @x;
 	$body .= label(($left + $width - $right) / 2, $height - 8, $of_x, 'text-anchor="middle"');
