@@ -18,6 +18,7 @@
 #include "utils/numeric.h"
 
 #include "catalog/features.h"
+#include "entry/entry.h"
 #include "learner/learner.h"
 #include "progress/progress.h"
 
@@ -125,16 +126,6 @@ predictor_send(PG_FUNCTION_ARGS)
  * ---------- learner aggregates ----------
  */
 
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	return context;
-}
-
 static TrainingState *
 create_state(FunctionCallInfo fcinfo, const Learner *learner, int width)
 {
@@ -171,12 +162,7 @@ learner_transition(FunctionCallInfo fcinfo, const char *learner_name)
 	caller = MemoryContextSwitchTo(context);
 	if (state == NULL)
 		state = create_state(fcinfo, learner, width);
-	if (width != training_width(state))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must always have the same length"),
-				 errdetail("There are rows with %d and with %d features.",
-						   training_width(state), width)));
+	training_check_width(state, width);
 	training_add(state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), features);
 	MemoryContextSwitchTo(caller);
 	PG_RETURN_POINTER(state);
@@ -434,19 +420,6 @@ ensemble_finish(PG_FUNCTION_ARGS)
  * ---------- teacher_of, unit_hash ----------
  */
 
-/* Argument 1. */
-static const unsigned char *
-salt_argument(FunctionCallInfo fcinfo)
-{
-	bytea	   *salt = PG_GETARG_BYTEA_PP(1);
-
-	if (VARSIZE_ANY_EXHDR(salt) != TEACHER_SALT_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("salt must have %d bytes", TEACHER_SALT_BYTES)));
-	return (const unsigned char *) VARDATA_ANY(salt);
-}
-
 /* Of the type of argument 0. */
 static UnitHasher *
 site_hasher(FunctionCallInfo fcinfo)
@@ -465,7 +438,7 @@ site_hasher(FunctionCallInfo fcinfo)
 Datum
 teacher_of(PG_FUNCTION_ARGS)
 {
-	const unsigned char *salt = salt_argument(fcinfo);
+	const unsigned char *salt = salt_argument(fcinfo, 1);
 	int			teachers = PG_GETARG_INT32(2);
 
 	if (teachers < 1 || teachers > PRIVPRED_MAX_TEACHERS)
@@ -478,7 +451,7 @@ teacher_of(PG_FUNCTION_ARGS)
 Datum
 privpred_unit_hash(PG_FUNCTION_ARGS)
 {
-	const unsigned char *salt = salt_argument(fcinfo);
+	const unsigned char *salt = salt_argument(fcinfo, 1);
 
 	PG_RETURN_INT64((int64) unit_hash(site_hasher(fcinfo), PG_GETARG_DATUM(0), salt));
 }

@@ -12,6 +12,7 @@
 #include "utils/numeric.h"
 
 #include "entry/entry.h"
+#include "learner/learner.h"
 #include "ledger/accountant.h"
 #include "ledger/renyi.h"
 
@@ -67,4 +68,26 @@ make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
+}
+
+MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return context;
+}
+
+const unsigned char *
+salt_argument(FunctionCallInfo fcinfo, int number)
+{
+	bytea	   *salt = PG_GETARG_BYTEA_PP(number);
+
+	if (VARSIZE_ANY_EXHDR(salt) != TEACHER_SALT_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("salt must have %d bytes", TEACHER_SALT_BYTES)));
+	return (const unsigned char *) VARDATA_ANY(salt);
 }

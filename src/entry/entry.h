@@ -21,6 +21,12 @@ extern void check_delta(double delta, const char *name);
 /* Units as an exact numeric. */
 extern Datum units_to_numeric(EpsilonUnits units);
 
+/* Where an aggregate's state lives; raises unless an aggregate calls. */
+extern MemoryContext aggregate_context(FunctionCallInfo fcinfo);
+
+/* The salt of a hash of units; 22023 unless it has the right length. */
+extern const unsigned char *salt_argument(FunctionCallInfo fcinfo, int number);
+
 /* The function's result, a row. */
 extern Datum make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 

@@ -7,7 +7,9 @@
  * options.c			parsing and checking of options
  * labels.c				label values to class numbers
  * training.c			the aggregate state: classes, sums or rows, combine
- * training_wire.c		its serialized form
+ * training_wire.c		its serialized form, between processes of one server
+ * training_portable.c	its portable form, between nodes
+ * state_format.c		the portable form, byte by byte (no server needed)
  * training_fit.c		canonical order, fit, result
  * predictor_format.c	the stored form, byte by byte (no server needed)
  * predictor.c			the stored form inside the server: building, packing, in, out
@@ -320,7 +322,9 @@ extern TrainingState *training_create(const Learner *learner, const LearnerOptio
 									  Oid label_type, int width, Size memory_limit);
 extern void training_add(TrainingState *state, Datum label, bool label_isnull,
 						 const double *features);
-extern int	training_width(const TrainingState *state);
+
+/* Raises 22023 if a row with this many features cannot be added. */
+extern void training_check_width(const TrainingState *state, int width);
 extern const Learner *training_learner(const TrainingState *state);
 
 /* Adds source to target; raises 22023 if they do not belong together. */
@@ -332,6 +336,32 @@ extern Predictor *training_finish(const TrainingState *state);
 
 extern bytea *training_serialize(const TrainingState *state);
 extern TrainingState *training_deserialize(bytea *wire);
+
+/*
+ * ---------- training_portable.c ----------
+ *
+ * A state that other nodes understand: the same, and the options as they were
+ * given, among which "learner" names the learner.  As sensitive as the rows.
+ */
+typedef struct PortableState
+{
+	TrainingState *state;
+	char	   *options;		/* JSON, without the learner */
+} PortableState;
+
+/* In the current context, like any state.  22023 on wrong options. */
+extern PortableState *portable_create(Jsonb *options, Oid label_type, int width,
+									  Size memory_limit);
+
+/* Adds source, which is not to be used any more; raises 22023 as training_merge(). */
+extern void portable_merge(PortableState *target, PortableState *source);
+
+/* To a varlena; from the bytes of one (22P03 on anything unknown or inconsistent). */
+extern bytea *portable_write(const PortableState *state);
+extern PortableState *portable_read(const char *bytes, Size size, Size memory_limit);
+
+/* Raises sqlstate unless the bytes are well formed. */
+extern void portable_check(const char *bytes, Size size, int sqlstate);
 
 /*
  * A one-dimensional array of finite numbers: its elements.  22004 or 22023.
@@ -359,6 +389,11 @@ typedef struct UnitHasher UnitHasher;
 
 extern UnitHasher *unit_hasher_create(Oid type, Oid collation);
 extern uint64 unit_hash(UnitHasher *hasher, Datum unit, const unsigned char *salt);
+
+/* The same for a unit of several columns: as if they were a row. */
+extern UnitHasher *unit_hasher_of_columns(int n, const Oid *types, Oid collation);
+extern uint64 unit_hash_columns(UnitHasher *hasher, const Datum *values,
+								const unsigned char *salt);
 extern int	unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
 
 #endif							/* PRIVPRED_LEARNER_H */

@@ -32,6 +32,8 @@
 struct UnitHasher
 {
 	Oid			type;			/* base type */
+	int			ncolumns;		/* of a unit that comes in columns */
+	Oid		   *columns;		/* their base types */
 	StringInfoData bytes;		/* kept between calls */
 };
 
@@ -252,7 +254,20 @@ append_scalar(StringInfo bytes, Oid base_type, Datum value)
 	}
 }
 
-/* A composite key: fields in order, each after its length. */
+/* A field of a composite key, after its length. */
+static void
+append_field(StringInfo bytes, Oid base_type, Datum value, bool isnull)
+{
+	int			start = bytes->len;
+
+	append_int64(bytes, NULL_FIELD_LENGTH);
+	if (isnull)
+		return;
+	append_scalar(bytes, base_type, value);
+	write_int64(bytes->data + start, bytes->len - start - 8);
+}
+
+/* A composite key: fields in order. */
 static void
 append_record(StringInfo bytes, Datum value)
 {
@@ -271,17 +286,12 @@ append_record(StringInfo bytes, Datum value)
 	for (int i = 0; i < descriptor->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(descriptor, i);
-		int			start = bytes->len;
 
 		if (attribute->attisdropped)
 			continue;
 		if (!teacher_unit_type_ok(attribute->atttypid, attribute->attcollation))
 			refuse_type(attribute->atttypid, attribute->attcollation);
-		append_int64(bytes, NULL_FIELD_LENGTH);
-		if (nulls[i])
-			continue;
-		append_scalar(bytes, getBaseType(attribute->atttypid), values[i]);
-		write_int64(bytes->data + start, bytes->len - start - 8);
+		append_field(bytes, getBaseType(attribute->atttypid), values[i], nulls[i]);
 	}
 	pfree(values);
 	pfree(nulls);
@@ -291,7 +301,7 @@ append_record(StringInfo bytes, Datum value)
 UnitHasher *
 unit_hasher_create(Oid type, Oid collation)
 {
-	UnitHasher *hasher = palloc(sizeof(UnitHasher));
+	UnitHasher *hasher = palloc0_object(UnitHasher);
 
 	if (!OidIsValid(type))
 		ereport(ERROR,
@@ -314,6 +324,35 @@ unit_hash(UnitHasher *hasher, Datum unit, const unsigned char *salt)
 		append_record(&hasher->bytes, unit);
 	else
 		append_scalar(&hasher->bytes, hasher->type, unit);
+	return siphash24(salt, (unsigned char *) hasher->bytes.data, hasher->bytes.len);
+}
+
+UnitHasher *
+unit_hasher_of_columns(int n, const Oid *types, Oid collation)
+{
+	UnitHasher *hasher = palloc0_object(UnitHasher);
+
+	hasher->ncolumns = n;
+	hasher->columns = palloc_array(Oid, n);
+	for (int i = 0; i < n; i++)
+	{
+		if (!OidIsValid(types[i]) || !teacher_unit_type_ok(types[i], collation))
+			refuse_type(types[i], collation);
+		hasher->columns[i] = getBaseType(types[i]);
+	}
+	initStringInfo(&hasher->bytes);
+	return hasher;
+}
+
+uint64
+unit_hash_columns(UnitHasher *hasher, const Datum *values, const unsigned char *salt)
+{
+	resetStringInfo(&hasher->bytes);
+	if (hasher->ncolumns == 1)
+		append_scalar(&hasher->bytes, hasher->columns[0], values[0]);
+	else
+		for (int i = 0; i < hasher->ncolumns; i++)
+			append_field(&hasher->bytes, hasher->columns[i], values[i], false);
 	return siphash24(salt, (unsigned char *) hasher->bytes.data, hasher->bytes.len);
 }
 

@@ -115,10 +115,15 @@ training_create_like(const TrainingState *source)
 						   source->memory_limit);
 }
 
-int
-training_width(const TrainingState *state)
+void
+training_check_width(const TrainingState *state, int width)
 {
-	return state->width;
+	if (width != state->width)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("features must always have the same length"),
+				 errdetail("There are rows with %d and with %d features.",
+						   state->width, width)));
 }
 
 const Learner *

@@ -214,6 +214,7 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext spi;
 	CatalogSession session;
+	NodeTables *tables;
 	TrainingQuery query;
 	SPIPlanPtr	plan;
 	Datum		predictor;
@@ -221,14 +222,20 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	bool		isnull;
 	int64		unused_rows;
 	double		rows;
-	int			shares;
+	int			shares = 1;
 
 	learner_parse_options(model->learner, learner_options(model), &options);
 	training_query_begin(&query, model);
 	relation_owner_begin(&session, model->relid);
 	rows = estimated_rows(query.relation);
-	shares = choose_shares(model, query.relation);
-	append_teachers_query(&query, model, protected, shares);
+	tables = nodes_find(model);
+	if (tables->nodes != NIL)
+		append_nodes_query(&query, model, protected, tables);
+	else
+	{
+		shares = choose_shares(model, query.relation);
+		append_teachers_query(&query, model, protected, shares);
+	}
 	choose_grouping(model, rows, shares);
 	progress_phase_rows("training teachers", rows);
 	progress_steps(model->spec.teachers);

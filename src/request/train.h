@@ -6,6 +6,7 @@
  * public_tables.c	finite classes and references: public tables that options name
  * train.c			create_model, retrain, drop_model; what training queries share
  * teachers.c		teachers
+ * nodes.c			teachers from tables on several nodes
  * distill.c		distill
  * units.c			rows for mechanisms that learn from units themselves
  */
@@ -13,6 +14,7 @@
 #define PRIVPRED_TRAIN_H
 
 #include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 
 #include "request/request.h"
 
@@ -103,6 +105,22 @@ extern Charge student_charge(const LedgerPrice *labels, int64 by_finite, int64 b
 
 /* audit_rows.c: the columns of rows that an audit made up. */
 extern TupleDesc made_up_columns(const ModelRecord *model);
+
+/* nodes.c */
+
+/* The tables that a relation consists of. */
+typedef struct NodeTables
+{
+	List	   *nodes;			/* foreign, to be asked for states; if none, others is not filled */
+	List	   *others;			/* to be read row by row */
+} NodeTables;
+
+/* Inside a session of the relation's owner; locks the tables. */
+extern NodeTables *nodes_find(const ModelRecord *model);
+
+/* The query that trains teachers, if there are nodes to be asked. */
+extern void append_nodes_query(TrainingQuery *query, const ModelRecord *model,
+							   const ProtectedRelation *protected, const NodeTables *tables);
 
 /* units.c */
 

@@ -1,0 +1,385 @@
+/*
+ * states.c
+ *		SQL entry points for training on several nodes: the type training_state,
+ *		its aggregates, and what makes sure that all nodes mean the same.
+ *
+ * Inside an aggregate a state is an expanded object; it becomes portable bytes
+ * when it leaves.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/base64.h"
+#include "fmgr.h"
+#include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/expandeddatum.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "entry/entry.h"
+#include "learner/learner.h"
+
+PG_FUNCTION_INFO_V1(training_state_in);
+PG_FUNCTION_INFO_V1(training_state_out);
+PG_FUNCTION_INFO_V1(training_state_recv);
+PG_FUNCTION_INFO_V1(training_state_send);
+PG_FUNCTION_INFO_V1(state_transition);
+PG_FUNCTION_INFO_V1(state_merge);
+PG_FUNCTION_INFO_V1(privpred_finish_state);
+PG_FUNCTION_INFO_V1(privpred_unit_share);
+PG_FUNCTION_INFO_V1(privpred_node_agrees);
+
+/*
+ * ---------- a state inside an aggregate ----------
+ */
+
+#define EXPANDED_STATE_MAGIC 0x50505453
+
+typedef struct ExpandedState
+{
+	ExpandedObjectHeader header;
+	int			magic;
+	PortableState *portable;
+	bytea	   *flat;			/* its bytes; NULL: not written since it changed */
+} ExpandedState;
+
+static Size
+expanded_size(ExpandedObjectHeader *header)
+{
+	ExpandedState *expanded = (ExpandedState *) header;
+
+	if (expanded->flat == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(header->eoh_context);
+
+		expanded->flat = portable_write(expanded->portable);
+		MemoryContextSwitchTo(caller);
+	}
+	return VARSIZE(expanded->flat);
+}
+
+static void
+expanded_flatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	memcpy(result, ((ExpandedState *) header)->flat, size);
+}
+
+static const ExpandedObjectMethods expanded_methods = {expanded_size, expanded_flatten};
+
+/* An empty one that lives as long as its aggregate; the state is to be filled in. */
+static ExpandedState *
+expanded_create(MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "privpred training state",
+												  ALLOCSET_START_SMALL_SIZES);
+	ExpandedState *expanded = MemoryContextAllocZero(context, sizeof(ExpandedState));
+
+	EOH_init_header(&expanded->header, &expanded_methods, context);
+	expanded->magic = EXPANDED_STATE_MAGIC;
+	return expanded;
+}
+
+static ExpandedState *
+as_expanded(Datum datum)
+{
+	ExpandedState *expanded;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	expanded = (ExpandedState *) DatumGetEOHP(datum);
+	if (expanded->header.eoh_methods != &expanded_methods ||
+		expanded->magic != EXPANDED_STATE_MAGIC)
+		elog(ERROR, "not a training state");
+	return expanded;
+}
+
+/* In the current context. */
+static PortableState *
+read_state(Datum datum)
+{
+	struct varlena *flat = PG_DETOAST_DATUM_PACKED(datum);
+
+	return portable_read(VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat),
+						 (Size) maintenance_work_mem * 1024);
+}
+
+/* The state that an aggregate has so far, to be changed. */
+static ExpandedState *
+state_to_change(Datum datum, MemoryContext aggregate)
+{
+	ExpandedState *expanded = as_expanded(datum);
+	MemoryContext caller;
+
+	if (expanded == NULL || !VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
+	{
+		expanded = expanded_create(aggregate);
+		caller = MemoryContextSwitchTo(expanded->header.eoh_context);
+		expanded->portable = read_state(datum);
+		MemoryContextSwitchTo(caller);
+	}
+	if (expanded->flat != NULL)
+		pfree(expanded->flat);
+	expanded->flat = NULL;
+	return expanded;
+}
+
+/*
+ * ---------- the type ----------
+ *
+ * Text is base64: PostgreSQL's own way between servers is text.
+ */
+
+static struct varlena *
+checked_state(const char *bytes, Size size, int sqlstate)
+{
+	struct varlena *result;
+
+	portable_check(bytes, size, sqlstate);
+	result = palloc(VARHDRSZ + size);
+	SET_VARSIZE(result, VARHDRSZ + size);
+	memcpy(VARDATA(result), bytes, size);
+	return result;
+}
+
+Datum
+training_state_in(PG_FUNCTION_ARGS)
+{
+	const char *input = PG_GETARG_CSTRING(0);
+	int			length = strlen(input);
+	int			room = pg_b64_dec_len(length);
+	char	   *bytes = palloc(room + 1);
+	int			size = pg_b64_decode(input, length, (void *) bytes, room);
+
+	if (size < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s", "privpred.training_state"),
+				 errdetail("A training state is written in base64.")));
+	PG_RETURN_POINTER(checked_state(bytes, size, ERRCODE_INVALID_TEXT_REPRESENTATION));
+}
+
+Datum
+training_state_out(PG_FUNCTION_ARGS)
+{
+	struct varlena *state = PG_GETARG_VARLENA_PP(0);
+	int			size = VARSIZE_ANY_EXHDR(state);
+	int			room;
+	char	   *output;
+	int			length;
+
+	/* four characters for three bytes */
+	if (size > MaxAllocSize / 4 * 3 - 8)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("training state is too large to be written as text")));
+	room = pg_b64_enc_len(size);
+	output = palloc(room + 1);
+	length = pg_b64_encode((const void *) VARDATA_ANY(state), size, output, room);
+	if (length < 0)
+		elog(ERROR, "could not write a training state as text");
+	output[length] = '\0';
+	PG_RETURN_CSTRING(output);
+}
+
+Datum
+training_state_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
+	int			size = message->len - message->cursor;
+
+	PG_RETURN_POINTER(checked_state(pq_getmsgbytes(message, size), size,
+									ERRCODE_INVALID_BINARY_REPRESENTATION));
+}
+
+Datum
+training_state_send(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BYTEA_P(PG_GETARG_BYTEA_P_COPY(0));
+}
+
+/*
+ * ---------- aggregates ----------
+ */
+
+static ExpandedState *
+first_state(FunctionCallInfo fcinfo, MemoryContext aggregate, int width)
+{
+	ExpandedState *expanded;
+	MemoryContext caller;
+	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+
+	if (PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("options must not be null")));
+	expanded = expanded_create(aggregate);
+	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
+	/* whoever calls without saying the type, calls the function for text */
+	expanded->portable = portable_create(PG_GETARG_JSONB_P(3),
+										 OidIsValid(label_type) ? getBaseType(label_type) : TEXTOID,
+										 width, (Size) maintenance_work_mem * 1024);
+	MemoryContextSwitchTo(caller);
+	return expanded;
+}
+
+Datum
+state_transition(PG_FUNCTION_ARGS)
+{
+	MemoryContext aggregate = aggregate_context(fcinfo);
+	MemoryContext caller;
+	ExpandedState *expanded;
+	const double *features;
+	ArrayType  *array;
+	int			width;
+
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("features must not be null")));
+	array = PG_GETARG_ARRAYTYPE_P(2);
+	/* whether they may be missing is not known before there is a state */
+	width = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	expanded = PG_ARGISNULL(0) ? first_state(fcinfo, aggregate, width) :
+		state_to_change(PG_GETARG_DATUM(0), aggregate);
+	features = features_from_array(array,
+								   training_learner(expanded->portable->state)->accepts_missing,
+								   &width);
+	training_check_width(expanded->portable->state, width);
+	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
+	training_add(expanded->portable->state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), features);
+	MemoryContextSwitchTo(caller);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&expanded->header));
+}
+
+/* Adds the second state to the first, which an aggregate owns. */
+Datum
+state_merge(PG_FUNCTION_ARGS)
+{
+	MemoryContext aggregate = aggregate_context(fcinfo);
+	MemoryContext caller;
+	ExpandedState *target;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	target = state_to_change(PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0), aggregate);
+	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
+	{
+		PortableState *source = read_state(PG_GETARG_DATUM(1));
+
+		caller = MemoryContextSwitchTo(target->header.eoh_context);
+		portable_merge(target->portable, source);
+		MemoryContextSwitchTo(caller);
+	}
+	PG_RETURN_DATUM(EOHPGetRWDatum(&target->header));
+}
+
+Datum
+privpred_finish_state(PG_FUNCTION_ARGS)
+{
+	ExpandedState *expanded = as_expanded(PG_GETARG_DATUM(0));
+	PortableState *portable = expanded ? expanded->portable : read_state(PG_GETARG_DATUM(0));
+	const Learner *learner = training_learner(portable->state);
+	Predictor  *result;
+
+	if (learner->prepare)
+		learner->prepare();
+	result = training_finish(portable->state);
+	if (result == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(result);
+}
+
+/*
+ * ---------- one meaning on all nodes ----------
+ */
+
+/* The types of the arguments from number first on. */
+static Oid *
+argument_types(FunctionCallInfo fcinfo, int first)
+{
+	Oid		   *types = palloc_array(Oid, Max(PG_NARGS() - first, 1));
+
+	for (int i = first; i < PG_NARGS(); i++)
+		types[i - first] = get_fn_expr_argtype(fcinfo->flinfo, i);
+	return types;
+}
+
+/* NULL if part of the unit is; else what teacher_of() would say of as many teachers. */
+Datum
+privpred_unit_share(PG_FUNCTION_ARGS)
+{
+	UnitHasher *hasher = fcinfo->flinfo->fn_extra;
+	Datum		values[FUNC_MAX_ARGS];
+
+	for (int i = 0; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			PG_RETURN_NULL();
+	if (get_fn_expr_variadic(fcinfo->flinfo) || PG_NARGS() < 3 || PG_GETARG_INT32(1) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a unit has one column or more, and there is one share or more")));
+	if (hasher == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+		hasher = unit_hasher_of_columns(PG_NARGS() - 2, argument_types(fcinfo, 2),
+										PG_GET_COLLATION());
+		fcinfo->flinfo->fn_extra = hasher;
+		MemoryContextSwitchTo(caller);
+	}
+	for (int i = 2; i < PG_NARGS(); i++)
+		values[i - 2] = PG_GETARG_DATUM(i);
+	PG_RETURN_INT32(unit_hash_columns(hasher, values, salt_argument(fcinfo, 0)) %
+					PG_GETARG_INT32(1));
+}
+
+static void
+check_agreement(const char *what, JsonbValue *expected, const char *found)
+{
+	char	   *wanted = expected != NULL && expected->type == jbvString ?
+		pnstrdup(expected->val.string.val, expected->val.string.len) : pstrdup("");
+
+	if (strcmp(wanted, found) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the node and the coordinator do not mean the same"),
+				 errdetail("%s is \"%s\" on the node, but was expected to be \"%s\".", what, found, wanted),
+				 errhint("Declare the foreign table's columns with the types they have on the node, or take privpred out of the server's option \"extensions\".")));
+	pfree(wanted);
+}
+
+/*
+ * True if the columns have the given types here, and text is encoded alike, or
+ * else an error.  A unit of another type would have another hash, and so, with rows on
+ * several nodes, more teachers than one.
+ */
+Datum
+privpred_node_agrees(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *expected = PG_ARGISNULL(0) ? NULL : PG_GETARG_JSONB_P(0);
+	Oid		   *types;
+
+	if (fcinfo->flinfo->fn_extra != NULL)
+		PG_RETURN_BOOL(true);
+	if (expected == NULL || !JB_ROOT_IS_ARRAY(expected) || get_fn_expr_variadic(fcinfo->flinfo) ||
+		JB_ROOT_COUNT(expected) != PG_NARGS() + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("expected an array of version, encoding and the type of each column")));
+	types = argument_types(fcinfo, 1);
+	check_agreement("The version of privpred", getIthJsonbValueFromContainer(&expected->root, 0),
+					PRIVPRED_VERSION);
+	check_agreement("The encoding", getIthJsonbValueFromContainer(&expected->root, 1),
+					GetDatabaseEncodingName());
+	for (int i = 1; i < PG_NARGS(); i++)
+		check_agreement(psprintf("The type of column %d", i),
+						getIthJsonbValueFromContainer(&expected->root, i + 1),
+						format_type_extended(types[i - 1], -1, FORMAT_TYPE_FORCE_QUALIFY));
+	fcinfo->flinfo->fn_extra = types;	/* any mark will do: types do not change */
+	PG_RETURN_BOOL(true);
+}

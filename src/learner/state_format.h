@@ -1,0 +1,115 @@
+/*
+ * state_format.h
+ *		The portable form of a training state, checked without the server's help.
+ *
+ * What one node of several learnt, for the others.  All numbers are little
+ * endian; doubles are IEEE 754; text is UTF-8.  After the varlena header:
+ *
+ *	0	magic "PPTS"
+ *	4	version, 2 bytes; flags, 2 bytes, zero
+ *	8	CRC-32C of all that follows, 4 bytes
+ *	12	kind, label kind, width, nclasses, 4 bytes each
+ *	28	shared sums, sums of a class, 4 bytes each; 0 in a state of rows
+ *	36	rows, 8 bytes
+ *	44	learner and options (as JSON): 4 bytes of length, then the bytes
+ *		class names, in order of appearance, likewise
+ *		rows of each class, 8 bytes each
+ *
+ *	sums	16 bytes each, two's complement: the shared ones, then each class's
+ *	rows	for each feature: form (1), then a double for each row (form 0) or, if
+ *			there are but zeros and ones, a bit (form 1); then each row's class (2)
+ *
+ * A missing feature is NaN.
+ */
+#ifndef PRIVPRED_STATE_FORMAT_H
+#define PRIVPRED_STATE_FORMAT_H
+
+#include "learner/predictor_format.h"
+
+#define STATE_MAGIC			"PPTS"
+#define STATE_VERSION		1
+#define STATE_CRC_OFFSET	8
+#define STATE_HEADER_SIZE	44
+
+/* Every sum is below rows * 2^78, see FIXED_POINT_MAX: 2^125 at most. */
+#define STATE_MAX_ROWS		((uint64_t) 1 << 47)
+#define STATE_SUM_BITS		78
+
+typedef enum StateKind
+{
+	STATE_SUMS = 1,
+	STATE_ROWS = 2
+} StateKind;
+
+/* How labels are compared; all that need be known of their type. */
+typedef enum StateLabels
+{
+	STATE_BOOLEANS = 1,
+	STATE_INTEGERS = 2,
+	STATE_TEXTS = 3
+} StateLabels;
+
+typedef enum ColumnForm
+{
+	COLUMN_DOUBLES = 0,
+	COLUMN_BITS = 1
+} ColumnForm;
+
+typedef struct StateShape
+{
+	uint32_t	kind;
+	uint32_t	labels;
+	uint32_t	width;
+	uint32_t	nclasses;
+	uint32_t	shared_sums;
+	uint32_t	class_sums;
+	uint64_t	rows;
+	bool		has_missing;	/* some feature is NaN */
+	const unsigned char *learner;	/* length-prefixed, as are the next two */
+	const unsigned char *options;
+	const unsigned char *names;
+	const unsigned char *class_rows;
+	const unsigned char *body;	/* sums, or columns */
+	const unsigned char *row_class; /* of a state of rows */
+} StateShape;
+
+/* NULL if every byte is as it must be, else what is wrong. */
+extern const char *state_parse(const unsigned char *bytes, size_t size, StateShape *shape);
+
+/* Of everything behind the CRC. */
+extern uint32_t state_crc(const unsigned char *bytes, size_t size);
+
+static inline uint64_t
+read_u64(const unsigned char *p)
+{
+	return (uint64_t) read_u32(p) | (uint64_t) read_u32(p + 4) << 32;
+}
+
+static inline void
+write_u64(unsigned char *p, uint64_t value)
+{
+	write_u32(p, (uint32_t) value);
+	write_u32(p + 4, (uint32_t) (value >> 32));
+}
+
+static inline size_t
+column_size(unsigned char form, uint64_t rows)
+{
+	return form == COLUMN_BITS ? (size_t) ((rows + 7) / 8) : (size_t) rows * 8;
+}
+
+/* Of a column, whose form stands before it. */
+static inline double
+column_value(const unsigned char *column, uint64_t row)
+{
+	return column[0] == COLUMN_BITS ? (column[1 + row / 8] >> (row % 8)) & 1 :
+		read_double(column + 1 + 8 * row);
+}
+
+static inline uint32_t
+read_u16(const unsigned char *p)
+{
+	return (uint32_t) p[0] | (uint32_t) p[1] << 8;
+}
+
+#endif							/* PRIVPRED_STATE_FORMAT_H */

@@ -1,0 +1,366 @@
+/*
+ * training_portable.c
+ *		Training states to the form that other nodes understand, and back.
+ *
+ * Nothing in it depends on the machine, the server's version, its encoding or
+ * the numbers of its types.  Options travel as the JSON they were given as, so that they are
+ * checked like anybody's.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/memutils.h"
+
+#include "learner/learners.h"
+#include "learner/state_format.h"
+#include "learner/training.h"
+
+/* ---------- options ---------- */
+
+static const Learner *
+portable_learner(Jsonb *options, Jsonb **of_learner)
+{
+	JsonbValue	storage;
+	JsonbValue *name = NULL;
+	const Learner *learner = NULL;
+
+	if (JB_ROOT_IS_OBJECT(options))
+		name = getKeyJsonValueFromContainer(&options->root, "learner", strlen("learner"), &storage);
+	if (name != NULL && name->type == jbvString)
+		learner = learner_lookup(pnstrdup(name->val.string.val, name->val.string.len));
+	if (learner == NULL || learner->runs_user_code || learner->aggregate_only)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("options must name a learner whose states can travel"),
+				 errdetail("There is no \"learner\" in them, or none of that name, or it runs functions of this database."),
+				 errhint("For example {\"learner\": \"linear\", \"classes\": [\"a\", \"b\"]}.")));
+	*of_learner = DatumGetJsonbP(DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(options),
+													 CStringGetTextDatum("learner")));
+	return learner;
+}
+
+PortableState *
+portable_create(Jsonb *options, Oid label_type, int width, Size memory_limit)
+{
+	PortableState *portable = palloc0_object(PortableState);
+	LearnerOptions parsed;
+	Jsonb	   *of_learner;
+	const Learner *learner = portable_learner(options, &of_learner);
+
+	learner_parse_options(learner, of_learner, &parsed);
+	portable->options = JsonbToCString(NULL, &of_learner->root, VARSIZE(of_learner));
+	portable->state = training_create(learner, &parsed, label_type, width, memory_limit);
+	return portable;
+}
+
+/* ---------- writing ---------- */
+
+static StateLabels
+labels_of(const TrainingState *state)
+{
+	switch (state->kind)
+	{
+		case LABEL_BOOL:
+			return STATE_BOOLEANS;
+		case LABEL_INT2:
+		case LABEL_INT4:
+		case LABEL_INT8:
+			return STATE_INTEGERS;
+		default:
+			return STATE_TEXTS;
+	}
+}
+
+static void
+append_u32(StringInfo out, uint32 value)
+{
+	unsigned char bytes[4];
+
+	write_u32(bytes, value);
+	appendBinaryStringInfo(out, (char *) bytes, 4);
+}
+
+static void
+append_u64(StringInfo out, uint64 value)
+{
+	append_u32(out, (uint32) value);
+	append_u32(out, (uint32) (value >> 32));
+}
+
+static void
+append_text(StringInfo out, const char *string)
+{
+	char	   *utf8 = pg_server_to_any(string, strlen(string), PG_UTF8);
+
+	append_u32(out, strlen(utf8));
+	appendStringInfoString(out, utf8);
+	if (utf8 != string)
+		pfree(utf8);
+}
+
+static void
+append_sums(StringInfo out, const int128 *sums, int64 n)
+{
+	for (int64 i = 0; i < n; i++)
+	{
+		append_u64(out, (uint64) sums[i]);
+		append_u64(out, (uint64) ((uint128) sums[i] >> 64));
+	}
+}
+
+static void
+append_column(StringInfo out, const TrainingState *state, int column)
+{
+	const double *x = state->values + column;
+	int			width = state->width;
+	bool		bits = true;
+	unsigned char *at;
+
+	for (int64 i = 0; i < state->nrows && bits; i++)
+		bits = x[i * width] == 0 || x[i * width] == 1;
+	appendStringInfoChar(out, bits ? COLUMN_BITS : COLUMN_DOUBLES);
+	enlargeStringInfo(out, column_size(bits ? COLUMN_BITS : COLUMN_DOUBLES, state->nrows));
+	at = (unsigned char *) out->data + out->len;
+	if (bits)
+	{
+		memset(at, 0, column_size(COLUMN_BITS, state->nrows));
+		for (int64 i = 0; i < state->nrows; i++)
+			at[i / 8] |= (x[i * width] != 0) << (i % 8);
+	}
+	else
+		for (int64 i = 0; i < state->nrows; i++)
+			write_double(at + 8 * i, x[i * width]);
+	out->len += column_size(bits ? COLUMN_BITS : COLUMN_DOUBLES, state->nrows);
+}
+
+static void
+append_rows(StringInfo out, const TrainingState *state)
+{
+	for (int i = 0; i < state->width; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		append_column(out, state, i);
+	}
+	for (int64 i = 0; i < state->nrows; i++)
+	{
+		appendStringInfoChar(out, (char) (state->row_class[i] & 0xFF));
+		appendStringInfoChar(out, (char) (state->row_class[i] >> 8));
+	}
+}
+
+/* Text is a third larger, and must be an allowed size, too. */
+static void
+check_portable_size(const TrainingState *state)
+{
+	double		bytes = state->learner->additive ?
+		16.0 * (state->shared_sums + (double) state->classes.n * state->class_sums) :
+		(double) state->nrows * (8.0 * state->width + 2);
+
+	if (bytes > MaxAllocSize / 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a training state of learner \"%s\" is too large to travel",
+						state->learner->name),
+				 errhint("Use more teachers, or fewer features.")));
+}
+
+bytea *
+portable_write(const PortableState *portable)
+{
+	const TrainingState *state = portable->state;
+	bool		additive = state->learner->additive;
+	StringInfoData out;
+
+	check_portable_size(state);
+	training_settle(state);
+	initStringInfo(&out);
+	append_u32(&out, 0);		/* the length, below */
+	appendBinaryStringInfo(&out, STATE_MAGIC, 4);
+	append_u32(&out, STATE_VERSION);
+	append_u32(&out, 0);		/* the checksum, below */
+	append_u32(&out, additive ? STATE_SUMS : STATE_ROWS);
+	append_u32(&out, labels_of(state));
+	append_u32(&out, state->width);
+	append_u32(&out, state->classes.n);
+	append_u32(&out, additive ? state->shared_sums : 0);
+	append_u32(&out, additive ? state->class_sums : 0);
+	append_u64(&out, state->nrows);
+	append_text(&out, state->learner->name);
+	append_text(&out, portable->options);
+	for (int c = 0; c < state->classes.n; c++)
+		append_text(&out, state->classes.names[c]);
+	for (int c = 0; c < state->classes.n; c++)
+		append_u64(&out, state->class_rows[c]);
+	if (additive)
+	{
+		append_sums(&out, state->shared, state->shared_sums);
+		for (int c = 0; c < state->classes.n; c++)
+			append_sums(&out, state->of_class[c], state->class_sums);
+	}
+	else
+		append_rows(&out, state);
+	SET_VARSIZE(out.data, out.len);
+	write_u32((unsigned char *) out.data + VARHDRSZ + STATE_CRC_OFFSET,
+			  state_crc((unsigned char *) out.data + VARHDRSZ, out.len - VARHDRSZ));
+	return (bytea *) out.data;
+}
+
+/* ---------- reading ---------- */
+
+pg_noreturn static void
+refuse_bytes(const char *problem, int sqlstate)
+{
+	ereport(ERROR,
+			(errcode(sqlstate),
+			 errmsg("invalid training state"),
+			 errdetail("%s", problem),
+			 errhint("All nodes must run the same version of privpred; train again.")));
+}
+
+void
+portable_check(const char *bytes, Size size, int sqlstate)
+{
+	StateShape	shape;
+	const char *problem = state_parse((const unsigned char *) bytes, size, &shape);
+
+	if (problem != NULL)
+		refuse_bytes(problem, sqlstate);
+}
+
+static char *
+read_text(const unsigned char **position)
+{
+	const char *bytes;
+	uint32_t	length;
+	char	   *copy;
+	char	   *converted;
+
+	*position = predictor_next_string(*position, &bytes, &length);
+	copy = pnstrdup(bytes, length);
+	converted = pg_any_to_server(copy, length, PG_UTF8);
+	return converted;
+}
+
+static void
+read_sums(int128 *sums, const unsigned char *bytes, int64 n)
+{
+	for (int64 i = 0; i < n; i++, bytes += 16)
+		sums[i] = (int128) ((uint128) read_u64(bytes + 8) << 64 | read_u64(bytes));
+}
+
+static void
+read_rows(TrainingState *state, const StateShape *shape)
+{
+	const unsigned char *column = shape->body;
+	int			width = state->width;
+
+	if (shape->rows == 0)
+		return;
+	training_reserve_rows(state, shape->rows);
+	for (int i = 0; i < width; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 row = 0; row < shape->rows; row++)
+		{
+			double		x = column_value(column, row);
+
+			/* one zero, and one way to be missing */
+			state->values[row * width + i] = isnan(x) ? get_float8_nan() : x + 0.0;
+		}
+		column += 1 + column_size(column[0], shape->rows);
+	}
+	for (uint64 row = 0; row < shape->rows; row++)
+		state->row_class[row] = read_u16(shape->row_class + 2 * row);
+}
+
+static void
+read_classes(TrainingState *state, const StateShape *shape)
+{
+	const unsigned char *position = shape->names;
+
+	for (uint32 c = 0; c < shape->nclasses; c++)
+	{
+		char	   *name = read_text(&position);
+
+		if (training_ensure_class(state, name, strlen(name)) != c)
+			refuse_bytes("Its classes are invalid.", ERRCODE_INVALID_BINARY_REPRESENTATION);
+		state->class_rows[c] = read_u64(shape->class_rows + 8 * c);
+		pfree(name);
+	}
+	if (state->classes.n != shape->nclasses)
+		refuse_bytes("Its classes are invalid.", ERRCODE_INVALID_BINARY_REPRESENTATION);
+}
+
+/* A type whose labels are compared alike. */
+static Oid
+type_of_labels(uint32 labels)
+{
+	return labels == STATE_BOOLEANS ? BOOLOID : labels == STATE_INTEGERS ? INT8OID : TEXTOID;
+}
+
+PortableState *
+portable_read(const char *bytes, Size size, Size memory_limit)
+{
+	PortableState *portable = palloc0_object(PortableState);
+	const unsigned char *position;
+	LearnerOptions options;
+	const Learner *learner;
+	TrainingState *state;
+	StateShape	shape;
+	const char *problem = state_parse((const unsigned char *) bytes, size, &shape);
+
+	StaticAssertStmt(PRIVPRED_MAX_CLASSES == 1000 && PRIVPRED_MAX_WIDTH == 16384,
+					 "limits of state_format.c");
+	if (problem != NULL)
+		refuse_bytes(problem, ERRCODE_INVALID_BINARY_REPRESENTATION);
+	position = shape.learner;
+	learner = learner_lookup(read_text(&position));
+	if (learner == NULL || learner->runs_user_code || learner->aggregate_only ||
+		learner->additive != (shape.kind == STATE_SUMS) ||
+		(shape.has_missing && !learner->accepts_missing) ||
+		(learner->additive && (learner->shared_sums(shape.width) != shape.shared_sums ||
+							   learner->class_sums(shape.width) != shape.class_sums)))
+		refuse_bytes("Its learner or its options are invalid.",
+					 ERRCODE_INVALID_BINARY_REPRESENTATION);
+	position = shape.options;
+	portable->options = read_text(&position);
+	learner_parse_options(learner,
+						  DatumGetJsonbP(DirectFunctionCall1(jsonb_in,
+															 CStringGetDatum(portable->options))),
+						  &options);
+	state = training_create(learner, &options, type_of_labels(shape.labels), shape.width,
+							memory_limit);
+	read_classes(state, &shape);
+	if (learner->additive)
+	{
+		read_sums(state->shared, shape.body, state->shared_sums);
+		for (int c = 0; c < state->classes.n; c++)
+			read_sums(state->of_class[c],
+					  shape.body + 16 * (state->shared_sums + c * state->class_sums),
+					  state->class_sums);
+	}
+	else
+		read_rows(state, &shape);
+	state->nrows = shape.rows;
+	portable->state = state;
+	return portable;
+}
+
+/* Labels of one kind may be of several types, on several nodes. */
+void
+portable_merge(PortableState *target, PortableState *source)
+{
+	if (labels_of(target->state) == labels_of(source->state))
+		source->state->label_type = target->state->label_type;
+	if (target->state->nrows + source->state->nrows > STATE_MAX_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("training states have too many rows together")));
+	training_merge(target->state, source->state);
+}
