@@ -106,6 +106,26 @@ INSERT INTO parted SELECT i, (i % 100) / 100.0, CASE WHEN i % 100 > 50 THEN 'b' 
 SELECT privpred.protect('parted', unit => 'id');
 SELECT privpred.create_model('parted', 'parted', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 10, epsilon => 10, learner => 'linear') ->> 'version';
 SELECT rows, majority_accuracy > 0.9 AS learnt FROM privpred.evaluate('parted', 'parted');
+-- the same rows cannot have two budgets: not a partition beside its parent, nor the other way round, nor by attaching it later
+SELECT refused($$SELECT privpred.protect('parted_1', unit => 'id')$$);
+CREATE TABLE above (id int NOT NULL, x float8, y text) PARTITION BY RANGE (id);
+CREATE TABLE below PARTITION OF above FOR VALUES FROM (0) TO (10) PARTITION BY RANGE (id);
+CREATE TABLE lowest PARTITION OF below DEFAULT;
+SELECT privpred.protect('lowest', unit => 'id');
+SELECT refused($$SELECT privpred.protect('above', unit => 'id')$$);
+SELECT refused($$SELECT privpred.protect('below', unit => 'id')$$);
+SELECT privpred.unprotect('lowest');
+SELECT privpred.protect('above', unit => 'id');
+SELECT refused($$SELECT privpred.protect('lowest', unit => 'id')$$);
+CREATE TABLE parted_3 (id int NOT NULL, x float8, y text);
+SELECT privpred.protect('parted_3', unit => 'id');
+ALTER TABLE parted DETACH PARTITION parted_1;
+ALTER TABLE parted ATTACH PARTITION parted_3 FOR VALUES FROM (0) TO (500);
+SELECT refused($$SELECT privpred.retrain('parted')$$);
+SELECT refused($$SELECT privpred.create_model('parted_3', 'parted_3', label => 'y', classes => '{a,b}', features => '["x"]')$$);
+SELECT privpred.unprotect('parted_3');
+SELECT privpred.retrain('parted') ->> 'version';
+DROP TABLE above, parted_1;
 -- relations that are not there, or not any more
 SELECT call, refused('SELECT privpred.' || call) FROM unnest(ARRAY[$$evaluate('parted', 0)$$, $$distill('s', 'parted', 1)$$, $$littlestone_dimension(1)$$,
   $$protect(1)$$, $$unprotect(0)$$, $$grant_budget(current_user::regrole, 1, 1)$$, $$create_model('s', 1, label => 'y', features => '["x"]')$$]) call;

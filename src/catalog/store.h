@@ -100,6 +100,12 @@ extern bool relation_is_protected(Oid relid);
 extern int64 protected_relation_declare(Oid relid, const ProtectOptions *options);
 extern void protected_relation_remove(const ProtectedRelation *protected);
 
+/*
+ * Raises 55000 if a partition or child of the relation, or a table that it is
+ * part of, is protected, too: its rows would have two budgets.
+ */
+extern void check_protected_once(Oid relid);
+
 /* Raises unless every unit column is still there, NOT NULL and hashable. */
 extern void check_unit_columns(const ProtectedRelation *relation);
 

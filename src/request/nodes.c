@@ -125,7 +125,10 @@ nodes_find(const ModelRecord *model)
 		if (relation_owner(relid) != relation_owner(model->relid))
 			return palloc0_object(NodeTables);
 		if (asks_for_states(model, relid))
+		{
 			tables->nodes = lappend_oid(tables->nodes, relid);
+			tables->rows += known_rows(relid);
+		}
 		else if (get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
 			tables->others = lappend_oid(tables->others, relid);
 	}

@@ -230,7 +230,10 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	rows = estimated_rows(query.relation);
 	tables = nodes_find(model);
 	if (tables->nodes != NIL)
+	{
 		append_nodes_query(&query, model, protected, tables);
+		rows = Max(rows, tables->rows);
+	}
 	else
 	{
 		shares = choose_shares(model, query.relation);

@@ -113,6 +113,7 @@ typedef struct NodeTables
 {
 	List	   *nodes;			/* foreign, to be asked for states; if none, others is not filled */
 	List	   *others;			/* to be read row by row */
+	double		rows;			/* of nodes, about */
 } NodeTables;
 
 /* Inside a session of the relation's owner; locks the tables. */
