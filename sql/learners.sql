@@ -154,6 +154,9 @@ SELECT privpred.votes(privpred.logistic('yes'::text, ARRAY[i], '{"classes": ["no
 FROM generate_series(1, 3) i;
 SELECT privpred.logistic(positive, x) IS NULL AS empty FROM points WHERE false;
 
+-- nor can features beyond all reason, on which the solver would never end
+SELECT privpred.votes(privpred.logistic(i % 2, ARRAY[i * 1e300 / 10, i]), '{1,1}') AS logistic, privpred.votes(privpred.svm(i % 2, ARRAY[i * -1e300 / 10, i]), '{1,1}') AS svm FROM generate_series(1, 10) i;
+
 -- a class that a teacher never saw never wins
 CREATE TABLE opts AS SELECT '{"classes": [0, 1, 2]}'::jsonb AS o;
 SELECT learner, max((SELECT privpred.votes(m, ARRAY[i / 10.0, j / 10.0, 0]) ->> '2')) AS votes FROM (

@@ -18,6 +18,9 @@
 
 #include "learner/learners.h"
 
+/* Beyond this, products of features overflow, and the solver never ends. */
+#define LARGEST_FEATURE 1e30
+
 /* LIBLINEAR's own arrays, per row, and our sort keys and pointers. */
 #define SOLVER_ROW_BYTES 128
 
@@ -145,15 +148,24 @@ print_callback(const char *message)
 	stop_attempts++;
 }
 
-/* Rows in canonical order, without zeros: features are often one-hot. */
-static void
+/*
+ * Rows in canonical order, without zeros: features are often one-hot.  False if
+ * they are too large to be fitted.
+ */
+static bool
 make_nodes(const TrainingData *data, struct problem *problem)
 {
 	struct feature_node *node;
 	Size		nonzero = 0;
+	bool		too_large = false;
 
 	for (int64 i = 0; i < data->nrows * data->width; i++)
+	{
 		nonzero += data->values[i] != 0;
+		too_large |= fabs(data->values[i]) > LARGEST_FEATURE;
+	}
+	if (too_large)
+		return false;
 	/* each row also has a bias and an end */
 	node = MemoryContextAllocHuge(CurrentMemoryContext,
 								  (nonzero + 2 * data->nrows) * sizeof(struct feature_node));
@@ -175,6 +187,7 @@ make_nodes(const TrainingData *data, struct problem *problem)
 		node->index = -1;
 		node++->value = 0;
 	}
+	return true;
 }
 
 /* Weights of class against the rest; false if they are not numbers. */
@@ -229,7 +242,8 @@ fit_with(int solver, const TrainingData *data, const LearnerOptions *options,
 	problem.y = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(double));
 	problem.x = MemoryContextAllocHuge(CurrentMemoryContext,
 									   data->nrows * sizeof(struct feature_node *));
-	make_nodes(data, &problem);
+	if (!make_nodes(data, &problem))
+		return false;
 
 	for (int v = 0; v < vectors; v++)
 	{
