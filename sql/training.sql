@@ -32,6 +32,12 @@ SELECT count(privpred.retrain(name)) FROM learner;
 INSERT INTO trained SELECT 'parallel', name, md5(predictor::text) FROM privpred.model WHERE name IN (SELECT name FROM learner);
 RESET max_parallel_workers_per_gather;
 
+-- by way of states
+SET privpred.train_by_states = on;
+SELECT count(privpred.retrain(name)) FROM learner;
+INSERT INTO trained SELECT 'states', name, md5(predictor::text) FROM privpred.model WHERE name IN (SELECT name FROM learner);
+RESET privpred.train_by_states;
+
 -- in another physical order
 CREATE TEMP TABLE shuffled AS SELECT * FROM rows_of ORDER BY hashint4(id);
 TRUNCATE rows_of;

@@ -13,6 +13,7 @@
 #include "privpred.h"
 #include "progress/progress.h"
 #include "request/repeat.h"
+#include "request/train.h"
 
 PG_MODULE_MAGIC;
 
@@ -25,6 +26,7 @@ _PG_init(void)
 	ledger_init();
 	progress_init();
 	repeat_init();
+	nodes_init();
 	MarkGUCPrefixReserved("privpred");
 	if (MUTANT_BUILD)
 		mutant_warn();

@@ -25,6 +25,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -42,6 +43,8 @@
 #define UNKNOWN_ROWS 1e6
 
 #define MAX_CHUNK_ROWS 1000
+
+static bool train_by_states = false;
 
 /* ---------- which tables ---------- */
 
@@ -74,7 +77,7 @@ known_rows(Oid relid)
 	double		rows = relation->rd_rel->reltuples;
 
 	table_close(relation, NoLock);
-	return rows < 0 ? UNKNOWN_ROWS : rows;
+	return rows <= 0 ? UNKNOWN_ROWS : rows;
 }
 
 /*
@@ -97,10 +100,15 @@ states_pay(const ModelRecord *model, Oid relid)
 		known_rows(relid) * (model->features->nfeatures + 2.0) * NUMBER_TEXT;
 }
 
-/* Is the table to be asked for states? */
+/*
+ * Is the table to be asked for states?  On request every table is: it may look
+ * like any other, and have its rows on other nodes (Citus).
+ */
 static bool
 asks_for_states(const ModelRecord *model, Oid relid)
 {
+	if (train_by_states)
+		return get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE;
 	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE &&
 		server_knows_privpred(relid) && states_pay(model, relid);
 }
@@ -217,7 +225,8 @@ append_states(StringInfo text, const ModelRecord *model, const ProtectedRelation
 					 model->spec.teachers * chunks);
 	append_units(text, protected, ", ", ") AS h, privpred.partial_state(");
 	append_class(text, model);
-	appendStringInfoString(text, ", ");
+	/* Citus knows no polymorphic aggregates; postgres_fdw does not send this cast */
+	appendStringInfoString(text, train_by_states ? "::pg_catalog.text, " : ", ");
 	append_encoding(text, model->features, psprintf("$%d", PARAMETER_FEATURES));
 	appendStringInfo(text, ", $%d || '{\"learner\": \"%s\"}'::pg_catalog.jsonb) FILTER (WHERE ",
 					 PARAMETER_OPTIONS, model->learner->name);
@@ -272,4 +281,13 @@ append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 		append_others(text, tables->others, columns);
 	}
 	appendStringInfoString(text, ") u GROUP BY 1) s");
+}
+
+void
+nodes_init(void)
+{
+	DefineCustomBoolVariable("privpred.train_by_states",
+							 "Whether teachers are trained by way of training states wherever their rows are.",
+							 "For tables that another extension distributes; it changes no model.",
+							 &train_by_states, false, PGC_USERSET, 0, NULL, NULL, NULL);
 }

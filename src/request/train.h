@@ -119,6 +119,8 @@ typedef struct NodeTables
 /* Inside a session of the relation's owner; locks the tables. */
 extern NodeTables *nodes_find(const ModelRecord *model);
 
+extern void nodes_init(void);
+
 /* The query that trains teachers, if there are nodes to be asked. */
 extern void append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 							   const ProtectedRelation *protected, const NodeTables *tables);
