@@ -109,11 +109,13 @@ GRANT SELECT ON held_questions TO analyst;
 my $holder = $node->background_psql('postgres');
 $holder->query('SELECT pg_advisory_lock(1)');
 my $asker = $node->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'analyst' ]);
+my $asker_pid = $asker->query('SELECT pg_backend_pid()');
 $asker->query_until(qr/begun/, "\\echo begun\nSELECT privpred.distill('student', 'teacher', 'held_questions');\n");
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM privpred.progress WHERE phase = 'reading public rows')}) or die;
 is(sql_as($_->[0], q{SELECT model || ' ' || done FROM privpred.progress}), $_->[1], "distilling: what $_->[0] sees")
 	foreach [ 'analyst', 'student 0' ], [ 'other', '' ], [ 'owner', 'student 0' ];
-$asker->{run}->signal('INT');
+sql("SELECT pg_cancel_backend($asker_pid)");
+$node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM privpred.progress') or die;
 $holder->quit;
 $asker->quit;
 sql(q{SELECT privpred.drop_model(name) FROM privpred.model});
