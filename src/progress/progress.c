@@ -269,7 +269,7 @@ progress_rows(int64 more)
 void
 progress_steps(int64 total)
 {
-	if (Mine == NULL)
+	if (Mine == NULL || reported_as_whole)
 		return;
 	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
 	Mine->report.steps_total = total;

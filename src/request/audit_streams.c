@@ -232,8 +232,12 @@ audit_streams(Audit *audit, EpsilonUnits epsilon)
 	compare_runs(audit, Max((width + 1) / 2, 3), &terms, &run);
 	compare_ties(audit, &terms, &charge);
 
-	/* Scores are tested twice, so that it takes twice as many for two of these. */
+	/*
+	 * Deltas add up, too; a small epsilon hides none of them.  Scores are tested
+	 * twice, so that it takes twice as many for two of these.
+	 */
 	terms.unstable = audit->model->mechanism == &soft_mechanism ? 4 : 2;
+	terms.epsilon = Min(epsilon, EPSILON_UNITS_PER_ONE / 2);
 	charge = stream_price(audit->model, &terms).finite;
 	compare_ties(audit, &terms, &charge);
 

@@ -49,7 +49,8 @@ units_table(const Audit *audit, const Mechanism *mechanism, const char *options)
 {
 	MadeUp	   *table = made_up_create(audit, mechanism, false, 2, options);
 
-	table->record.spec.max_rows_per_unit = Max(Min(audit->model->spec.max_rows_per_unit, MOST_ROWS), 1);
+	table->record.spec.max_rows_per_unit = Max(1, Min(audit->model->spec.max_rows_per_unit,
+													 MOST_ROWS));
 	return table;
 }
 
