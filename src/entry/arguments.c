@@ -7,9 +7,13 @@
 #include <float.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
+#include "utils/syscache.h"
 
 #include "entry/entry.h"
 #include "learner/learner.h"
@@ -90,4 +94,44 @@ salt_argument(FunctionCallInfo fcinfo, int number)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("salt must have %d bytes", TEACHER_SALT_BYTES)));
 	return (const unsigned char *) VARDATA_ANY(salt);
+}
+
+Datum
+next_row(FunctionCallInfo fcinfo, RowList *(*make) (void),
+		 HeapTuple (*row) (TupleDesc columns, const RowList *list, int number))
+{
+	FuncCallContext *call;
+	RowList    *list;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext caller;
+		TupleDesc	columns;
+
+		call = SRF_FIRSTCALL_INIT();
+		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
+			elog(ERROR, "return type must be a row type");
+		call->tuple_desc = BlessTupleDesc(columns);
+		call->user_fctx = make();
+		MemoryContextSwitchTo(caller);
+	}
+	call = SRF_PERCALL_SETUP();
+	list = call->user_fctx;
+	if (list->next < list->count)
+		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row(call->tuple_desc, list, list->next++)));
+	SRF_RETURN_DONE(call);
+}
+
+bool
+caller_owns(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return has_privs_of_role(GetUserId(), owner);
 }

@@ -5,6 +5,8 @@
 #ifndef PRIVPRED_ENTRY_H
 #define PRIVPRED_ENTRY_H
 
+#include "access/htup.h"
+#include "access/tupdesc.h"
 #include "fmgr.h"
 
 #include "privpred.h"
@@ -26,6 +28,21 @@ extern MemoryContext aggregate_context(FunctionCallInfo fcinfo);
 
 /* The salt of a hash of units; 22023 unless it has the right length. */
 extern const unsigned char *salt_argument(FunctionCallInfo fcinfo, int number);
+
+/* Is the caller the owner of a relation, or its member?  No, if it does not exist (any more). */
+extern bool caller_owns(Oid relation);
+
+/* What a set-returning function returns, made at its first call. */
+typedef struct RowList
+{
+	int			count;
+	int			next;
+	void	   *rows;
+} RowList;
+
+/* One call of such a function; row is given the number of the next row. */
+extern Datum next_row(FunctionCallInfo fcinfo, RowList *(*make) (void),
+					  HeapTuple (*row) (TupleDesc columns, const RowList *list, int number));
 
 /* The function's result, a row. */
 extern Datum make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);

@@ -5,12 +5,9 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_class.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "entry/entry.h"
@@ -18,50 +15,33 @@
 
 PG_FUNCTION_INFO_V1(privpred_progress_entries);
 
-static bool
-owns(Oid relation)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;			/* not committed yet, or not any more */
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return has_privs_of_role(GetUserId(), owner);
-}
-
 /* How many rows there are is for those who may read them. */
 static bool
 may_see(const ProgressReport *report)
 {
 	if (OidIsValid(report->role) && has_privs_of_role(GetUserId(), report->role))
 		return true;
-	return OidIsValid(report->relation) ? owns(report->relation) : superuser();
+	return OidIsValid(report->relation) ? caller_owns(report->relation) : superuser();
 }
 
-typedef struct Listing
-{
-	int			count;
-	int			next;
-	ProgressReport reports[PROGRESS_ENTRIES];
-} Listing;
-
-static Listing *
+static RowList *
 list_visible(void)
 {
-	Listing    *listing = palloc0_object(Listing);
-	int			count = progress_list(listing->reports);
+	RowList    *list = palloc0_object(RowList);
+	ProgressReport *reports = palloc0_array(ProgressReport, PROGRESS_ENTRIES);
+	int			count = progress_list(reports);
 
 	for (int i = 0; i < count; i++)
-		if (may_see(&listing->reports[i]))
-			listing->reports[listing->count++] = listing->reports[i];
-	return listing;
+		if (may_see(&reports[i]))
+			reports[list->count++] = reports[i];
+	list->rows = reports;
+	return list;
 }
 
 static HeapTuple
-report_row(TupleDesc columns, const ProgressReport *report)
+report_row(TupleDesc columns, const RowList *list, int number)
 {
+	const ProgressReport *report = (const ProgressReport *) list->rows + number;
 	Datum		values[9];
 	bool		nulls[lengthof(values)] = {false};
 
@@ -85,26 +65,5 @@ report_row(TupleDesc columns, const ProgressReport *report)
 Datum
 privpred_progress_entries(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Listing    *listing;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext caller;
-		TupleDesc	columns;
-
-		call = SRF_FIRSTCALL_INIT();
-		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "progress_entries must return rows");
-		call->tuple_desc = BlessTupleDesc(columns);
-		call->user_fctx = list_visible();
-		MemoryContextSwitchTo(caller);
-	}
-	call = SRF_PERCALL_SETUP();
-	listing = call->user_fctx;
-	if (listing->next < listing->count)
-		SRF_RETURN_NEXT(call, HeapTupleGetDatum(report_row(call->tuple_desc,
-														   &listing->reports[listing->next++])));
-	SRF_RETURN_DONE(call);
+	return next_row(fcinfo, list_visible, report_row);
 }

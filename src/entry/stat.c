@@ -6,12 +6,9 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_class.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "entry/entry.h"
@@ -22,47 +19,30 @@ PG_FUNCTION_INFO_V1(privpred_stat_reset);
 
 #define STAT_COLUMNS	(4 + STAT_COUNTERS)
 
-typedef struct Listing
-{
-	int			count;
-	int			next;
-	StatRow    *rows;
-	TimestampTz since;
-} Listing;
-
 /* Does the row concern the caller: as the asker, or as the relation's owner? */
 static bool
 concerns_caller(const StatKey *key)
 {
-	HeapTuple	tuple;
-	Oid			owner;
-
 	if (superuser())
 		return true;
 	if (key->model_id == 0)
 		return false;			/* of several roles */
-	if (has_privs_of_role(GetUserId(), key->role))
-		return true;
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(key->relation));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return has_privs_of_role(GetUserId(), owner);
+	return has_privs_of_role(GetUserId(), key->role) || caller_owns(key->relation);
 }
 
-static Listing *
+static RowList *
 list_visible(void)
 {
-	Listing    *listing = palloc0_object(Listing);
+	RowList    *list = palloc0_object(RowList);
 	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 	int			count;
+	StatRow    *rows = stats_list(&count);
 
-	listing->rows = stats_list(&count, &listing->since);
 	for (int i = 0; i < count; i++)
-		if (sees_all || concerns_caller(&listing->rows[i].key))
-			listing->rows[listing->count++] = listing->rows[i];
-	return listing;
+		if (sees_all || concerns_caller(&rows[i].key))
+			rows[list->count++] = rows[i];
+	list->rows = rows;
+	return list;
 }
 
 /*
@@ -80,8 +60,9 @@ tells_answers(const StatKey *key, StatCounter counter)
 }
 
 static HeapTuple
-stat_row(TupleDesc columns, const StatRow *row, TimestampTz since)
+stat_row(TupleDesc columns, const RowList *list, int number)
 {
+	const StatRow *row = (const StatRow *) list->rows + number;
 	Datum		values[STAT_COLUMNS];
 	bool		nulls[STAT_COLUMNS] = {false};
 	bool		concerned = concerns_caller(&row->key);
@@ -96,7 +77,9 @@ stat_row(TupleDesc columns, const StatRow *row, TimestampTz since)
 			Int64GetDatum(row->counts[c]);
 		nulls[3 + c] = !concerned && tells_answers(&row->key, c);
 	}
-	values[3 + STAT_COUNTERS] = TimestampTzGetDatum(since);
+	values[3 + STAT_COUNTERS] = TimestampTzGetDatum(row->since);
+	if (columns->natts != STAT_COLUMNS)
+		elog(ERROR, "stat_entries must return %d columns", STAT_COLUMNS);
 	return heap_form_tuple(columns, values, nulls);
 }
 
@@ -104,30 +87,7 @@ stat_row(TupleDesc columns, const StatRow *row, TimestampTz since)
 Datum
 privpred_stat_entries(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Listing    *listing;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext caller;
-		TupleDesc	columns;
-
-		call = SRF_FIRSTCALL_INIT();
-		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE ||
-			columns->natts != STAT_COLUMNS)
-			elog(ERROR, "stat_entries must return rows of %d columns", STAT_COLUMNS);
-		call->tuple_desc = BlessTupleDesc(columns);
-		call->user_fctx = list_visible();
-		MemoryContextSwitchTo(caller);
-	}
-	call = SRF_PERCALL_SETUP();
-	listing = call->user_fctx;
-	if (listing->next < listing->count)
-		SRF_RETURN_NEXT(call, HeapTupleGetDatum(stat_row(call->tuple_desc,
-														 &listing->rows[listing->next++],
-														 listing->since)));
-	SRF_RETURN_DONE(call);
+	return next_row(fcinfo, list_visible, stat_row);
 }
 
 /* stat_reset() */

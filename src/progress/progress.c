@@ -15,6 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "progress/progress.h"
+#include "slack.h"
 
 #define PROGRESS_MAGIC	0x50505232	/* "PPR2": change with the layout */
 
@@ -28,9 +29,7 @@ typedef struct ProgressEntry
 
 typedef struct ProgressShared
 {
-	uint32		magic;
-	uint32		size;
-	LWLock		lock;
+	SlackHeader header;
 	ProgressEntry entries[PROGRESS_ENTRIES];
 } ProgressShared;
 
@@ -52,39 +51,24 @@ static bool leader_known = false;
 /* ---------- shared memory ---------- */
 
 static void
-initialise(ProgressShared *shared)
+initialise(void *block)
 {
-	memset(shared, 0, sizeof(ProgressShared));
-	LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+	ProgressShared *shared = block;
+
 	for (int i = 0; i < PROGRESS_ENTRIES; i++)
 	{
 		pg_atomic_init_u64(&shared->entries[i].done, 0);
 		pg_atomic_init_u64(&shared->entries[i].steps, 0);
 	}
-	shared->size = sizeof(ProgressShared);
-	shared->magic = PROGRESS_MAGIC;
 }
 
 /* NULL: there is none for this version of the library. */
 static ProgressShared *
 progress_shared(void)
 {
-	ProgressShared *shared;
-	bool		found;
-
-	if (likely(Shared != NULL))
-		return Shared;
-	if (!IsUnderPostmaster)
-		return NULL;
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	shared = ShmemInitStruct("privpred progress", sizeof(ProgressShared), &found);
-	if (!found || shared->magic == 0)
-		initialise(shared);
-	LWLockRelease(AddinShmemInitLock);
-	if (shared->magic != PROGRESS_MAGIC || shared->size != sizeof(ProgressShared))
-		return NULL;
-	LWLockRegisterTranche(shared->lock.tranche, "privpred_progress");
-	Shared = shared;
+	if (unlikely(Shared == NULL))
+		Shared = slack_attach("privpred progress", sizeof(ProgressShared), PROGRESS_MAGIC,
+							  "privpred_progress", initialise);
 	return Shared;
 }
 
@@ -95,10 +79,10 @@ progress_end(void)
 {
 	if (Mine == NULL)
 		return;
-	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&Shared->header.lock, LW_EXCLUSIVE);
 	reported_as_whole = false;
 	Mine->report.pid = 0;
-	LWLockRelease(&Shared->lock);
+	LWLockRelease(&Shared->header.lock);
 	Mine = NULL;
 }
 
@@ -144,7 +128,7 @@ progress_begin(const char *model, Oid relation)
 		before_shmem_exit(at_exit, (Datum) 0);
 	exit_registered = true;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	for (int i = 0; i < PROGRESS_ENTRIES && Mine == NULL; i++)
 	{
 		ProgressReport *report = &shared->entries[i].report;
@@ -166,7 +150,7 @@ progress_begin(const char *model, Oid relation)
 		Mine = &shared->entries[i];
 		MyLevel = GetCurrentTransactionNestLevel();
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 }
 
 void
@@ -174,9 +158,9 @@ progress_show_to(Oid role)
 {
 	if (Mine == NULL)
 		return;
-	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&Shared->header.lock, LW_EXCLUSIVE);
 	Mine->report.role = role;
-	LWLockRelease(&Shared->lock);
+	LWLockRelease(&Shared->header.lock);
 }
 
 static void
@@ -184,14 +168,14 @@ set_phase(const char *phase, int64 total, bool by_rows)
 {
 	if (Mine == NULL)
 		return;
-	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&Shared->header.lock, LW_EXCLUSIVE);
 	strlcpy(Mine->report.phase, phase, sizeof(Mine->report.phase));
 	Mine->report.total = total;
 	Mine->report.steps_total = -1;
 	Mine->by_rows = by_rows;
 	pg_atomic_write_u64(&Mine->done, 0);
 	pg_atomic_write_u64(&Mine->steps, 0);
-	LWLockRelease(&Shared->lock);
+	LWLockRelease(&Shared->header.lock);
 }
 
 void
@@ -239,11 +223,11 @@ find_leader(void)
 	leader_known = true;
 	if (shared == NULL || leader == NULL)
 		return;
-	LWLockAcquire(&shared->lock, LW_SHARED);
+	LWLockAcquire(&shared->header.lock, LW_SHARED);
 	for (int i = 0; i < PROGRESS_ENTRIES; i++)
 		if (shared->entries[i].report.pid != 0 && shared->entries[i].report.pid == leader->pid)
 			Leaders = &shared->entries[i];
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 }
 
 /* Where rows and steps count. */
@@ -271,9 +255,9 @@ progress_steps(int64 total)
 {
 	if (Mine == NULL || reported_as_whole)
 		return;
-	LWLockAcquire(&Shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&Shared->header.lock, LW_EXCLUSIVE);
 	Mine->report.steps_total = total;
-	LWLockRelease(&Shared->lock);
+	LWLockRelease(&Shared->header.lock);
 }
 
 void
@@ -295,7 +279,7 @@ progress_list(ProgressReport reports[PROGRESS_ENTRIES])
 
 	if (shared == NULL)
 		return 0;
-	LWLockAcquire(&shared->lock, LW_SHARED);
+	LWLockAcquire(&shared->header.lock, LW_SHARED);
 	for (int i = 0; i < PROGRESS_ENTRIES; i++)
 	{
 		ProgressEntry *entry = &shared->entries[i];
@@ -306,6 +290,6 @@ progress_list(ProgressReport reports[PROGRESS_ENTRIES])
 		reports[count].steps = pg_atomic_read_u64(&entry->steps);
 		reports[count++].done = pg_atomic_read_u64(&entry->done);
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	return count;
 }

@@ -10,10 +10,9 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
-#include "storage/lwlock.h"
-#include "storage/shmem.h"
 #include "utils/timestamp.h"
 
+#include "slack.h"
 #include "stats/stats.h"
 
 #define STATS_MAGIC		0x50505331	/* "PPS1": change with the layout */
@@ -29,9 +28,7 @@ typedef struct StatEntry
 
 typedef struct StatShared
 {
-	uint32		magic;
-	uint32		size;
-	LWLock		lock;
+	SlackHeader header;
 	TimestampTz since;
 	StatEntry	entries[STAT_ENTRIES + 1];
 } StatShared;
@@ -56,38 +53,23 @@ clear(StatShared *shared)
 }
 
 static void
-initialise(StatShared *shared)
+initialise(void *block)
 {
-	memset(shared, 0, sizeof(StatShared));
-	LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+	StatShared *shared = block;
+
 	for (int i = 0; i <= STAT_ENTRIES; i++)
 		for (int c = 0; c < STAT_COUNTERS; c++)
 			pg_atomic_init_u64(&shared->entries[i].counts[c], 0);
 	clear(shared);
-	shared->size = sizeof(StatShared);
-	shared->magic = STATS_MAGIC;
 }
 
 /* NULL: there is none for this version of the library. */
 static StatShared *
 stats_shared(void)
 {
-	StatShared *shared;
-	bool		found;
-
-	if (likely(Shared != NULL))
-		return Shared;
-	if (!IsUnderPostmaster)
-		return NULL;
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	shared = ShmemInitStruct("privpred stat", sizeof(StatShared), &found);
-	if (!found || shared->magic == 0)
-		initialise(shared);
-	LWLockRelease(AddinShmemInitLock);
-	if (shared->magic != STATS_MAGIC || shared->size != sizeof(StatShared))
-		return NULL;
-	LWLockRegisterTranche(shared->lock.tranche, "privpred_stat");
-	Shared = shared;
+	if (unlikely(Shared == NULL))
+		Shared = slack_attach("privpred stat", sizeof(StatShared), STATS_MAGIC, "privpred_stat",
+							  initialise);
 	return Shared;
 }
 
@@ -145,14 +127,14 @@ occupy(StatShared *shared, const StatKey *key)
 {
 	StatEntry  *entry;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = find_entry(shared, key);
 	if (!OidIsValid(entry->database))
 	{
 		entry->database = MyDatabaseId;
 		entry->key = *key;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 }
 
 void
@@ -168,12 +150,12 @@ stats_flush(StatSite *site)
 		return;
 	for (;;)
 	{
-		LWLockAcquire(&shared->lock, LW_SHARED);
+		LWLockAcquire(&shared->header.lock, LW_SHARED);
 		entry = find_entry(shared, &site->key);
 		if (OidIsValid(entry->database) || entry == &shared->entries[OTHERS])
 			break;
 		/* It may be gone again by the time that we look. */
-		LWLockRelease(&shared->lock);
+		LWLockRelease(&shared->header.lock);
 		occupy(shared, &site->key);
 	}
 	for (int c = 0; c < STAT_COUNTERS; c++)
@@ -182,7 +164,7 @@ stats_flush(StatSite *site)
 			pg_atomic_fetch_add_u64(&entry->counts[c], site->counts[c]);
 		site->counts[c] = 0;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 }
 
 void
@@ -201,23 +183,22 @@ copy_counts(StatEntry *entry, StatRow *row)
 {
 	int64		any = 0;
 
+	row->since = Shared->since;
 	for (int c = 0; c < STAT_COUNTERS; c++)
 		any |= row->counts[c] = (int64) pg_atomic_read_u64(&entry->counts[c]);
 	return any != 0;
 }
 
 StatRow *
-stats_list(int *nrows, TimestampTz *since)
+stats_list(int *nrows)
 {
 	StatShared *shared = stats_shared();
 	StatRow    *rows = palloc0_array(StatRow, STAT_ENTRIES + 1);
 
 	*nrows = 0;
-	*since = 0;
 	if (shared == NULL)
 		return rows;
-	LWLockAcquire(&shared->lock, LW_SHARED);
-	*since = shared->since;
+	LWLockAcquire(&shared->header.lock, LW_SHARED);
 	for (int i = 0; i < STAT_ENTRIES; i++)
 		if (shared->entries[i].database == MyDatabaseId)
 		{
@@ -227,7 +208,7 @@ stats_list(int *nrows, TimestampTz *since)
 	/* of all databases together */
 	if (copy_counts(&shared->entries[OTHERS], &rows[*nrows]))
 		(*nrows)++;
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	return rows;
 }
 
@@ -238,7 +219,7 @@ stats_reset(void)
 
 	if (shared == NULL)
 		return;
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	clear(shared);
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 }

@@ -67,10 +67,11 @@ typedef struct StatRow
 {
 	StatKey		key;
 	int64		counts[STAT_COUNTERS];
+	TimestampTz since;			/* nobody counted before */
 } StatRow;
 
-/* This database's counts, in the current context, and since when. */
-extern StatRow *stats_list(int *nrows, TimestampTz *since);
+/* This database's counts, in the current context. */
+extern StatRow *stats_list(int *nrows);
 
 /* Forgets all counts, of all databases. */
 extern void stats_reset(void);
