@@ -207,9 +207,15 @@ count_failures(Audit *audit, const StreamTerms *terms, const Charge *charge)
 		int64		failures = 0;
 
 		ledger_audit_stream_open(sequence->stream, terms);
-		while ((sequence->table->receipt = ledger_audit_stream_answer(sequence->stream)) != NULL)
+		for (int j = 0; j < TIE_ANSWERS; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			sequence->table->receipt = ledger_audit_stream_answer(sequence->stream);
+			if (sequence->table->receipt == NULL)
+				break;
 			if (!ledger_stream_stable(sequence->table->receipt, 0))
 				failures++;
+		}
 		most = Max(most, failures);
 	}
 	audit_counted(audit, psprintf("ties until the stream ends; %d unstable answers bought",
