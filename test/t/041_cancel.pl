@@ -1,7 +1,8 @@
 # Whatever takes long can be cancelled: each statement runs once to its end, and
 # is then cancelled after a part of the time on a processor that it took.  It
 # must end before most of the rest is done, and leave nothing behind.  No clock on
-# the wall is looked at: a busy machine slows both runs.
+# the wall is looked at.  On a busy machine a cancel may come too late, so there are
+# many tries: what cannot be interrupted fails them all.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -112,6 +113,24 @@ sub run_for
 	return @result;
 }
 
+# cancels NAME STATEMENT SETUP PART SECONDS: is it, after a part of the seconds that it takes?
+my $tries = 12;
+
+sub cancels
+{
+	my ($name, $statement, $setup, $part, $whole) = @_;
+	foreach my $try (1 .. $tries)
+	{
+		my ($state, $taken, $next) = run_for($statement, $setup, $part * $whole);
+		is($next, '00000', "$name: the session goes on") if $try == 1;
+		return 1 if $state eq '57014' && $taken < ($part + 0.4) * $whole;
+		diag("$name: $state after $taken of $whole s, told to stop at $part of them") if $try == $tries;
+		sql(q{SELECT privpred.drop_model(name) FROM privpred.model WHERE name = 'cancelled'});
+		$whole = $taken if $state eq '00000';
+	}
+	return 0;
+}
+
 my $models = sql('SELECT count(*) FROM privpred.model');
 foreach (@statements)
 {
@@ -119,16 +138,12 @@ foreach (@statements)
 	my ($state, $whole) = run_for($statement, $setup);
 	is($state, '00000', "$name: left alone, it succeeds");
 	sql(q{SELECT privpred.drop_model(name) FROM privpred.model WHERE name = 'cancelled'});
-	foreach my $part (0.1, 0.5)
-	{
-		($state, my $taken, my $next) = run_for($statement, $setup, $part * $whole);
-		is($state, '57014', "$name: cancelled after $part of its work");
-		cmp_ok($taken, '<', ($part + 0.4) * $whole, "$name: it does not finish first");
-		is($next, '00000', "$name: the session goes on");
-	}
-	is(sql(q{SELECT (SELECT count(*) FROM privpred.model) || ' ' || (SELECT count(*) FROM privpred.progress) || ' ' || (SELECT count(*) FROM pg_ls_tmpdir())
-		|| ' ' || (SELECT count(*) FROM pg_locks WHERE locktype = 'relation' AND pid <> pg_backend_pid())}),
-		"$models 0 0 0", "$name: nothing is left");
+	ok(cancels($name, $statement, $setup, $_, $whole), "$name: cancelled after $_ of its work, before most of the rest") foreach (0.1, 0.5);
+	# Of other sessions: they end a little after their clients.
+	ok($node->poll_query_until('postgres', qq{SELECT (SELECT count(*) FROM privpred.model) = $models
+		AND NOT EXISTS (SELECT FROM privpred.progress) AND NOT EXISTS (SELECT FROM pg_ls_tmpdir())
+		AND NOT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+			WHERE l.locktype = 'relation' AND a.backend_type = 'client backend' AND pid <> pg_backend_pid())}), "$name: nothing is left");
 }
 
 $node->stop;
