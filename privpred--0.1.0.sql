@@ -1248,10 +1248,32 @@ COMMENT ON FUNCTION privpred.export_model(text) IS
 CREATE FUNCTION privpred.evaluate(model text, test regclass, OUT rows bigint,
 	OUT private_accuracy float8, OUT majority_accuracy float8, OUT baseline_accuracy float8,
 	OUT approximate_accuracy float8, OUT exponential_accuracy float8, OUT gaussian_accuracy float8,
-	OUT private_rmse float8, OUT approximate_rmse float8, OUT plain_rmse float8, OUT baseline_rmse float8)
+	OUT private_rmse float8, OUT approximate_rmse float8, OUT plain_rmse float8, OUT baseline_rmse float8,
+	OUT exact boolean, OUT confusion jsonb, OUT accuracy_by_epsilon jsonb)
 AS 'MODULE_PATHNAME', 'privpred_evaluate' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.evaluate(text, regclass) IS
-'owner: accuracy on labelled rows: the expectation of the private answers (to accounts without delta and, as approximate_accuracy, with delta), the teachers'' plain majority, always the most common class, and what accounts with delta would get by either noise of mechanism vote; for labels that are numbers the root mean squared errors of private answers (likewise), of answers without noise, and of always their mean; not private, costs nothing';
+'owner: accuracy on labelled rows: the expectation of the private answers (to accounts without delta and, as approximate_accuracy, with delta), the teachers'' plain majority, always the most common class, and what accounts with delta would get by either noise of mechanism vote; for labels that are numbers the root mean squared errors of private answers (likewise), of answers without noise, and of always their mean; whether the expectations are exact or estimated by drawing; the tables of confusion_matrix() and accuracy_curve() as JSON; not private, costs nothing';
+
+CREATE FUNCTION privpred.confusion_matrix(model text, test regclass, OUT class text, OUT answer text,
+	OUT rows float8, OUT share float8, OUT approximate_rows float8, OUT approximate_share float8)
+RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_confusion_matrix'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION privpred.confusion_matrix(text, regclass) IS
+'owner: of labelled rows of each class, how many are expected to be answered by each class (NULL: unstable answers of a stream), and what share of the class that is; to accounts without and with delta; not private, costs nothing';
+
+CREATE FUNCTION privpred.accuracy_curve(model text, test regclass, epsilons float8[] DEFAULT NULL, OUT epsilon numeric,
+	OUT own boolean, OUT private_accuracy float8, OUT approximate_accuracy float8,
+	OUT private_rmse float8, OUT approximate_rmse float8, OUT remark text)
+RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_accuracy_curve'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION privpred.accuracy_curve(text, regclass, float8[]) IS
+'owner: the expected accuracy on labelled rows at other epsilons per answer, where the same training serves them, and at the model''s own; NULL where a model would have to be trained anew, as the remark says; not private, costs nothing';
+
+CREATE FUNCTION privpred.plot(model text, test regclass, kind text DEFAULT 'accuracy', epsilons float8[] DEFAULT NULL,
+	epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0)
+RETURNS text AS 'MODULE_PATHNAME', 'privpred_plot' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION privpred.plot(text, regclass, text, float8[], float8, float8) IS
+'owner: a picture (SVG): accuracy on labelled rows against epsilon per answer, against the number of answers that a budget (epsilon, delta) pays for, or the confusion matrix; not private, costs nothing';
 
 CREATE FUNCTION privpred.audit(model text, draws bigint = NULL)
 RETURNS TABLE (mechanism text, pair text, event text, charge text, compared text, claimed_epsilon float8,
@@ -1444,7 +1466,8 @@ GRANT EXECUTE ON FUNCTION privpred.littlestone_dimension(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION privpred.solve_stable_flip, privpred.solve_relabel TO PUBLIC;
 -- requests: each checks who owns the relation
 GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_model,
-	privpred.retrain, privpred.drop_model, privpred.distill, privpred.export_model, privpred.evaluate, privpred.audit, privpred.encode(jsonb, record),
+	privpred.retrain, privpred.drop_model, privpred.distill, privpred.export_model, privpred.evaluate,
+	privpred.confusion_matrix, privpred.accuracy_curve, privpred.plot, privpred.audit, privpred.encode(jsonb, record),
 	privpred.encode(jsonb, "any") TO PUBLIC;
 GRANT SELECT ON privpred.models TO PUBLIC;
 -- ledger

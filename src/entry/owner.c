@@ -4,9 +4,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "commands/event_trigger.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 
@@ -22,7 +20,6 @@ PG_FUNCTION_INFO_V1(privpred_retrain);
 PG_FUNCTION_INFO_V1(privpred_drop_model);
 PG_FUNCTION_INFO_V1(privpred_distill);
 PG_FUNCTION_INFO_V1(privpred_export_model);
-PG_FUNCTION_INFO_V1(privpred_evaluate);
 PG_FUNCTION_INFO_V1(privpred_littlestone_dimension);
 PG_FUNCTION_INFO_V1(privpred_on_sql_drop);
 
@@ -152,34 +149,6 @@ Datum
 privpred_export_model(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_TEXT_P(request_export(text_to_cstring(PG_GETARG_TEXT_PP(0))));
-}
-
-Datum
-privpred_evaluate(PG_FUNCTION_ARGS)
-{
-	Evaluation	result = request_evaluate(text_to_cstring(PG_GETARG_TEXT_PP(0)),
-										  PG_GETARG_OID(1));
-	TupleDesc	columns;
-	Datum		values[11];
-	bool		nulls[11] = {false};
-
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	values[0] = Int64GetDatum(result.rows);
-	values[1] = Float8GetDatum(result.private_accuracy);
-	values[2] = Float8GetDatum(result.majority_accuracy);
-	values[3] = Float8GetDatum(result.baseline_accuracy);
-	values[4] = Float8GetDatum(result.approximate_accuracy);
-	values[5] = Float8GetDatum(result.exponential_accuracy);
-	values[6] = Float8GetDatum(result.gaussian_accuracy);
-	nulls[1] = nulls[2] = nulls[3] = nulls[4] = result.rows == 0 || !result.has_classes;
-	nulls[5] = nulls[6] = result.rows == 0 || !result.has_noises;
-	values[7] = Float8GetDatum(result.private_rmse);
-	values[8] = Float8GetDatum(result.approximate_rmse);
-	values[9] = Float8GetDatum(result.plain_rmse);
-	values[10] = Float8GetDatum(result.baseline_rmse);
-	nulls[7] = nulls[8] = nulls[9] = nulls[10] = result.rows == 0 || !result.has_numbers;
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
 }
 
 Datum

@@ -10,6 +10,12 @@
 #include "mechanism/average_draw.h"
 #include "mechanism/mechanism.h"
 
+static bool
+average_answers_at(const MechanismSpec *spec)
+{
+	return spec->teachers >= 2 * average_margin(spec->epsilon);
+}
+
 static void
 average_validate(const MechanismSpec *spec)
 {
@@ -20,7 +26,7 @@ average_validate(const MechanismSpec *spec)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("mechanism \"average\" needs two classes, not %d", spec->nclasses),
 				 errhint("Use mechanism \"vote\".")));
-	if (spec->teachers < 2 * margin)
+	if (!average_answers_at(spec))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("mechanism \"average\" needs at least " INT64_FORMAT " teachers at this epsilon",
@@ -71,4 +77,5 @@ const Mechanism average_mechanism = {
 	.answer = average_answer,
 	.distribution = average_distribution,
 	.majority = teachers_majority,
+	.answers_at = average_answers_at,
 };

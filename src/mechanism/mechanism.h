@@ -198,6 +198,7 @@ typedef struct Mechanism
 	/* The same for either value of the option "noise", at a finite order; NULL: it has none. */
 	void		(*noise_distribution) (bool gaussian, const MechanismModel *model,
 									   const double *x, double *probability);
+	bool		distribution_is_estimate;	/* drawn, not exact: its mean is */
 	/* The plain answer without noise. */
 	int			(*majority) (const MechanismModel *model, const double *x);
 
@@ -205,6 +206,15 @@ typedef struct Mechanism
 	double		(*plain_score) (const MechanismModel *model, const double *x);
 	double		(*squared_error) (bool order_is_infinite, const MechanismModel *model,
 								  const double *x, double truth);	/* NULL: no noise */
+
+	/*
+	 * Evaluation at another epsilon without training anew: may a model of this
+	 * spec, which differs from the trained one in epsilon alone, answer from
+	 * the same state?  NULL: never.  What else must then be declared, in words;
+	 * NULL: nothing.
+	 */
+	bool		(*answers_at) (const MechanismSpec *spec);
+	char	   *(*answers_at_if) (const MechanismModel *model);
 
 	/* Charged once: the released model as a JSON object; NULL: cannot be exported. */
 	char	   *(*export_json) (const MechanismModel *model);

@@ -143,5 +143,6 @@ const Mechanism relabel_mechanism = {
 	.load = relabel_load,
 	.answer = drawn_answer,
 	.distribution = drawn_distribution,
+	.distribution_is_estimate = true,
 	.majority = drawn_majority,
 };

@@ -56,6 +56,24 @@ sparse_answer(const LedgerReceipt *receipt, const MechanismModel *model, const d
 	return ledger_stream_stable(receipt, distance) ? top : -1;
 }
 
+static bool
+sparse_answers_at(const MechanismSpec *spec)
+{
+	return true;
+}
+
+/* What is missing to 1 is shared out as a vote would. */
+static void
+add_fallback(bool order_is_infinite, const MechanismModel *model, const double *x,
+			 double unstable, double *probability)
+{
+	double		vote[PRIVPRED_MAX_CLASSES];
+
+	vote_mechanism.distribution(order_is_infinite, model, x, vote);
+	for (int i = 0; i < model->spec->nclasses; i++)
+		probability[i] += unstable * vote[i];
+}
+
 /* Of the first answer of a typical stream. */
 static void
 sparse_distribution(bool order_is_infinite, const MechanismModel *model,
@@ -72,6 +90,8 @@ sparse_distribution(bool order_is_infinite, const MechanismModel *model,
 		sparse_stable_probability(model->spec->epsilon,
 								  sparse_width(model->spec->epsilon, STREAM_TYPICAL_DELTA),
 								  distance);
+	if (stream_falls_back(model->spec))
+		add_fallback(order_is_infinite, model, x, 1 - probability[top], probability);
 }
 
 const Mechanism sparse_mechanism = {
@@ -85,4 +105,5 @@ const Mechanism sparse_mechanism = {
 	.answer = sparse_answer,
 	.distribution = sparse_distribution,
 	.majority = teachers_majority,
+	.answers_at = sparse_answers_at,
 };

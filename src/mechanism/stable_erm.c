@@ -323,6 +323,22 @@ stable_erm_majority(const MechanismModel *model, const double *x)
 	return class_of(model->spec, score_at(model, x, &shift));
 }
 
+static bool
+stable_erm_answers_at(const MechanismSpec *spec)
+{
+	return spec->epsilon >= ERM_MIN_EPSILON;
+}
+
+/* By default lambda follows epsilon; the fit has the one that it has. */
+static char *
+stable_erm_answers_at_if(const MechanismModel *model)
+{
+	if (option_given(model->spec, "lambda"))
+		return NULL;
+	return psprintf("with option \"lambda\": %.15g, as this model has it",
+					((StableErm *) model->state)->problem.lambda);
+}
+
 static double
 stable_erm_squared_error(bool order_is_infinite, const MechanismModel *model, const double *x,
 						 double truth)
@@ -363,4 +379,6 @@ const Mechanism stable_erm_mechanism = {
 	.majority = stable_erm_majority,
 	.plain_score = stable_erm_plain_score,
 	.squared_error = stable_erm_squared_error,
+	.answers_at = stable_erm_answers_at,
+	.answers_at_if = stable_erm_answers_at_if,
 };

@@ -54,10 +54,16 @@ vote_noise_is_gaussian(const MechanismSpec *spec)
 		spec->epsilon >= VOTE_GAUSSIAN_MIN;
 }
 
+static bool
+vote_answers_at(const MechanismSpec *spec)
+{
+	return !vote_noise_is_gaussian(spec) || spec->epsilon >= VOTE_GAUSSIAN_MIN;
+}
+
 static void
 vote_validate(const MechanismSpec *spec)
 {
-	if (vote_noise_is_gaussian(spec) && spec->epsilon < VOTE_GAUSSIAN_MIN)
+	if (!vote_answers_at(spec))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("Gaussian noise needs an epsilon of at least %g",
@@ -152,4 +158,5 @@ const Mechanism vote_mechanism = {
 	.distribution = vote_answer_distribution,
 	.noise_distribution = vote_noise_distribution,
 	.majority = teachers_majority,
+	.answers_at = vote_answers_at,
 };

@@ -75,6 +75,8 @@ extern void append_html(StringInfo page, const char *format,...);
 /* Escaped, and in <bdi> so that no name can reorder its surroundings. */
 extern void append_name(StringInfo page, const char *name);
 extern void append_text(StringInfo page, const char *text);
+/* At most so many characters of it, and dots. */
+extern void append_text_up_to(StringInfo page, const char *text, int most);
 
 /* Four significant digits at most. */
 extern void append_epsilon(StringInfo page, double epsilon, RoundTo direction);
@@ -84,6 +86,8 @@ extern void append_loss(StringInfo page, double epsilon, double delta, bool pure
 /* A number for CSS and SVG. */
 extern void append_number(StringInfo page, double number);
 extern void append_count(StringInfo page, int64 count);
+/* The least of 1, 2, 5, 10, ... that cuts the range into few enough pieces. */
+extern double nice_step(double range, int pieces);
 extern void append_left_out(StringInfo page, int64 count, const char *what);
 
 /* One row of a result; columns count from 1, NULL is NULL, 0 or false. */

@@ -125,22 +125,6 @@ report_chart_points(const ReportRelations *relations)
  * ---------- scales ----------
  */
 
-/* The least of 1, 2, 5, 10, ... that cuts the range into few enough pieces. */
-static double
-nice_step(double range, int pieces)
-{
-	double		least = range / pieces;
-	double		power = pow(10, floor(log10(least)));
-
-	if (least <= power)
-		return power;
-	if (least <= 2 * power)
-		return 2 * power;
-	if (least <= 5 * power)
-		return 5 * power;
-	return 10 * power;
-}
-
 static bool
 worth_showing(const Line *line, double most)
 {

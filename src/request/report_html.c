@@ -78,6 +78,12 @@ append_character(StringInfo page, pg_wchar c)
 void
 append_text(StringInfo page, const char *text)
 {
+	append_text_up_to(page, text, MAX_SHOWN_CHARACTERS);
+}
+
+void
+append_text_up_to(StringInfo page, const char *text, int most)
+{
 	bool		known = GetDatabaseEncoding() != PG_SQL_ASCII;
 	const unsigned char *at;
 	int			shown = 0;
@@ -87,9 +93,9 @@ append_text(StringInfo page, const char *text)
 		(known ? pg_server_to_any(text, strlen(text), PG_UTF8) : text);
 	while (*at != '\0')
 	{
-		if (shown++ == MAX_SHOWN_CHARACTERS)
+		if (shown++ == most)
 		{
-			appendStringInfoString(page, "&hellip;");
+			appendStringInfoString(page, "&#x2026;");	/* SVG has no name for it */
 			break;
 		}
 		if (known)
@@ -148,6 +154,21 @@ append_html(StringInfo page, const char *format,...)
 /*
  * ---------- numbers ----------
  */
+
+double
+nice_step(double range, int pieces)
+{
+	double		least = range / pieces;
+	double		power = pow(10, floor(log10(least)));
+
+	if (least <= power)
+		return power;
+	if (least <= 2 * power)
+		return 2 * power;
+	if (least <= 5 * power)
+		return 5 * power;
+	return 10 * power;
+}
 
 void
 append_number(StringInfo page, double number)

@@ -8,7 +8,8 @@
  * predict.c	private_predict, private_score
  * repeat.c		questions asked before
  * stream.c		open_stream, close_stream
- * evaluate.c	evaluate
+ * evaluate.c	evaluate, confusion_matrix, accuracy_curve
+ * plot.h		plot, see there
  * audit.h		audit, see there
  * export.c		export_model
  * report.c		report: a page for people, see report.h
@@ -117,27 +118,54 @@ extern void request_close_stream(const char *model);
 
 /* evaluate.c */
 
-typedef struct Evaluation
+/* What the model would answer at one epsilon. */
+typedef struct EvaluationPoint
 {
-	int64		rows;
+	EpsilonUnits epsilon;
+	bool		own;			/* the model's */
+	bool		known;			/* else it cannot be told without training anew */
 	double		private_accuracy;	/* expectation over the answer's randomness */
 	double		approximate_accuracy;	/* the same, to accounts of finite order */
+	double		private_rmse;	/* labels that are numbers, or bins of one: */
+	double		approximate_rmse;	/* roots of mean squared errors */
+	char	   *remark;			/* NULL: none */
+} EvaluationPoint;
+
+typedef struct Evaluation
+{
+	const ModelRecord *record;
+	int64		rows;
+	bool		exact;			/* else the expectations are estimates */
+	bool		has_classes;
+	bool		has_numbers;	/* or bins of them */
 	bool		has_noises;		/* the mechanism has a choice at finite orders */
 	double		exponential_accuracy;
 	double		gaussian_accuracy;
 	double		majority_accuracy;
 	double		baseline_accuracy;
-
-	/* labels that are numbers, or bins of one: roots of mean squared errors */
-	bool		has_numbers;
-	bool		has_classes;
-	double		private_rmse;
-	double		approximate_rmse;
 	double		plain_rmse;
 	double		baseline_rmse;	/* of always answering their mean */
+
+	int			npoints;
+	EvaluationPoint *points;	/* by epsilon */
+	const EvaluationPoint *own; /* the model's, one of them */
+	char	   *remark;			/* on all points; NULL: none */
+
+	/*
+	 * Expected rows by true class and answer; the last of the nclasses + 1
+	 * columns is for unstable answers.
+	 */
+	const int64 *of_class;
+	const double *private_confusion;
+	const double *approximate_confusion;
 } Evaluation;
 
-extern Evaluation request_evaluate(const char *model, Oid test_relation);
+/*
+ * Lives in the current context.  Without epsilons (NULL), the usual ones; the
+ * model's own is always among them.
+ */
+extern Evaluation *request_evaluate(const char *model, Oid test_relation,
+									const EpsilonUnits *epsilons, int count);
 
 /* audit.h */
 
