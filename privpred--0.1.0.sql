@@ -1192,13 +1192,13 @@ COMMENT ON FUNCTION privpred.solve_relabel(float8, float8, bigint, int, int) IS
 CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, classes int DEFAULT NULL,
 	epsilon float8 DEFAULT 1, delta float8 DEFAULT 0, answers bigint DEFAULT 1,
 	accuracy float8 DEFAULT NULL, relation regclass DEFAULT NULL, label name DEFAULT NULL,
-	learner text DEFAULT NULL, OUT rank int, OUT mechanism text, OUT recommended boolean,
+	learner text DEFAULT NULL, baseline float8 DEFAULT NULL, OUT rank int, OUT mechanism text, OUT recommended boolean,
 	OUT feasible boolean, OUT why text, OUT rows_needed bigint, OUT expected_accuracy float8,
 	OUT expected_error float8, OUT per_answer_epsilon numeric, OUT total_epsilon numeric,
 	OUT total_delta float8, OUT answers_bought bigint, OUT charged text, OUT parameters text,
 	OUT statements text, OUT grounds text, OUT lower_bound text, OUT advice text)
 RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_plan' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 14;
-COMMENT ON FUNCTION privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text) IS
+COMMENT ON FUNCTION privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8) IS
 'anyone: which mechanism suits n units, so many features and classes, a budget and a number of answers; best first, with expected accuracy, rows needed and statements to paste; looks at declarations, never at rows; costs nothing';
 
 ----------------------------------------------------------------------

@@ -35,13 +35,14 @@ read_count(FunctionCallInfo fcinfo, int number, const char *name, int64 value, i
 	return value;
 }
 
+/* Without an accuracy, a plain model is taken to spare a quarter of the baseline's errors. */
 static double
-read_accuracy(FunctionCallInfo fcinfo, int number, int classes)
+read_accuracy(FunctionCallInfo fcinfo, int number, int classes, double baseline)
 {
 	double		accuracy;
 
 	if (PG_ARGISNULL(number))
-		return ASSUMED_ACCURACY;
+		return Max(ASSUMED_ACCURACY, baseline + 0.25 * (1 - baseline));
 	accuracy = PG_GETARG_FLOAT8(number);
 	if (!(accuracy > 1.0 / classes && accuracy <= 1))
 		ereport(ERROR,
@@ -51,6 +52,36 @@ read_accuracy(FunctionCallInfo fcinfo, int number, int classes)
 						   classes, 1.0 / classes),
 				 errhint("Leave it out to have %g assumed.", ASSUMED_ACCURACY)));
 	return accuracy;
+}
+
+/* A guess if there is none. */
+static double
+read_baseline(FunctionCallInfo fcinfo, int number, int classes)
+{
+	double		baseline;
+
+	if (PG_ARGISNULL(number))
+		return 1.0 / classes;
+	baseline = PG_GETARG_FLOAT8(number);
+	if (!(baseline >= 1.0 / classes && baseline < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("baseline must be at least %.3g and below 1", 1.0 / classes),
+				 errdetail("It is the share of the commonest of %d classes.", classes),
+				 errhint("Declare it if it is public, or leave it out.")));
+	return baseline;
+}
+
+static void
+check_baseline(const PlanQuestion *question)
+{
+	if (question->baseline_declared && question->baseline >= question->accuracy)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("accuracy must be above baseline"),
+				 errdetail("A model that is right %g times in 100 is worth nothing if the commonest class is so %g times in 100.",
+						   100 * question->accuracy, 100 * question->baseline),
+				 errhint("Declare what a plain model would reach, or leave out one of them.")));
 }
 
 static const char *
@@ -109,7 +140,10 @@ read_question(FunctionCallInfo fcinfo)
 	if (question.features_assumed)
 		question.features = ASSUMED_FEATURES;
 	question.accuracy_assumed = PG_ARGISNULL(6);
-	question.accuracy = read_accuracy(fcinfo, 6, question.classes);
+	question.baseline_declared = !PG_ARGISNULL(10);
+	question.baseline = read_baseline(fcinfo, 10, question.classes);
+	question.accuracy = read_accuracy(fcinfo, 6, question.classes, question.baseline);
+	check_baseline(&question);
 	question.learner = read_learner(fcinfo, 9);
 	return question;
 }
@@ -192,7 +226,7 @@ plan_all(FunctionCallInfo fcinfo)
 	return planned;
 }
 
-/* plan(n, features, classes, epsilon, delta, answers, accuracy, relation, label, learner) */
+/* plan(n, features, classes, epsilon, delta, answers, accuracy, relation, label, learner, baseline) */
 Datum
 privpred_plan(PG_FUNCTION_ARGS)
 {

@@ -21,7 +21,9 @@ static const PlannedMechanism *const mechanisms[] = {
 #define SEARCH_RATIO	1.0413
 
 /* Below this share of what a plain model gains over a guess, nothing is recommended. */
-#define WORTH_WHILE		0.5
+#define WORTH_WHILE			0.5
+/* The same over the commonest class, if that is declared. */
+#define WORTH_WHILE_BEYOND	0.05
 
 /* ---------- one mechanism ---------- */
 
@@ -205,10 +207,10 @@ advise(const PlanQuestion *question, const PlanResult *best, const PlanResult *n
 static bool
 is_worth_while(const PlanQuestion *question, const PlanResult *result)
 {
-	double		guess = 1.0 / question->classes;
+	double		share = question->baseline_declared ? WORTH_WHILE_BEYOND : WORTH_WHILE;
 
 	return isnan(result->accuracy) ||
-		result->accuracy > guess + WORTH_WHILE * (question->accuracy - guess);
+		result->accuracy > question->baseline + share * (question->accuracy - question->baseline);
 }
 
 PlanResult *

@@ -68,6 +68,8 @@ typedef struct PlanQuestion
 	double		delta;
 	int64		answers;
 	double		accuracy;		/* of plain logistic regression */
+	double		baseline;		/* of always the commonest class; a guess if not declared */
+	bool		baseline_declared;
 	int			rows_per_unit;	/* at most */
 	bool		protects_labels;
 	const char *learner;		/* NULL: the planner's choice */

@@ -240,6 +240,13 @@ law_vote(const TeacherLaw *law, VoteDraw draw, int teachers, double epsilon)
 	return expect(law, teachers, table_share, &table);
 }
 
+double
+law_prior_vote(VoteDraw draw, int classes, int teachers, double epsilon, double commonest)
+{
+	return commonest * law_draw(draw, epsilon, classes, teachers, teachers) +
+		(1 - commonest) * law_draw(draw, epsilon, classes, teachers, 0);
+}
+
 /* Clipped as in average_draw.h. */
 static double
 average_share(double right, void *argument)

@@ -59,6 +59,13 @@ extern double law_vote(const TeacherLaw *law, VoteDraw draw, int teachers, doubl
 extern double law_average(const TeacherLaw *law, int teachers, double epsilon);
 extern double law_single(const TeacherLaw *law);
 
+/*
+ * The same of teachers that know which class is the commonest and nothing
+ * else, which the commonest has so large a share of all questions.
+ */
+extern double law_prior_vote(VoteDraw draw, int classes, int teachers, double epsilon,
+							 double commonest);
+
 /* Streams: the share of questions with a stable answer, and with a right one. */
 extern void law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon, double delta,
 					   double *stable, double *right);

@@ -90,10 +90,23 @@ draw_of(const PlanQuestion *question, const PlanResult *result)
 }
 
 static double
+learnt_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teachers,
+				PlanResult *result)
+{
+	return law_vote(law, draw_of(question, result), teachers, plan_epsilon(result->per_answer));
+}
+
+/* With too few rows to learn from, teachers still learn the commonest class. */
+static double
 vote_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teachers,
 			  PlanResult *result)
 {
-	return law_vote(law, draw_of(question, result), teachers, plan_epsilon(result->per_answer));
+	double		learnt = learnt_ensemble(question, law, teachers, result);
+
+	if (!question->baseline_declared)
+		return learnt;
+	return Max(learnt, law_prior_vote(draw_of(question, result), question->classes, teachers,
+									  plan_epsilon(result->per_answer), question->baseline));
 }
 
 static double
@@ -124,14 +137,22 @@ average_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teache
 	double		epsilon = plan_epsilon(result->per_answer);
 
 	if (teachers < 2 * ceil(1 / expm1(epsilon)))
-		return 0;				/* create_model would refuse it */
+		return -1;				/* create_model would refuse it */
 	return law_average(law, teachers, epsilon);
 }
 
 static double
 average_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 {
-	return Max(best_ensemble(question, units, average_ensemble, result), 0.5);
+	double		value = best_ensemble(question, units, average_ensemble, result);
+
+	if (value < 0)
+	{
+		result->why = psprintf("needs %.0f teachers at this epsilon, more than so many rows allow",
+							   2 * ceil(1 / expm1(plan_epsilon(result->per_answer))));
+		result->epsilon = 0;	/* nothing to paste */
+	}
+	return Max(value, 0.5);
 }
 
 const PlannedMechanism plan_average = {
@@ -348,7 +369,8 @@ distill_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 			break;
 		tried.epsilon = tried.per_answer = result->prices[i];
 		tried.order_is_infinite = result->prices_infinite[i];
-		student = student_accuracy(question, vote_accuracy(question, units, &tried),
+		/* Labels that are all alike teach nothing. */
+		student = student_accuracy(question, best_ensemble(question, units, learnt_ensemble, &tried),
 								   label_counts[i]);
 		if (student > highest)
 		{

@@ -220,8 +220,7 @@ check_answers(const PlotRequest *request, const Mechanism *mechanism)
 static Evaluation *
 plot_against_answers(StringInfo svg, const PlotRequest *request)
 {
-	const Mechanism *mechanism =
-		model_cache_get(request->model, CurrentMemoryContext)->record->mechanism;
+	const ModelRecord *record = model_cache_get(request->model, CurrentMemoryContext)->record;
 	AnswersStep steps[MOST_STEPS];
 	EpsilonUnits epsilons[MOST_STEPS];
 	PlotChart	chart = {0};
@@ -229,8 +228,9 @@ plot_against_answers(StringInfo svg, const PlotRequest *request)
 	PlotLine   *line;
 	int			count;
 
-	check_answers(request, mechanism);
-	count = price_steps(request, mechanism->name, steps);
+	check_relation_owner(record->relid);
+	check_answers(request, record->mechanism);
+	count = price_steps(request, record->mechanism->name, steps);
 	for (int i = 0; i < count; i++)
 		epsilons[i] = steps[i].epsilon;
 	evaluation = request_evaluate(request->model, request->test_relation, epsilons, count);
