@@ -54,7 +54,7 @@ SELECT stands('walk', 1, -0.5), stands('walk', 2, -1);
 INSERT INTO people SELECT i, 5, 1 FROM generate_series(3, 40) i;
 SELECT privpred.retrain('walk') ->> 'version' AS version;
 SELECT stands('walk', 4.9, -1), chance('walk', 5) = (laplace(3), logistic(4)) AS at_the_limits;
--- ties: class 0 first, whatever the order of the rows
+-- ties: rows at one x are one move, by the difference of their numbers, whatever their order
 TRUNCATE people;
 INSERT INTO people SELECT i, 5, i % 2 FROM generate_series(1, 40) i;
 SELECT privpred.retrain('walk') ->> 'version' AS version;
@@ -66,8 +66,15 @@ SELECT * FROM chance('walk', 5);
 -- with another alpha
 SELECT privpred.create_model('wide', 'people', label => 'y', classes => '{0,1}', features => '{"x": {"min": 0, "max": 10}}',
   mechanism => 'threshold', epsilon => 1, options => '{"alpha": 0.01}') -> 'options' AS options;
--- 10 and 11 steps down, then 20 up
-SELECT chance('wide', 5) = (laplace(5), logistic(4.5)) AS one_at_its_limit;
+INSERT INTO people SELECT i, 5, 1 FROM generate_series(41, 60) i;
+SELECT privpred.retrain('wide') ->> 'version' AS version;
+-- 20 steps up, to limits of 10 and 11
+SELECT chance('wide', 5) = (laplace(5), logistic(5.5)) AS at_their_limits;
+-- a column with few values: the commoner class of each, not the one that comes last
+TRUNCATE people;
+INSERT INTO people SELECT i, i % 4, CASE WHEN i % 4 < 2 THEN i % 40 < 10 ELSE i % 40 < 30 END::int FROM generate_series(0, 3999) i;
+SELECT privpred.retrain('walk') ->> 'version' AS version;
+SELECT x, round(avg(y), 2) AS of_class_1, round((chance('walk', x)).laplace::numeric, 2) AS answered_1 FROM people GROUP BY x ORDER BY x;
 
 -- total: no rows, no labels, garbage
 TRUNCATE people;

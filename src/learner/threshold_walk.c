@@ -9,27 +9,6 @@
 #include "learner/predictor_format.h"
 #include "learner/threshold_walk.h"
 
-/* ---------- clip maps ---------- */
-
-ClipMap
-clip_map_steps(int64 steps, int32 limit)
-{
-	ClipMap		map = {steps, -(int64) limit, limit};
-
-	return map;
-}
-
-ClipMap
-clip_map_then(const ClipMap *first, const ClipMap *second)
-{
-	ClipMap		both;
-
-	both.add = first->add + second->add;
-	both.low = clip_map_apply(second, first->low);
-	both.high = clip_map_apply(second, first->high);
-	return both;
-}
-
 /* ---------- the walk ---------- */
 
 static int32
@@ -68,12 +47,11 @@ walk_next(Walk *walk)
 		walk->x = walk->rows[walk->next].x;
 		while (walk->next < walk->nrows && walk->rows[walk->next].x == walk->x)
 			count[walk->rows[walk->next++].label]++;
+		/* Clipping moves no two walks apart: a row counts for one step, here too. */
 		for (int link = 0; link < WALK_LINKS; link++)
 		{
-			ClipMap		down = clip_map_steps(-count[0], walk->limit[link]);
-			ClipMap		up = clip_map_steps(count[1], walk->limit[link]);
-			ClipMap		tie = clip_map_then(&down, &up);
-			int32		steps = (int32) clip_map_apply(&tie, walk->steps[link]);
+			int64		to = walk->steps[link] + count[1] - count[0];
+			int32		steps = (int32) Min(Max(to, -(int64) walk->limit[link]), walk->limit[link]);
 
 			moved = moved || steps != walk->steps[link];
 			walk->steps[link] = steps;

@@ -5,8 +5,8 @@
  * The walk starts at 0 and goes up a step for a row of class 1, down a step for
  * one of class 0, and stays within [-limit, limit] (Dwork, Feldman 2018,
  * section 2.2).  Where it stands after the rows up to x decides the answer at
- * x.  It is a function of the multiset of rows: equal rows of both classes at
- * one x are taken in the order of their classes.
+ * x.  Rows at one x are one move, by the difference of their numbers: taken
+ * one after another, the class that comes last would win.
  *
  * All in whole steps; what a step is worth is up to the caller.  There are two
  * walks, because answers to accounts of infinite and of finite order use
@@ -31,29 +31,6 @@ typedef enum WalkLink
 #define WALK_DEFAULT_ALPHA	0.05
 #define WALK_MIN_ALPHA		1e-6
 #define WALK_MAX_ALPHA		0.5
-
-/*
- * ---------- clip maps ----------
- *
- * t -> clip(t + add, low, high).  Every step is one, and they are closed under
- * composition, so that any run of rows is one.
- */
-typedef struct ClipMap
-{
-	int64		add;
-	int64		low;
-	int64		high;
-} ClipMap;
-
-static inline int64
-clip_map_apply(const ClipMap *map, int64 t)
-{
-	return Min(Max(t + map->add, map->low), map->high);
-}
-
-/* So many steps, up or down, of a walk that is within its limit. */
-extern ClipMap clip_map_steps(int64 steps, int32 limit);
-extern ClipMap clip_map_then(const ClipMap *first, const ClipMap *second);
 
 /* ---------- the walk ---------- */
 

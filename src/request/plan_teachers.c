@@ -20,6 +20,9 @@ static const int ensembles[] = {5, 11, 25, 51, 75, 101, 151, 201, 301, 501, 751,
 
 static const PlanLearner *const learners[] = {&plan_boost, &plan_logistic};
 
+/* With fewer in all, trees were worse than linear models (Pima, German). */
+#define UNITS_FOR_TREES		1000
+
 const PlanLearner *
 plan_learner(const char *name)
 {
@@ -45,6 +48,8 @@ best_ensemble(const PlanQuestion *question, double units, EnsembleAccuracy accur
 	for (int l = 0; l < lengthof(learners); l++)
 	{
 		if (question->learner && strcmp(learners[l]->name, question->learner) != 0)
+			continue;
+		if (!question->learner && learners[l] == &plan_boost && units < UNITS_FOR_TREES)
 			continue;
 		for (int i = 0; i < lengthof(ensembles); i++)
 		{

@@ -29,10 +29,17 @@ EVALUATED, PUBLIC = 4000, 6400
 
 # Sizes; what is left of the training rows is public, without labels.
 SIZES = {'adult': (30000, 8000, 2000), 'bank_raw': (29000, 8000, 2000), 'mnist7x7': (53000, 15000),
-         'german_raw': (800,), 'pima': (614,), 'adult_gain': (30000, 2000)}
+         'german_raw': (800,), 'pima': (614,), 'adult_gain': (30000, 2000), 'adult_sex': (30000, 8000, 2000),
+         'mnist_odd': (30000, 8000, 2000)}
 
-# One column of a larger set, for mechanisms of one feature.
-COLUMN = {'adult_gain': ('adult_raw', 'capital_gain', (0, 50000))}
+# Other questions about these: one column, for mechanisms of one feature, and two that no constant of the plan comes from.
+QUESTIONS = {'adult_gain': dict(source='adult_raw', only='capital_gain'), 'adult_sex': dict(source='adult_raw', label='sex'),
+             'mnist_odd': dict(source='mnist7x7', relabel="(digit::int % 2)::text")}
+BOUNDS['adult_raw'] = dict(age=(17, 90), fnlwgt=(0, 1500000), education_num=(1, 16), capital_gain=(0, 50000), capital_loss=(0, 5000),
+                           hours_per_week=(1, 99))
+
+# Small sets vary with the salt and the draw: so many trainings each.
+SMALL, TRAININGS = 2000, 5
 
 
 class Measured:
@@ -53,14 +60,10 @@ class Measured:
 
 class Bench:
     def __init__(self, root, stem, measured):
-        source, column, bounds = COLUMN.get(stem, (stem, None, None))
-        if column:
-            BOUNDS.setdefault(source, {})[column] = bounds
-        self.data = DataSet(root, source)
-        if column:
-            self.data.features = {column: dict(min=bounds[0], max=bounds[1])}
-            self.data.width = 1
+        question = QUESTIONS.get(stem, {})
+        self.data = DataSet(root, question.get('source', stem))
         self.stem, self.measured = stem, measured
+        self.ask(**question)
         self.tables = {}
         source = self.data.stem
         sql(f'''SET client_min_messages = error; DROP TABLE IF EXISTS {source}_eval;
@@ -68,6 +71,19 @@ class Bench:
         plain = measured.get(f'{stem} one model', lambda: self.evaluate(
             self.table(self.data.rows), "learner => 'logistic', teachers => 1"))
         self.accuracy, self.baseline = plain['majority_accuracy'], plain['baseline_accuracy']
+
+    def ask(self, source=None, only=None, label=None, relabel=None):
+        """Another question about the same rows."""
+        data = self.data
+        if only:
+            data.features = {only: data.features[only]}
+        if label:
+            data.label, data.classes = label, data.features.pop(label)['levels']
+        if relabel:
+            for split in ('train', 'test'):
+                sql(f'UPDATE {source}_{split} SET "{data.label}" = {relabel}')
+            data.classes = sql(f'SELECT DISTINCT "{data.label}" FROM {source}_train ORDER BY 1').splitlines()
+        data.width = sum(len(f.get('levels', 'x')) for f in data.features.values())
 
     def table(self, units):
         if units not in self.tables:
@@ -88,11 +104,18 @@ class Bench:
             rows = self.run(self.table(units), f"learner => '{learner}', teachers => {teachers}", f'''
                 SELECT jsonb_object_agg(trim_scale(epsilon), jsonb_build_array(private_accuracy, approximate_accuracy))
                 FROM privpred.accuracy_curve('calibration', '{self.data.stem}_eval', '{{{','.join(epsilons)}}}')''')
-            return {e: [round(x, 4) for x in rows[e]] for e in rows}
+            return rows
+
+        def mean():
+            all_rows = [measure() for _ in range(self.times(units))]
+            return {e: [round(sum(r[e][i] for r in all_rows) / len(all_rows), 4) for i in (0, 1)] for e in all_rows[0]}
         key = f'{self.stem} {units} vote {learner} {teachers}'
         if not set(epsilons) <= set(self.measured.known.get(key, ())):
             self.measured.known.pop(key, None)
-        return self.measured.get(key, measure)
+        return self.measured.get(key, mean)
+
+    def times(self, units):
+        return TRAININGS if units <= SMALL else 1
 
     def stream(self, table, parameters, unstable, answers):
         """Right answers among all that are asked, as the plan counts them."""
@@ -130,7 +153,10 @@ class Bench:
             key += ' student of ' + re.search(r'labels => (\d+)', plan['statements'])[1]
         if mechanism == 'sparse':
             key += f' {answers} of ' + re.search(r'unstable => (\d+)', plan['statements'])[1]
-        return self.measured.get(key, measure)
+        def mean():
+            values = [measure() for _ in range(self.times(units))]
+            return None if None in values else sum(values) / len(values)
+        return self.measured.get(key, mean)
 
     def plan(self, units, budget):
         epsilon, delta, answers = budget
