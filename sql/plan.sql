@@ -121,6 +121,20 @@ SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
 FROM planned, LATERAL privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => ('plan_' || planned.mechanism)::regclass, learner => 'logistic') p, regexp_split_to_table(statements, E';\n?') WITH ORDINALITY s (statement, i)
 WHERE p.mechanism = planned.mechanism AND statement <> '' ORDER BY p.mechanism, i \gexec
 SELECT mechanism, count(answer) AS answers FROM planned LEFT JOIN answer USING (mechanism) WHERE mechanism NOT IN ('sparse', 'soft') GROUP BY 1 ORDER BY 1;
+-- a student, with the one name replaced that it asks for; and labels alone
+CREATE TABLE plan_distill (LIKE plan_one INCLUDING ALL);
+INSERT INTO plan_distill SELECT * FROM plan_one;
+CREATE TABLE plan_public AS SELECT (i % 1000 + 0.5) / 1000 AS x FROM generate_series(1, 7000) i;
+CREATE TABLE plan_label_private (LIKE plan_one INCLUDING ALL);
+INSERT INTO plan_label_private SELECT * FROM plan_one;
+SELECT privpred.protect('plan_label_private', protects => 'labels');
+SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
+FROM privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => 'plan_distill', learner => 'logistic') p, regexp_split_to_table(replace(statements, 'your_public_table', 'plan_public'), E';\n?') WITH ORDINALITY s (statement, i)
+WHERE p.mechanism = 'distill' AND statement <> '' ORDER BY i \gexec
+SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
+FROM privpred.plan(n => 3000, epsilon => 4, accuracy => 0.999, relation => 'plan_label_private') p, regexp_split_to_table(statements, E';\n?') WITH ORDINALITY s (statement, i)
+WHERE p.mechanism = 'label_private' AND statement <> '' ORDER BY i \gexec
+SELECT mechanism, answer IN ('false', 'true') AS answered FROM answer WHERE mechanism IN ('distill', 'label_private') ORDER BY 1;
 -- streams may be unstable on so few rows, but they were opened
 SELECT model, unstable_limit FROM privpred.streams WHERE model LIKE 'plan_%' ORDER BY 1;
 
@@ -141,6 +155,28 @@ SELECT mechanism, delta, abs(expected_accuracy - CASE delta WHEN 0 THEN private_
 FROM (VALUES (0::float8, 20), (1e-6, 500)) v (delta, m), LATERAL privpred.plan(relation => 'plan_flower', epsilon => 1, delta => v.delta, answers => m, accuracy => :plain, learner => 'logistic') p,
   LATERAL privpred.evaluate(format('plan_%s_%s', mechanism, delta <> 0), 'plan_flower_test') e
 WHERE mechanism IN ('vote', 'gradient') AND feasible ORDER BY 1, 2;
+
+-- whatever is suggested, create_model takes it
+CREATE FUNCTION created(parameters text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('SELECT privpred.create_model(''plan_any'', ''plan_flower'', label => ''y'', features => ''["a", "b", "c"]'', %s)', parameters);
+  PERFORM privpred.drop_model('plan_any');
+  RETURN 'created';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLERRM;
+END $$;
+SELECT e, d, m, mechanism, result FROM (VALUES (1::float8, 0::float8, 1), (1, 0, 1000), (1, 1e-6, 10000), (0.1, 1e-9, 100), (20, 1e-6, 10)) v (e, d, m),
+  LATERAL privpred.plan(relation => 'plan_flower', epsilon => e, delta => d, answers => m, learner => 'logistic'), created(parameters) result WHERE parameters IS NOT NULL AND result <> 'created';
+SELECT mechanism, feasible, why, parameters, statements FROM privpred.plan(8000, 50, 2, 1, 1e-6, 10000, 0.843) WHERE mechanism IN ('average', 'relabel') ORDER BY 1;
+
+-- a public share of the commonest class: nothing is recommended that is no better, and simple rules are judged by it
+SELECT b, count(*) FILTER (WHERE recommended) AS recommended, max(expected_accuracy) FILTER (WHERE mechanism = 'cover') AS cover, min(advice) AS advice
+FROM (VALUES (NULL::float8), (0.6), (0.884), (0.9045)) v (b), LATERAL privpred.plan(2000, 51, 2, 0.5, 0, 10, 0.905, baseline => b) GROUP BY 1 ORDER BY 1;
+SELECT max(expected_accuracy) FILTER (WHERE mechanism = 'cover') = 0.8945 AS half_way, max(expected_accuracy) FILTER (WHERE mechanism = 'vote') > 0.9 AS vote FROM privpred.plan(1000000000, 51, accuracy => 0.905, baseline => 0.884);
+SELECT p.expected_accuracy < q.expected_accuracy AS prior_helps, q.expected_accuracy BETWEEN 0.84 AND 0.884 AS below_it FROM privpred.plan(9042, 51, 2, 1, 1e-6, 1000, 0.903, learner => 'logistic') p
+JOIN privpred.plan(9042, 51, 2, 1, 1e-6, 1000, 0.903, learner => 'logistic', baseline => 0.884) q USING (mechanism) WHERE mechanism = 'vote';
+SELECT substring(advice FROM 'right [0-9]+ times in 100; say accuracy') AS assumed FROM privpred.plan(100000, baseline => 0.96) WHERE rank = 1;
+SELECT call, refused(call) FROM unnest(ARRAY['baseline => 0.4', 'baseline => 1', 'baseline => ''NaN''', 'baseline => -1', 'baseline => 0.9, accuracy => 0.9', 'baseline => 0.05, classes => 10, accuracy => 0.8']) WITH ORDINALITY u (call, i) ORDER BY i;
 
 -- what is declared by protect() is used; the unit is no feature; sizes are declared once
 SELECT privpred.protect('plan_patient', declared_units => 5000);
@@ -174,8 +210,8 @@ SELECT count(*) FROM privpred.plan(relation => 'plan_patient');
 RESET ROLE;
 
 SELECT format('DROP TABLE plan_%s CASCADE', mechanism) FROM planned ORDER BY mechanism \gexec
-DROP TABLE plan_flower, plan_flower_test, plan_patient, plan_one, plan_labels, plan_bare, plan_trapped;
+DROP TABLE plan_flower, plan_flower_test, plan_patient, plan_one, plan_labels, plan_bare, plan_trapped, plan_distill, plan_label_private, plan_public;
 DROP TYPE plan_ward;
 DROP ROLE plan_reader;
 DROP PROCEDURE paste;
-DROP FUNCTION best, refused, plan_trap;
+DROP FUNCTION best, refused, plan_trap, created;

@@ -232,6 +232,9 @@ request_plan(const PlanQuestion *question, int *count)
 		results[0].advice = advise(question, &results[0], &results[1]);
 	}
 	else
-		results[0].advice = "None is of use here: raise epsilon, give a delta, ask for fewer answers, or gather more rows.";
+		results[0].advice = psprintf("None is %s: raise epsilon, give a delta, ask for fewer answers, or gather more rows.",
+									 question->baseline_declared ?
+									 "expected to be worth more than always the commonest class" :
+									 "of use here");
 	return results;
 }

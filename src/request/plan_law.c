@@ -70,10 +70,17 @@ teacher_law(const PlanLearner *learner, double accuracy, int features, int class
 	return law;
 }
 
+/* From that of a plain model, as the spread grows, down to a guess. */
 double
 law_single(const TeacherLaw *law)
 {
-	return normal_cdf(law->mu / sqrt(1 + law->spread * law->spread));
+	double		plain = normal_cdf(law->mu);
+	double		guess = 1.0 / law->classes;
+	double		right = normal_cdf(law->mu / sqrt(1 + law->spread * law->spread));
+
+	if (law->classes == 2 || plain <= 0.5)
+		return right;
+	return guess + (right - 0.5) * (plain - guess) / (plain - 0.5);
 }
 
 double

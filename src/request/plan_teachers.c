@@ -342,7 +342,8 @@ distill_price(const PlanQuestion *question, PlanResult *result)
 /*
  * The student learns from labels, a share of which the draw turned at random.
  * That weakens what it sees by a factor, whose square it costs in rows, and
- * makes each row less certain (fitted to students on Adult).
+ * makes each row less certain (fitted to students on Adult).  Turned labels go
+ * to all classes alike, so more classes take the root of what teachers need.
  */
 static double
 student_accuracy(const PlanQuestion *question, double label_accuracy, int labels)
@@ -355,7 +356,7 @@ student_accuracy(const PlanQuestion *question, double label_accuracy, int labels
 
 	student.per_feature = STUDENT_CLEAN + STUDENT_NOISE * (1 - signal) / 2;
 	law = teacher_law(&student, plain, question->features, question->classes,
-					  labels * signal * signal);
+					  labels * signal * signal * sqrt(question->classes - 1));
 	return law_single(&law);
 }
 

@@ -140,7 +140,7 @@ say <<'TEXT'
 How good is it? The owner may ask, on patients whose outcome is known (this looks behind the noise, so the owner alone may):
 TEXT
 run dr_owner <<'SQL'
-SELECT * FROM privpred.evaluate('readmission', 'known_outcomes');
+SELECT rows, private_accuracy, majority_accuracy, baseline_accuracy FROM privpred.evaluate('readmission', 'known_outcomes');
 SQL
 check dr_owner "private answers beat always giving the most common one" \
 	"private_accuracy > baseline_accuracy + 0.05 FROM privpred.evaluate('readmission', 'known_outcomes')"

@@ -142,9 +142,34 @@ measurements(void)
 	}
 }
 
+/* Teachers that know the commonest class alone, and models that know nothing. */
+static void
+without_learning(void)
+{
+	const VoteDraw exponential = DRAW_EXPONENTIAL;
+
+	ok(fabs(law_prior_vote(exponential, 2, 101, 50, 0.884) - 0.884) < 1e-9,
+	   "certain votes for the commonest class are right as often as it comes");
+	ok(fabs(law_prior_vote(exponential, 2, 101, 1e-9, 0.884) - 0.5) < 1e-6, "without epsilon it is a guess");
+	ok(fabs(law_prior_vote(exponential, 10, 101, 1e-9, 0.2) - 0.1) < 1e-6, "among ten classes, too");
+	/* By hand: e^(0.05 * 101 / 2) = 12.49 to one. */
+	ok(fabs(law_prior_vote(exponential, 2, 101, 0.05, 0.884) - (0.884 * 12.49 + 0.116) / 13.49) < 1e-4,
+	   "between them as computed by hand");
+	for (int classes = 2; classes <= 10; classes += 8)
+	{
+		TeacherLaw	none = teacher_law(&plan_logistic, 0.88, 1000000, classes, 1);
+		TeacherLaw	all = teacher_law(&plan_logistic, 0.88, 50, classes, 1e12);
+
+		ok(fabs(law_single(&none) - 1.0 / classes) < 0.01, "a model of one row and a million features guesses among %d classes: %.3f",
+		   classes, law_single(&none));
+		ok(fabs(law_single(&all) - 0.88) < 1e-3, "one of all rows is a plain model: %.3f", law_single(&all));
+	}
+}
+
 int
 main(void)
 {
+	without_learning();
 	normal_functions();
 	draws_agree();
 	limits();
