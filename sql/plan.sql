@@ -172,7 +172,7 @@ SELECT mechanism, feasible, why, parameters, statements FROM privpred.plan(8000,
 -- a public share of the commonest class: nothing is recommended that is no better, and simple rules are judged by it
 SELECT b, count(*) FILTER (WHERE recommended) AS recommended, max(expected_accuracy) FILTER (WHERE mechanism = 'cover') AS cover, min(advice) AS advice
 FROM (VALUES (NULL::float8), (0.6), (0.884), (0.9045)) v (b), LATERAL privpred.plan(2000, 51, 2, 0.5, 0, 10, 0.905, baseline => b) GROUP BY 1 ORDER BY 1;
-SELECT max(expected_accuracy) FILTER (WHERE mechanism = 'cover') = 0.8945 AS half_way, max(expected_accuracy) FILTER (WHERE mechanism = 'vote') > 0.9 AS vote FROM privpred.plan(1000000000, 51, accuracy => 0.905, baseline => 0.884);
+SELECT abs(max(expected_accuracy) FILTER (WHERE mechanism = 'cover') - 0.89555) < 0.0002 AS half_way, max(expected_accuracy) FILTER (WHERE mechanism = 'vote') > 0.9 AS vote FROM privpred.plan(1000000000, 51, accuracy => 0.905, baseline => 0.884);
 SELECT p.expected_accuracy < q.expected_accuracy AS prior_helps, q.expected_accuracy BETWEEN 0.84 AND 0.884 AS below_it FROM privpred.plan(9042, 51, 2, 1, 1e-6, 1000, 0.903, learner => 'logistic') p
 JOIN privpred.plan(9042, 51, 2, 1, 1e-6, 1000, 0.903, learner => 'logistic', baseline => 0.884) q USING (mechanism) WHERE mechanism = 'vote';
 SELECT substring(advice FROM 'right [0-9]+ times in 100; say accuracy') AS assumed FROM privpred.plan(100000, baseline => 0.96) WHERE rank = 1;
