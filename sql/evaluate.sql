@@ -65,6 +65,11 @@ SELECT abs(f.private_accuracy - (s.private_accuracy + (1 - s.private_accuracy) *
   abs(f.approximate_accuracy - (s.approximate_accuracy + (1 - s.approximate_accuracy) * exponential(0.5, 15, 0))) < 1e-12 AS approximate, s.private_accuracy < 0.1 AS mostly_unstable
 FROM privpred.accuracy_curve('ev_fallback', 'ev_agreed', '{0.5}') f, privpred.accuracy_curve('ev_sparse', 'ev_agreed', '{0.5}') s WHERE f.epsilon = 0.5 AND s.epsilon = 0.5;
 
+-- the noise of many classes depends on epsilon: Gaussian up to 0.25
+SELECT count(privpred.create_model('ev_many_' || e, 'ev_train', label => 'y', classes => '{a,b,c,d,e,f,g,h}', features => '["x", "z"]', learner => 'stump', teachers => 15, epsilon => e::float8)) FROM unnest('{0.2,0.5}'::text[]) e;
+SELECT abs(c.approximate_accuracy - e.approximate_accuracy) < 1e-12 AS the_same, e.approximate_accuracy = e.gaussian_accuracy AS gaussian, abs(e.gaussian_accuracy - e.exponential_accuracy) > 0.001 AS another
+FROM privpred.accuracy_curve('ev_many_0.5', 'ev_agreed', '{0.2}') c, privpred.evaluate('ev_many_0.2', 'ev_agreed') e WHERE NOT own;
+
 -- one scan of the rows, whatever is asked
 CREATE SEQUENCE ev_seen;
 CREATE VIEW ev_counted AS SELECT id, x, z, y, nextval('ev_seen') AS seen FROM ev_test;

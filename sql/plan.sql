@@ -175,6 +175,8 @@ FROM (VALUES (NULL::float8), (0.6), (0.884), (0.9045)) v (b), LATERAL privpred.p
 SELECT abs(max(expected_accuracy) FILTER (WHERE mechanism = 'cover') - 0.89555) < 0.0002 AS half_way, max(expected_accuracy) FILTER (WHERE mechanism = 'vote') > 0.9 AS vote FROM privpred.plan(1000000000, 51, accuracy => 0.905, baseline => 0.884);
 SELECT p.expected_accuracy < q.expected_accuracy AS prior_helps, q.expected_accuracy BETWEEN 0.84 AND 0.884 AS below_it FROM privpred.plan(9042, 51, 2, 1, 1e-6, 1000, 0.903, learner => 'logistic') p
 JOIN privpred.plan(9042, 51, 2, 1, 1e-6, 1000, 0.903, learner => 'logistic', baseline => 0.884) q USING (mechanism) WHERE mechanism = 'vote';
+-- one that is a guess changes nothing
+SELECT count(*) AS changed FROM privpred.plan(5000, 20, 2, 1, 1e-6, 20, 0.8) p JOIN privpred.plan(5000, 20, 2, 1, 1e-6, 20, 0.8, baseline => 0.5) q USING (mechanism) WHERE p IS DISTINCT FROM q;
 SELECT substring(advice FROM 'right [0-9]+ times in 100; say accuracy') AS assumed FROM privpred.plan(100000, baseline => 0.96) WHERE rank = 1;
 SELECT call, refused(call) FROM unnest(ARRAY['baseline => 0.4', 'baseline => 1', 'baseline => ''NaN''', 'baseline => -1', 'baseline => 0.9, accuracy => 0.9', 'baseline => 0.05, classes => 10, accuracy => 0.8']) WITH ORDINALITY u (call, i) ORDER BY i;
 

@@ -207,10 +207,12 @@ advise(const PlanQuestion *question, const PlanResult *best, const PlanResult *n
 static bool
 is_worth_while(const PlanQuestion *question, const PlanResult *result)
 {
-	double		share = question->baseline_declared ? WORTH_WHILE_BEYOND : WORTH_WHILE;
+	double		guess = 1.0 / question->classes;
 
 	return isnan(result->accuracy) ||
-		result->accuracy > question->baseline + share * (question->accuracy - question->baseline);
+		(result->accuracy > guess + WORTH_WHILE * (question->accuracy - guess) &&
+		 (!question->baseline_declared ||
+		  result->accuracy > question->baseline + WORTH_WHILE_BEYOND * (question->accuracy - question->baseline)));
 }
 
 PlanResult *

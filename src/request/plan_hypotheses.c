@@ -22,11 +22,16 @@
 static double
 stump_accuracy(const PlanQuestion *question)
 {
-	double		share = question->baseline_declared ? STUMP_SHARE_BEYOND : STUMP_SHARE;
+	double		beyond = question->accuracy - question->baseline;
+	double		share = STUMP_SHARE;
 
 	if (question->features == 1)
 		return question->accuracy;
-	return question->baseline + share * (question->accuracy - question->baseline);
+	/* A baseline that is a guess changes nothing; half of the gain makes it lopsided. */
+	if (question->baseline_declared)
+		share -= (STUMP_SHARE - STUMP_SHARE_BEYOND) *
+			Min(2 * (question->baseline - 0.5) / Max(question->accuracy - 0.5, 1e-9), 1);
+	return question->baseline + share * beyond;
 }
 
 static char *
