@@ -24,6 +24,13 @@
 /* LIBLINEAR's own arrays, per row, and our sort keys and pointers. */
 #define SOLVER_ROW_BYTES 128
 
+/*
+ * From so many rows on, a fit starts from that of every sixteenth of them: each
+ * pass over more rows than fit a cache is dear, and then few are needed.
+ */
+#define SAMPLED_FROM	32768
+#define SAMPLE_STRIDE	16
+
 /* Between two looks for interrupts. */
 #define ROWS_PER_CHECK 65536
 
@@ -190,16 +197,11 @@ make_nodes(const TrainingData *data, struct problem *problem)
 	return true;
 }
 
-/* Weights of class against the rest; false if they are not numbers. */
-static bool
-train_one(const TrainingData *data, struct problem *problem, const struct parameter *parameter,
-		  int class_index, double *weights)
+/* Weights towards label 1, from parameter->init_sol on if there is one. */
+static void
+run_solver(struct problem *problem, const struct parameter *parameter, double *weights)
 {
 	struct model *model;
-	bool		finite = true;
-
-	for (int row = 0; row < problem->l; row++)
-		problem->y[row] = training_class(data, row) == class_index ? 1 : -1;
 
 	current_problem = problem;
 	stop_stage = STOP_NONE;
@@ -211,11 +213,8 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 	current_problem = NULL;
 
 	/* its weights point to the label it met first, or to +1 */
-	for (int i = 0; i <= data->width; i++)
-	{
+	for (int i = 0; i < problem->n; i++)
 		weights[i] = model->label[0] == 1 ? model->w[i] : -model->w[i];
-		finite &= isfinite(weights[i]) != 0;
-	}
 	free_and_destroy_model(&model);
 	CHECK_FOR_INTERRUPTS();
 	/* should that have returned, the weights are still worth nothing */
@@ -223,7 +222,53 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 errmsg("canceling training due to an interrupt")));
-	return finite;
+}
+
+/*
+ * Where the solver may start: weights of every sixteenth row, in canonical order,
+ * which is a function of the rows as much as the order is.  False if these rows do
+ * not have both labels.
+ */
+static bool
+fit_sample(const struct problem *problem, const struct parameter *parameter, double *weights)
+{
+	struct problem sample = *problem;
+	struct parameter weighed = *parameter;
+	bool		seen[2] = {false, false};
+
+	sample.l = problem->l / SAMPLE_STRIDE;
+	sample.x = palloc_array(struct feature_node *, sample.l);
+	sample.y = palloc_array(double, sample.l);
+	weighed.C *= SAMPLE_STRIDE; /* the same balance of loss and regularizer */
+	for (int i = 0; i < sample.l; i++)
+	{
+		sample.x[i] = problem->x[i * SAMPLE_STRIDE];
+		sample.y[i] = problem->y[i * SAMPLE_STRIDE];
+		seen[sample.y[i] > 0] = true;
+	}
+	if (seen[0] && seen[1])
+		run_solver(&sample, &weighed, weights);
+	pfree(sample.x);
+	pfree(sample.y);
+	return seen[0] && seen[1];
+}
+
+/* Weights of class against the rest; false if they are not numbers. */
+static bool
+train_one(const TrainingData *data, struct problem *problem, const struct parameter *parameter,
+		  int class_index, double *weights)
+{
+	struct parameter started = *parameter;
+
+	for (int row = 0; row < problem->l; row++)
+		problem->y[row] = training_class(data, row) == class_index ? 1 : -1;
+	if (problem->l >= SAMPLED_FROM && fit_sample(problem, parameter, weights))
+		started.init_sol = weights;
+	run_solver(problem, &started, weights);
+	for (int i = 0; i <= data->width; i++)
+		if (!isfinite(weights[i]))
+			return false;
+	return true;
 }
 
 static bool
