@@ -46,7 +46,7 @@ SELECT count(privpred.retrain(name)) FROM learner;
 INSERT INTO trained SELECT 'shuffled', name, md5(predictor::text) FROM privpred.model WHERE name IN (SELECT name FROM learner);
 SELECT name, count(DISTINCT predictor) AS different_predictors, count(*) AS trainings FROM trained GROUP BY name ORDER BY name COLLATE "C";
 
--- so many rows that a fit starts from a sample of them; as good as one of all, whatever the order
+-- more rows than a cache holds
 CREATE TEMP TABLE many AS SELECT i, i % 3 AS class, ARRAY[(hashint4(i) & 1023) / 1024.0 + (i % 3 = 1)::int, (hashint4(i + 7777) & 1023) / 1024.0 + (i % 3 = 2)::int]::float8[] AS x
 FROM generate_series(1, 40000) i;
 CREATE TEMP TABLE fitted AS
@@ -56,7 +56,7 @@ UNION ALL SELECT privpred.logistic(class, x ORDER BY i DESC), privpred.svm(class
 SELECT count(DISTINCT logistic::text) AS logistic, count(DISTINCT svm::text) AS svm FROM fitted;
 SELECT round(avg((privpred.predict(logistic, x) = class::text)::int), 2) AS logistic, round(avg((privpred.predict(svm, x) = class::text)::int), 2) AS svm
 FROM many, (SELECT * FROM fitted LIMIT 1) f;
--- a class of one row, which the sample may miss
+-- a class of one row
 SELECT privpred.predict(privpred.logistic(i = 20003, ARRAY[i = 20003, i % 2]::int[]::float8[], '{"cost": 1000}'), '{1,1}') FROM generate_series(1, 40000) i;
 
 -- one unit changed, in any way, moves one vote at most, whatever the question
