@@ -80,7 +80,10 @@ aggregate_context(FunctionCallInfo fcinfo)
 	MemoryContext context;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("function can only be called as part of an aggregate"),
+				 errhint("Call the aggregate instead.")));
 	return context;
 }
 
@@ -97,7 +100,7 @@ salt_argument(FunctionCallInfo fcinfo, int number)
 }
 
 Datum
-next_row(FunctionCallInfo fcinfo, RowList *(*make) (void),
+next_row(FunctionCallInfo fcinfo, RowList *(*make) (FunctionCallInfo fcinfo),
 		 HeapTuple (*row) (TupleDesc columns, const RowList *list, int number))
 {
 	FuncCallContext *call;
@@ -113,7 +116,7 @@ next_row(FunctionCallInfo fcinfo, RowList *(*make) (void),
 		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 			elog(ERROR, "return type must be a row type");
 		call->tuple_desc = BlessTupleDesc(columns);
-		call->user_fctx = make();
+		call->user_fctx = make(fcinfo);
 		MemoryContextSwitchTo(caller);
 	}
 	call = SRF_PERCALL_SETUP();

@@ -72,37 +72,34 @@ put_result(const Audited *audited, const AuditResult *result, Datum *values, boo
 	values[11] = CStringGetTextDatum(result->verdict);
 }
 
+static RowList *
+audit_all(FunctionCallInfo fcinfo)
+{
+	RowList    *list = palloc0_object(RowList);
+	Audited    *audited = palloc0_object(Audited);
+
+	require_argument(fcinfo, 0, "model");
+	audited->results = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo),
+									 &audited->mechanism);
+	list->count = list_length(audited->results);
+	list->rows = audited;
+	return list;
+}
+
+static HeapTuple
+audit_row(TupleDesc columns, const RowList *list, int number)
+{
+	const Audited *audited = list->rows;
+	Datum		values[AUDIT_COLUMNS];
+	bool		nulls[AUDIT_COLUMNS];
+
+	put_result(audited, list_nth(audited->results, number), values, nulls);
+	return heap_form_tuple(columns, values, nulls);
+}
+
 /* audit(model, draws) */
 Datum
 privpred_audit(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Audited    *audited;
-	Datum		values[AUDIT_COLUMNS];
-	bool		nulls[AUDIT_COLUMNS];
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext caller;
-		TupleDesc	columns;
-		char	   *model;
-
-		require_argument(fcinfo, 0, "model");
-		call = SRF_FIRSTCALL_INIT();
-		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "audit must return rows");
-		call->tuple_desc = BlessTupleDesc(columns);
-		model = text_to_cstring(PG_GETARG_TEXT_PP(0));
-		audited = palloc0_object(Audited);
-		audited->results = request_audit(model, read_draws(fcinfo), &audited->mechanism);
-		call->user_fctx = audited;
-		MemoryContextSwitchTo(caller);
-	}
-	call = SRF_PERCALL_SETUP();
-	audited = call->user_fctx;
-	if (call->call_cntr >= list_length(audited->results))
-		SRF_RETURN_DONE(call);
-	put_result(audited, list_nth(audited->results, call->call_cntr), values, nulls);
-	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+	return next_row(fcinfo, audit_all, audit_row);
 }

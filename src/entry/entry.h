@@ -41,7 +41,7 @@ typedef struct RowList
 } RowList;
 
 /* One call of such a function; row is given the number of the next row. */
-extern Datum next_row(FunctionCallInfo fcinfo, RowList *(*make) (void),
+extern Datum next_row(FunctionCallInfo fcinfo, RowList *(*make) (FunctionCallInfo fcinfo),
 					  HeapTuple (*row) (TupleDesc columns, const RowList *list, int number));
 
 /* The function's result, a row. */

@@ -139,67 +139,60 @@ put_cell(const Evaluation *evaluation, int64 cell, Datum *values, bool *nulls)
 
 /* ---------- sets ---------- */
 
-static Evaluation *
-set_begin(FunctionCallInfo fcinfo, FuncCallContext *call)
+static RowList *
+confusion_all(FunctionCallInfo fcinfo)
 {
-	MemoryContext caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-	TupleDesc	columns;
-	Evaluation *evaluation;
+	RowList    *list = palloc0_object(RowList);
 
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	call->tuple_desc = BlessTupleDesc(columns);
-	call->user_fctx = evaluation = evaluate_arguments(fcinfo);
-	MemoryContextSwitchTo(caller);
-	return evaluation;
+	list->rows = evaluate_arguments(fcinfo);
+	list->count = (int) confusion_cells(list->rows);
+	return list;
 }
 
-static Datum
-set_row(FuncCallContext *call, Datum *values, bool *nulls)
+static HeapTuple
+confusion_row(TupleDesc columns, const RowList *list, int number)
 {
-	return HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls));
+	Datum		values[CONFUSION_COLUMNS];
+	bool		nulls[CONFUSION_COLUMNS];
+
+	put_cell(list->rows, number, values, nulls);
+	return heap_form_tuple(columns, values, nulls);
 }
 
 /* confusion_matrix(model, test) */
 Datum
 privpred_confusion_matrix(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Datum		values[CONFUSION_COLUMNS];
-	bool		nulls[CONFUSION_COLUMNS];
+	return next_row(fcinfo, confusion_all, confusion_row);
+}
 
-	if (SRF_IS_FIRSTCALL())
-	{
-		call = SRF_FIRSTCALL_INIT();
-		call->max_calls = confusion_cells(set_begin(fcinfo, call));
-	}
-	call = SRF_PERCALL_SETUP();
-	if (call->call_cntr >= call->max_calls)
-		SRF_RETURN_DONE(call);
-	put_cell(call->user_fctx, call->call_cntr, values, nulls);
-	SRF_RETURN_NEXT(call, set_row(call, values, nulls));
+static RowList *
+curve_all(FunctionCallInfo fcinfo)
+{
+	RowList    *list = palloc0_object(RowList);
+	Evaluation *evaluation = evaluate_arguments(fcinfo);
+
+	list->rows = evaluation;
+	list->count = evaluation->npoints;
+	return list;
+}
+
+static HeapTuple
+curve_row(TupleDesc columns, const RowList *list, int number)
+{
+	const Evaluation *evaluation = list->rows;
+	Datum		values[CURVE_COLUMNS];
+	bool		nulls[CURVE_COLUMNS];
+
+	put_point(evaluation, &evaluation->points[number], values, nulls);
+	return heap_form_tuple(columns, values, nulls);
 }
 
 /* accuracy_curve(model, test, epsilons) */
 Datum
 privpred_accuracy_curve(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Evaluation *evaluation;
-	Datum		values[CURVE_COLUMNS];
-	bool		nulls[CURVE_COLUMNS];
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		call = SRF_FIRSTCALL_INIT();
-		call->max_calls = set_begin(fcinfo, call)->npoints;
-	}
-	call = SRF_PERCALL_SETUP();
-	evaluation = call->user_fctx;
-	if (call->call_cntr >= call->max_calls)
-		SRF_RETURN_DONE(call);
-	put_point(evaluation, &evaluation->points[call->call_cntr], values, nulls);
-	SRF_RETURN_NEXT(call, set_row(call, values, nulls));
+	return next_row(fcinfo, curve_all, curve_row);
 }
 
 /* ---------- the same as JSON ---------- */

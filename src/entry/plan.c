@@ -213,46 +213,34 @@ typedef struct Planned
 {
 	PlanQuestion question;
 	PlanResult *results;
-	int			count;
 } Planned;
 
-static Planned *
+static RowList *
 plan_all(FunctionCallInfo fcinfo)
 {
+	RowList    *list = palloc0_object(RowList);
 	Planned    *planned = palloc0_object(Planned);
 
 	planned->question = read_question(fcinfo);
-	planned->results = request_plan(&planned->question, &planned->count);
-	return planned;
+	planned->results = request_plan(&planned->question, &list->count);
+	list->rows = planned;
+	return list;
+}
+
+static HeapTuple
+plan_row(TupleDesc columns, const RowList *list, int number)
+{
+	const Planned *planned = list->rows;
+	Datum		values[PLAN_COLUMNS];
+	bool		nulls[PLAN_COLUMNS];
+
+	put_result(&planned->question, &planned->results[number], number + 1, values, nulls);
+	return heap_form_tuple(columns, values, nulls);
 }
 
 /* plan(n, features, classes, epsilon, delta, answers, accuracy, relation, label, learner, baseline) */
 Datum
 privpred_plan(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Planned    *planned;
-	Datum		values[PLAN_COLUMNS];
-	bool		nulls[PLAN_COLUMNS];
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext caller;
-		TupleDesc	columns;
-
-		call = SRF_FIRSTCALL_INIT();
-		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "plan must return rows");
-		call->tuple_desc = BlessTupleDesc(columns);
-		call->user_fctx = plan_all(fcinfo);
-		MemoryContextSwitchTo(caller);
-	}
-	call = SRF_PERCALL_SETUP();
-	planned = call->user_fctx;
-	if (call->call_cntr >= planned->count)
-		SRF_RETURN_DONE(call);
-	put_result(&planned->question, &planned->results[call->call_cntr], call->call_cntr + 1,
-			   values, nulls);
-	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+	return next_row(fcinfo, plan_all, plan_row);
 }

@@ -25,7 +25,7 @@ may_see(const ProgressReport *report)
 }
 
 static RowList *
-list_visible(void)
+list_visible(FunctionCallInfo fcinfo)
 {
 	RowList    *list = palloc0_object(RowList);
 	ProgressReport *reports = palloc0_array(ProgressReport, PROGRESS_ENTRIES);

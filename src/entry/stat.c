@@ -31,7 +31,7 @@ concerns_caller(const StatKey *key)
 }
 
 static RowList *
-list_visible(void)
+list_visible(FunctionCallInfo fcinfo)
 {
 	RowList    *list = palloc0_object(RowList);
 	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
