@@ -28,7 +28,6 @@
 
 /* protect.c */
 
-/* A cap of 0 leaves the cap as it is. */
 /* Without a cap (NULL) the cap stays as it is; epsilon 0 takes it away. */
 extern void request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap);
 extern void request_unprotect(Oid relid);
