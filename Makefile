@@ -19,7 +19,8 @@ $(error there is no mutant "$(MUTANT)"; src/mutant.h lists them)
 endif
 PG_CPPFLAGS += -DPRIVPRED_MUTANT=$(MUTANT)
 endif
-PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
+# Hidden symbols are the server's default from 16 on; here, they are so for all (src/compat.h).
+PG_CFLAGS = -std=gnu11 -fvisibility=hidden -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
 SHLIB_LINK = -llinear -lm
 
 # XGBoost is C++ and optional: it has a module of its own, which privpred loads

@@ -11,6 +11,27 @@
 #error "privpred needs PostgreSQL 14 or later"
 #endif
 
+/*
+ * Modules hide their symbols since 16, and we do so everywhere (Makefile), so that
+ * what would be missing there is missing here.  Before, the server marks nothing
+ * for it.
+ */
+#if PG_VERSION_NUM < 160000 && defined(POSTGRES_H) && defined(__GNUC__)
+#include "fmgr.h"
+#undef PGDLLEXPORT
+#define PGDLLEXPORT __attribute__((visibility("default")))
+#undef PG_FUNCTION_INFO_V1
+#define PG_FUNCTION_INFO_V1(function) \
+	extern PGDLLEXPORT Datum function(PG_FUNCTION_ARGS); \
+	extern PGDLLEXPORT const Pg_finfo_record *CppConcat(pg_finfo_, function) (void); \
+	const Pg_finfo_record *CppConcat(pg_finfo_, function) (void) \
+	{ \
+		static const Pg_finfo_record version = {1}; \
+		return &version; \
+	} \
+	extern int	no_such_variable
+#endif
+
 /* A prefix since 18, so that C23's attribute fits. */
 #ifndef pg_noreturn
 #define pg_noreturn __attribute__((noreturn))

@@ -177,9 +177,16 @@ append_stump(Explainer *explainer, const unsigned char *body, int indent)
 }
 
 static void
+append_words(Explainer *explainer, const char *words, int indent)
+{
+	append_indent(explainer, indent);
+	appendStringInfo(&explainer->out, "%s\n", words);
+}
+
+static void
 append_member(Explainer *explainer, const PredictorMember *member, int indent)
 {
-	switch (member->kind)
+	switch ((MemberKind) member->kind)
 	{
 		case MEMBER_FOREST:
 			append_forest(explainer, member, indent);
@@ -192,12 +199,18 @@ append_member(Explainer *explainer, const PredictorMember *member, int indent)
 			appendStringInfo(&explainer->out, "always %s\n",
 							 ensemble_class_name(explainer->ensemble, read_u32(member->body)));
 			return;
-		default:
-			append_indent(explainer, indent);
-			appendStringInfoString(&explainer->out, member->kind == MEMBER_LINEAR ? "a linear score, without rules\n" :
-								   member->kind == MEMBER_GAUSSIAN ? "a naive Bayes score, without rules\n" :
-								   member->kind == MEMBER_THRESHOLD ? "a walk along one feature, without rules\n" :
-								   "a function of its own\n");
+		case MEMBER_LINEAR:
+			append_words(explainer, "a linear score, without rules", indent);
+			return;
+		case MEMBER_GAUSSIAN:
+			append_words(explainer, "a naive Bayes score, without rules", indent);
+			return;
+		case MEMBER_THRESHOLD:
+			append_words(explainer, "a walk along one feature, without rules", indent);
+			return;
+		case MEMBER_SQL:
+			append_words(explainer, "a function of its own", indent);
+			return;
 	}
 }
 

@@ -18,35 +18,6 @@
 #define TREES_TOGETHER	4
 
 /*
- * ---------- building ----------
- */
-
-void
-forest_set_split(Forest *forest, uint32_t tree, uint32_t node, uint32_t feature,
-				 float threshold, bool missing_left)
-{
-	ForestSplit *split = &forest->splits[tree * forest_tree_splits(forest->depth) + node];
-
-	split->feature = (uint16_t) feature;
-	split->threshold = threshold;
-	split->missing_left = missing_left;
-}
-
-void
-forest_set_leaf(Forest *forest, uint32_t tree, uint32_t node, uint32_t level,
-				const float *values)
-{
-	uint32_t	below = forest->depth - level;
-	size_t		bottom = (size_t) 1 << forest->depth;
-	size_t		first = (((size_t) node + 1) << below) - bottom;
-	float	   *leaf = forest->leaves + (tree * bottom + first) * forest->outputs;
-
-	/* Splits below stay as they are: whatever they say, the leaves agree. */
-	for (size_t i = 0; i < (size_t) 1 << below; i++, leaf += forest->outputs)
-		memcpy(leaf, values, forest->outputs * sizeof(float));
-}
-
-/*
  * ---------- stored form ----------
  */
 

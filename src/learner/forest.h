@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FOREST_MAX_DEPTH	8
 #define FOREST_MAX_TREES	1000000
@@ -67,15 +68,39 @@ forest_leaves(const Forest *forest)
 	return ((size_t) forest->trees << forest->depth) * forest->outputs;
 }
 
-/* ---------- building ---------- */
+/*
+ * ---------- building ----------
+ *
+ * Here and not in forest.c, because the module that holds XGBoost builds trees, too,
+ * and shares no symbols with ours.
+ */
 
 /* Writes a split at a node in level order; the root is 0. */
-extern void forest_set_split(Forest *forest, uint32_t tree, uint32_t node, uint32_t feature,
-							 float threshold, bool missing_left);
+static inline void
+forest_set_split(Forest *forest, uint32_t tree, uint32_t node, uint32_t feature,
+				 float threshold, bool missing_left)
+{
+	ForestSplit *split = &forest->splits[tree * forest_tree_splits(forest->depth) + node];
+
+	split->feature = (uint16_t) feature;
+	split->threshold = threshold;
+	split->missing_left = missing_left;
+}
 
 /* Makes a leaf, of outputs numbers, of a node that lies level steps below the root. */
-extern void forest_set_leaf(Forest *forest, uint32_t tree, uint32_t node, uint32_t level,
-							const float *values);
+static inline void
+forest_set_leaf(Forest *forest, uint32_t tree, uint32_t node, uint32_t level,
+				const float *values)
+{
+	uint32_t	below = forest->depth - level;
+	size_t		bottom = (size_t) 1 << forest->depth;
+	size_t		first = (((size_t) node + 1) << below) - bottom;
+	float	   *leaf = forest->leaves + (tree * bottom + first) * forest->outputs;
+
+	/* Splits below stay as they are: whatever they say, the leaves agree. */
+	for (size_t i = 0; i < (size_t) 1 << below; i++, leaf += forest->outputs)
+		memcpy(leaf, values, forest->outputs * sizeof(float));
+}
 
 /* ---------- stored form ---------- */
 

@@ -58,7 +58,7 @@ extern Ensemble *ensemble_load(const Predictor *stored);
 
 extern int	ensemble_members(const Ensemble *ensemble);
 
-/* Members that are not constant: the others could not be fitted. */
+/* Members that are not constant: the others had nothing to learn, or could not be fitted. */
 extern int	ensemble_fitted(const Ensemble *ensemble);
 extern int	ensemble_classes(const Ensemble *ensemble);
 extern int	ensemble_width(const Ensemble *ensemble);
@@ -94,9 +94,10 @@ extern void ensemble_check_callable(const Ensemble *ensemble);
  * second one, in no particular order.  Members with a margin (linear, naive
  * Bayes) give 1 / (1 + exp(-margin)), a function of the user's that returns a
  * number gives that number, NULL or NaN being its default class, and others
- * give 0 or 1 as they vote.  As total as voting.
+ * give 0 or 1 as they vote.  As total as voting.  Returns how many it filled: the
+ * caller uses no more of them, and checks that there is one for every member.
  */
-extern void ensemble_scores(const Ensemble *ensemble, const double *x, double *scores);
+extern int	ensemble_scores(const Ensemble *ensemble, const double *x, double *scores);
 
 /* Text and binary input: checked completely; raises the given SQLSTATE. */
 extern Predictor *predictor_from_bytes(const char *bytes, Size size, int sqlstate);
@@ -136,9 +137,10 @@ extern char *predictor_explain(const Predictor *predictor, char **names, int nna
  * In both families: accumulate two halves and merge = accumulate the whole,
  * bit for bit.
  *
- * fit() is total: on too few rows, a single class or a numerical failure it
- * returns false and the teacher votes the declared default class.  It
- * allocates in the current context, which the caller resets, checks for
+ * A chunk without rows votes the declared default class, and one whose rows are
+ * all of one class votes that class; fit() is not asked.  fit() is total: on too
+ * few rows or a numerical failure it returns false and the teacher votes the
+ * default.  It allocates in the current context, which the caller resets, checks for
  * interrupts, and never raises an error that depends on the rows, except for
  * memory.
  */
@@ -204,9 +206,6 @@ training_class(const TrainingData *data, int64 position)
 	return data->row_class[data->order[position]];
 }
 
-/* How many classes have rows. */
-extern int	training_classes_present(const TrainingData *data);
-
 typedef struct PredictorBuilder PredictorBuilder;
 
 typedef struct Learner
@@ -217,7 +216,7 @@ typedef struct Learner
 	bool		runs_user_code; /* as the owner of the relation */
 	bool		accepts_missing;	/* features may be NaN */
 	bool		aggregate_only; /* not for teachers: its size depends on the rows */
-	bool		learns_one_class;	/* fit() is called with rows of one class, too */
+	bool		learns_one_class;	/* fit() is called with no rows, or rows of one class, too */
 	bool		sorts_rows;		/* fit() puts rows into an order of its own */
 	const char *option_keys;	/* its own options, "cost, tolerance" */
 

@@ -67,7 +67,8 @@ extern void sql_members_add(SqlMembers *members, const char *predict, const char
 							const char *value);
 extern void sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x,
 							 int32 *votes);
-extern void sql_members_score(SqlMembers *members, const Ensemble *ensemble, const double *x,
+/* Returns how many scores it filled: one for every member. */
+extern int	sql_members_score(SqlMembers *members, const Ensemble *ensemble, const double *x,
 							  double *scores);
 
 /* A label as the name of its class: booleans as true and false. */

@@ -128,10 +128,11 @@ forest_read(const unsigned char *body, Size size, int nclasses, int width)
 	return forest;
 }
 
+/* The compiler knows the kinds, and misses one that is not here. */
 static void
 load_member(Ensemble *ensemble, const PredictorMember *member)
 {
-	switch (member->kind)
+	switch ((MemberKind) member->kind)
 	{
 		case MEMBER_CONSTANT:
 			ensemble->constant_votes[read_u32(member->body)]++;
@@ -235,29 +236,35 @@ keep_best(double score, int class_index, double *best, int *best_class)
 	}
 }
 
-static void
-vote_forests(const Ensemble *ensemble, const double *x, int32 *votes)
+static inline int
+stump_vote(const Stump *stump, const double *x)
+{
+	return x[stump->feature] <= stump->threshold ? stump->class_below : stump->class_above;
+}
+
+/* Of the features that forest_features() put into their place. */
+static int
+forest_vote(const Ensemble *ensemble, const Forest *forest, bool missing)
 {
 	float	   *scores = ensemble->scores;
-	bool		missing = forest_features(x, ensemble->width, ensemble->features);
+	double		best = -INFINITY;
+	int			best_class = ensemble->default_class;
 
-	for (int i = 0; i < ensemble->nforests; i++)
-	{
-		const Forest *forest = ensemble->forests[i];
-		double		best = -INFINITY;
-		int			best_class = ensemble->default_class;
+	memset(scores, 0, forest->scores * sizeof(float));
+	forest_add_scores(forest, ensemble->features, missing, scores);
+	if (ensemble->nclasses == 2)
+		return isfinite(scores[0]) ? scores[0] > 0 : ensemble->default_class;
+	for (int c = 0; c < forest->scores; c++)
+		keep_best(scores[c], c, &best, &best_class);
+	return best_class;
+}
 
-		memset(scores, 0, forest->scores * sizeof(float));
-		forest_add_scores(forest, ensemble->features, missing, scores);
-		if (ensemble->nclasses == 2)
-			votes[isfinite(scores[0]) ? scores[0] > 0 : ensemble->default_class]++;
-		else
-		{
-			for (int c = 0; c < ensemble->nclasses; c++)
-				keep_best(scores[c], c, &best, &best_class);
-			votes[best_class]++;
-		}
-	}
+static inline int
+threshold_vote(const Ensemble *ensemble, const WalkPoints *points, const double *x)
+{
+	int32		steps = walk_at(points, WALK_LAPLACE, x[0]);
+
+	return steps > 0 ? 1 : steps < 0 ? 0 : ensemble->default_class;
 }
 
 void
@@ -268,19 +275,16 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 	ensemble->kernels->vote(&ensemble->linear, x, ensemble->default_class, votes);
 	ensemble->kernels->vote(&ensemble->gaussian, x, ensemble->default_class, votes);
 	for (int i = 0; i < ensemble->nstumps; i++)
-	{
-		const Stump *stump = &ensemble->stumps[i];
-
-		votes[x[stump->feature] <= stump->threshold ? stump->class_below : stump->class_above]++;
-	}
+		votes[stump_vote(&ensemble->stumps[i], x)]++;
 	if (ensemble->nforests > 0)
-		vote_forests(ensemble, x, votes);
-	for (int i = 0; i < ensemble->nthresholds; i++)
 	{
-		int32		steps = walk_at(ensemble->thresholds[i], WALK_LAPLACE, x[0]);
+		bool		missing = forest_features(x, ensemble->width, ensemble->features);
 
-		votes[steps > 0 ? 1 : steps < 0 ? 0 : ensemble->default_class]++;
+		for (int i = 0; i < ensemble->nforests; i++)
+			votes[forest_vote(ensemble, ensemble->forests[i], missing)]++;
 	}
+	for (int i = 0; i < ensemble->nthresholds; i++)
+		votes[threshold_vote(ensemble, ensemble->thresholds[i], x)]++;
 	if (ensemble->nsql > 0)
 		sql_members_vote(ensemble->sql, ensemble, x, votes);
 }
@@ -302,24 +306,39 @@ score_group(const Ensemble *ensemble, const ScoreGroup *group, const double *x, 
 	return scores + group->n;
 }
 
-void
-ensemble_scores(const Ensemble *ensemble, const double *x, double *scores)
+/* The same for members that only vote. */
+static double *
+score_votes(const Ensemble *ensemble, const double *x, double *scores)
 {
-	Assert(ensemble->nclasses == 2);
-	scores = score_group(ensemble, &ensemble->linear, x, scores);
-	scores = score_group(ensemble, &ensemble->gaussian, x, scores);
 	for (int c = 0; c < 2; c++)
 		for (int i = 0; i < ensemble->constant_votes[c]; i++)
 			*scores++ = c;
 	for (int i = 0; i < ensemble->nstumps; i++)
+		*scores++ = stump_vote(&ensemble->stumps[i], x);
+	if (ensemble->nforests > 0)
 	{
-		const Stump *stump = &ensemble->stumps[i];
+		bool		missing = forest_features(x, ensemble->width, ensemble->features);
 
-		*scores++ = x[stump->feature] <= stump->threshold ? stump->class_below :
-			stump->class_above;
+		for (int i = 0; i < ensemble->nforests; i++)
+			*scores++ = forest_vote(ensemble, ensemble->forests[i], missing);
 	}
+	for (int i = 0; i < ensemble->nthresholds; i++)
+		*scores++ = threshold_vote(ensemble, ensemble->thresholds[i], x);
+	return scores;
+}
+
+int
+ensemble_scores(const Ensemble *ensemble, const double *x, double *scores)
+{
+	double	   *next = scores;
+
+	Assert(ensemble->nclasses == 2);
+	next = score_group(ensemble, &ensemble->linear, x, next);
+	next = score_group(ensemble, &ensemble->gaussian, x, next);
+	next = score_votes(ensemble, x, next);
 	if (ensemble->nsql > 0)
-		sql_members_score(ensemble->sql, ensemble, x, scores);
+		next += sql_members_score(ensemble->sql, ensemble, x, next);
+	return next - scores;
 }
 
 void

@@ -303,8 +303,9 @@ sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x,
 	ask_members(members, ensemble, x, votes, NULL);
 }
 
-void
+int
 sql_members_score(SqlMembers *members, const Ensemble *ensemble, const double *x, double *scores)
 {
 	ask_members(members, ensemble, x, NULL, scores);
+	return members->n;
 }

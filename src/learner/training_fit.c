@@ -193,16 +193,6 @@ prepare_data(const TrainingState *state, TrainingData *data)
 	}
 }
 
-int
-training_classes_present(const TrainingData *data)
-{
-	int			present = 0;
-
-	for (int c = 0; c < data->nclasses; c++)
-		present += data->class_rows[c] > 0;
-	return present;
-}
-
 static int
 default_class(const TrainingData *data, const LearnerOptions *options)
 {
@@ -224,6 +214,27 @@ check_fit_memory(const TrainingState *state, const TrainingData *data)
 	training_check_memory(state, needed > unused ? needed - unused : 0);
 }
 
+/*
+ * What needs no fit, -1 if there is something to learn: without rows the
+ * declared default is voted, and with rows of one class that class is.
+ */
+static int
+only_vote(const TrainingState *state, const TrainingData *data, int fallback)
+{
+	int			seen = -1;
+
+	if (state->learner->learns_one_class)
+		return -1;
+	for (int c = 0; c < data->nclasses; c++)
+		if (data->class_rows[c] > 0)
+		{
+			if (seen >= 0)
+				return -1;
+			seen = c;
+		}
+	return seen >= 0 ? seen : fallback;
+}
+
 Predictor *
 training_finish(const TrainingState *state)
 {
@@ -233,6 +244,7 @@ training_finish(const TrainingState *state)
 	PredictorBuilder *builder;
 	Predictor  *result;
 	int			fallback;
+	int			vote;
 
 	if (state->classes.n == 0)
 		return NULL;
@@ -243,9 +255,10 @@ training_finish(const TrainingState *state)
 	if (state->learner->fit_bytes)
 		check_fit_memory(state, &data);
 	builder = builder_create(data.nclasses, data.classes, data.width, fallback);
-	/* by design a chunk of one class teaches nothing */
-	if ((training_classes_present(&data) < 2 && !state->learner->learns_one_class) ||
-		!state->learner->fit(&data, &state->options, builder))
+	vote = only_vote(state, &data, fallback);
+	if (vote >= 0)
+		builder_constant(builder, vote);
+	else if (!state->learner->fit(&data, &state->options, builder))
 		builder_constant(builder, fallback);
 	MemoryContextSwitchTo(caller);
 	result = builder_finish(builder);

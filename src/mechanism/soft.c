@@ -51,20 +51,40 @@ soft_validate(const MechanismSpec *spec)
 	(void) bins_of(own_precision(spec));
 }
 
+/*
+ * One score for every teacher, or no answer at all: what nobody wrote may be what
+ * another model left in memory.  Whether it fails does not depend on rows.
+ */
+static double *
+teachers_scores(const MechanismModel *model, const double *x)
+{
+	int			members = ensemble_members(model->ensemble);
+	double	   *scores = palloc0_array(double, members);
+
+	if (ensemble_scores(model->ensemble, x, scores) != members ||
+		members != model->spec->teachers)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the model does not have a score of each of its %d teachers",
+						model->spec->teachers),
+				 errhint("Train it again with privpred.retrain().")));
+	return scores;
+}
+
 static bool
 soft_score(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
 		   double precision, double *score)
 {
 	int			bins = bins_of(precision > 0 ? precision : own_precision(model->spec));
 	int			nscores = model->spec->teachers;
-	double	   *scores = palloc_array(double, nscores);
+	double	   *scores;
 	int32		counts[SOFT_MAX_BINS];
 	bool		stable;
 	int			top;
 
 	if (receipt == NULL)
 		elog(ERROR, "an answer needs a receipt");
-	ensemble_scores(model->ensemble, x, scores);
+	scores = teachers_scores(model, x);
 	soft_count(bins, nscores, scores, counts);
 	stable = ledger_stream_stable(receipt, sparse_distance(bins, counts, &top));
 	*score = soft_middle(bins, top);

@@ -184,10 +184,11 @@ report_training(const ModelRecord *model, int64 unused_rows)
 				 errdetail("Their label is NULL or not one of the declared classes, or their unit is NULL.")));
 	if (fitted < model->spec.teachers)
 		ereport(NOTICE,
-				(errmsg("%d of %d teachers of model \"%s\" always vote \"%s\"",
-						model->spec.teachers - fitted, model->spec.teachers, model->name,
-						model->spec.classes[model->spec.default_class]),
-				 errdetail("They had no rows, rows of one class only, or could not be fitted."),
+				(errmsg("%d of %d teachers of model \"%s\" always vote the same class",
+						model->spec.teachers - fitted, model->spec.teachers, model->name),
+				 errdetail("Those with rows of one class only vote it; those without rows, or that "
+						   "could not be fitted, vote \"%s\".",
+						   model->spec.classes[model->spec.default_class]),
 				 errhint("Fewer teachers get more rows each.")));
 }
 
