@@ -7,6 +7,7 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
+#include "compat.h"
 #include "mutant.h"
 
 PG_FUNCTION_INFO_V1(privpred_build);

@@ -1,0 +1,90 @@
+# Every mechanism x every learner x every kind of label x tables of awkward shape x every form of
+# a question: each cell trains or says clearly why not, the forms agree, and answers are what
+# teachers say who are trained and asked one by one (test/lib/matrix.sql).  Mechanisms and learners are those
+# that the product names, so that a new one takes part by itself.
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $no_boost = ($ENV{XGBOOST} // '') eq 'no';
+my $node = PostgreSQL::Test::Cluster->new('matrix');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = off\nlog_line_prefix = '%e '\nclient_min_messages = error\n");
+$node->start;
+
+sub run_script
+{
+	my ($script) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET search_path = matrix, public;\n$script", on_error_stop => 1);
+	die "the matrix did not run: $err" if $rc != 0;
+	return $out;
+}
+
+run_script(slurp_file(abs_path(dirname(__FILE__)) . '/../lib/matrix.sql'));
+my @labels = split /\n/, run_script('SELECT name FROM label');
+my @shapes = split /\n/, run_script('SELECT name FROM shape');
+my @mechanisms = split /\n/, run_script('SELECT name FROM mechanism');
+my @learners = split /\n/, run_script('SELECT name FROM learner');
+cmp_ok(scalar @mechanisms, '>=', 14, "mechanisms: @mechanisms");
+cmp_ok(scalar @learners, '>=', 10, "learners: @learners");
+# The aggregates beside them are found in the catalog: what is no learner of models is known by name.
+is(run_script(q{
+	SELECT string_agg(DISTINCT proname, ' ') FROM pg_proc JOIN pg_namespace n ON n.oid = pronamespace
+	 WHERE prokind = 'a' AND nspname = 'privpred' AND proname NOT IN (SELECT replace(name, 'sql', 'sql_learner') FROM learner)}),
+	'ensemble merge_states partial_state threshold', 'every learner of the catalog takes part');
+
+my $script = '';
+for my $shape (@shapes)
+{
+	$script .= "CALL look_at('$_', (SELECT s FROM shape s WHERE name = '$shape'));\n" for @labels;
+}
+run_script($script);
+
+# ---------- cell by cell ----------
+
+my $cells = @labels * @shapes;
+for my $mechanism (@mechanisms, 'student')
+{
+	my $expected = @learners * ($mechanism eq 'student' ? (@labels - 1) * @shapes : $cells);
+	is(run_script("SELECT count(*) FROM cell WHERE mechanism = '$mechanism'"), $expected, "$mechanism: $expected cells");
+	for my $learner (@learners)
+	{
+		is(run_script(qq{
+			SELECT concat_ws(', ', label, shape) || ': ' || problem FROM cell
+			 WHERE mechanism = '$mechanism' AND learner = '$learner' AND problem IS NOT NULL LIMIT 5}),
+			'', "$mechanism, $learner: answers are as they should be, refusals are clear");
+	}
+}
+
+# ---------- all of it ----------
+
+# Every mechanism trains somewhere on any two classes, whatever the rows.
+my $without = $no_boost ? q{AND learner NOT IN ('boost', 'forest')} : '';
+is(run_script(qq{
+	SELECT concat_ws(', ', mechanism, learner, label, shape) FROM cell WHERE learner = 'logistic' AND mechanism <> 'distill' AND NOT trained
+	   AND label <> 'number' AND (shape <> 'ten classes' OR label = 'boolean') LIMIT 5}), '', 'every mechanism trains on two classes');
+# Those that ask teachers do so with every learner, by as many classes as they take.
+is(run_script(qq{
+	SELECT concat_ws(', ', mechanism, learner, label, shape, refusal) FROM cell c
+	 WHERE NOT trained AND learner <> 'logistic' AND NOT (mechanism = 'student' AND learner = 'sql') $without
+	   AND EXISTS (SELECT FROM cell o WHERE o.mechanism = c.mechanism AND o.learner = 'linear' AND o.label = c.label AND o.shape = c.shape AND o.trained) LIMIT 5}),
+	'', 'whoever takes one learner takes all');
+is(run_script(qq{SELECT count(DISTINCT mechanism) FROM cell WHERE learner = 'tree' AND trained}), 5, 'five kinds of models have teachers');
+if ($no_boost)
+{
+	note('left out on purpose (XGBOOST=no): learners boost and forest');
+	is(run_script(q{SELECT count(*) FROM cell WHERE learner IN ('boost', 'forest') AND trained}), 0, 'without XGBoost its learners refuse');
+}
+# Whether a model can be had is a matter of what was declared.
+is(run_script(q{
+	SELECT concat_ws(', ', mechanism, learner, label) FROM cell JOIN shape ON shape.name = shape
+	 GROUP BY mechanism, learner, label, classes HAVING count(DISTINCT (trained, coalesce(refusal, ''))) > 1 LIMIT 5}), '', 'rows decide about no refusal');
+is(run_script('SELECT ok FROM privpred.verify_ledger()'), 't', 'the ledger is whole');
+unlike(slurp_file($node->logfile), qr/^XX|PANIC|TRAP/m, 'nothing internal went wrong');
+note(run_script(q{SELECT format('%s cells, %s trained, %s ms each', count(*), count(*) FILTER (WHERE trained), round(avg(milliseconds)::numeric, 1)) FROM cell}));
+$node->stop;
+done_testing();
