@@ -365,8 +365,9 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 
 -- All mechanisms and learners for one kind of label on one table.
-CREATE PROCEDURE look_at(label text, s shape) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE look_at(label text, shape_name text) LANGUAGE plpgsql AS $$
 DECLARE
+  s matrix.shape := (SELECT t FROM matrix.shape t WHERE t.name = shape_name);
   m text;
   l text;
 BEGIN
