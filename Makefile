@@ -23,6 +23,14 @@ endif
 PG_CFLAGS = -std=gnu11 -fvisibility=hidden -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
 SHLIB_LINK = -llinear -lm
 
+# CHECK_MEMORY=yes overwrites memory that is fresh or freed (test/memory/overwrite.c): for testing.
+ifeq ($(CHECK_MEMORY),yes)
+OBJS += test/memory/overwrite.o
+PG_CFLAGS += -ftrivial-auto-var-init=pattern
+OVERWRITTEN = palloc palloc_extended repalloc repalloc_huge pfree MemoryContextAlloc MemoryContextAllocHuge MemoryContextAllocExtended enlargeStringInfo
+SHLIB_LINK += $(OVERWRITTEN:%=-Wl,--wrap=%)
+endif
+
 # XGBoost is C++ and optional: it has a module of its own, which privpred loads
 # when it first trains with it.  XGBOOST=no leaves it out.
 BOOST_MODULE = boost/privpred_boost$(DLSUFFIX)
@@ -30,7 +38,7 @@ BOOST_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard boost/*.c)))
 # (A variable, because make 4.3 no longer wants a backslash within a function.)
 HASH := \#
 XGBOOST ?= $(or $(shell echo '$(HASH)include <xgboost/c_api.h>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo yes),no)
-EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) src/mutant.built
+EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) src/mutant.built test/memory/overwrite.o
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
@@ -40,7 +48,7 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 # Targets that set up their own machine must work before PGXS is installed.
-SELF_CONTAINED = demo test audit bench
+SELF_CONTAINED = demo test check-memory audit bench
 ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard $(PGXS)),)
 $(error PGXS not found (pg_config: $(PG_CONFIG)); install postgresql-server-dev for your server, or run "make test", which does)
@@ -91,6 +99,8 @@ src/mechanism/gradient_sums.o: override CFLAGS += -O3 -fno-trapping-math -fno-ma
 .PHONY: $(SELF_CONTAINED)
 test:
 	@test/run.sh
+check-memory:
+	@CHECK_MEMORY=yes test/run.sh
 audit:
 	@test/audit/run.sh
 demo:

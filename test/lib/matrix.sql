@@ -273,8 +273,6 @@ END $$;
 -- ---------- the matrix ----------
 
 CREATE TABLE cell (mechanism text, learner text, label text, shape text, trained boolean, refusal text, problem text, milliseconds float8);
--- Students and what create_model says of their mechanism are two things.
-CREATE VIEW line AS SELECT name AS mechanism FROM mechanism UNION SELECT 'student';
 
 CREATE FUNCTION clear_refusal(refusal text) RETURNS boolean LANGUAGE sql AS $$
   SELECT refusal !~ '^(XX|58|08)' AND refusal ~ '^\w{5} \| .+ \| .+' $$;
@@ -339,14 +337,17 @@ BEGIN
   COMMIT;
   FOR l IN SELECT * FROM matrix.learner LOOP
     began := clock_timestamp();
-    problem := distilled(l);
+    refusal := distilled(l);
+    problem := NULL;
     COMMIT;
-    IF problem IS NULL THEN
+    IF refusal IS NULL THEN
       SELECT * INTO a FROM answered(false, false);
-      problem := coalesce(a.problem, check_student(s.relation, label, a.answers));
+      problem := coalesce(a.problem, check_forms('student', label, a.answers), check_student(s.relation, label, a.answers));
       PERFORM privpred.drop_model('m');
+    ELSIF clear_refusal(refusal) IS NOT TRUE THEN
+      problem := 'refused: ' || refusal;
     END IF;
-    INSERT INTO cell VALUES ('student', l.name, label, s.name, problem IS NULL, problem, CASE WHEN clear_refusal(problem) THEN NULL ELSE problem END,
+    INSERT INTO cell VALUES ('student', l.name, label, s.name, refusal IS NULL, refusal, problem,
       1000 * extract(epoch FROM clock_timestamp() - began));
   END LOOP;
   PERFORM privpred.drop_model('teacher');
