@@ -12,6 +12,7 @@
 #include "utils/json.h"
 
 #include "entry/entry.h"
+#include "number_text.h"
 #include "request/plot.h"
 #include "request/request.h"
 
@@ -200,8 +201,10 @@ privpred_accuracy_curve(PG_FUNCTION_ARGS)
 static void
 append_value(StringInfo json, const char *key, Datum value, bool isnull)
 {
-	appendStringInfo(json, ", \"%s\": %s", key, isnull ? "null" :
-					 DatumGetCString(DirectFunctionCall1(float8out, value)));
+	char		text[NUMBER_TEXT_SIZE];
+
+	appendStringInfo(json, ", \"%s\": %s", key,
+					 isnull ? "null" : number_text(DatumGetFloat8(value), text));
 }
 
 /* Cells that nothing is expected in are left out. */

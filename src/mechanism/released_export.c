@@ -7,19 +7,18 @@
 #include <math.h>
 
 #include "utils/builtins.h"
-#include "utils/float.h"
 #include "utils/json.h"
 
 #include "mechanism/released.h"
+#include "number_text.h"
 
 /* JSON has no infinities: null is no bound. */
 static void
 append_number(StringInfo json, double number)
 {
-	if (isfinite(number))
-		appendStringInfoString(json, float8out_internal(number));
-	else
-		appendStringInfoString(json, "null");
+	char		text[NUMBER_TEXT_SIZE];
+
+	appendStringInfoString(json, isfinite(number) ? number_text(number, text) : "null");
 }
 
 static void

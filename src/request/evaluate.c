@@ -12,6 +12,7 @@
 
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -380,6 +381,21 @@ check_evaluable(const ModelRecord *record)
 				 errhint("Evaluate a model of mechanism \"vote\" with the same teachers.")));
 }
 
+/* Said before the query would, which nobody outside has seen. */
+static void
+check_test_columns(const ModelRecord *record, Oid test_relation)
+{
+	static const char *const hint = "Rows to evaluate on need the model's label and all its "
+		"features, under the same names; a view can rename them.";
+
+	/* It is there until the figures are. */
+	LockRelationOid(test_relation, AccessShareLock);
+	(void) relation_sql_name(test_relation);
+	require_column(test_relation, record->label, hint);
+	for (int i = 0; i < record->features->nfeatures; i++)
+		require_column(test_relation, record->features->features[i].name, hint);
+}
+
 static void
 tally_begin(Tally *tally, const EpsilonUnits *asked, int count)
 {
@@ -446,6 +462,7 @@ request_evaluate(const char *name, Oid test_relation, const EpsilonUnits *epsilo
 	tally.model = model_cache_get(name, CurrentMemoryContext);
 	check_relation_owner(tally.model->record->relid);
 	check_evaluable(tally.model->record);
+	check_test_columns(tally.model->record, test_relation);
 	progress_begin(name, tally.model->record->relid);
 	tally_begin(&tally, epsilons, count);
 	training_query_begin(&query, tally.model->record);
