@@ -179,12 +179,18 @@ released_export(const MechanismModel *model)
 	if (released->candidates > 0)
 	{
 		appendStringInfo(&json, ", \"candidates\": " INT64_FORMAT, released->candidates);
-		append_member(&json, "cover_radius", released->radius);
+		append_member(&json, classifier->class == CLASS_HALFSPACES ? "farthest_found" : "cover_radius",
+					  released->radius);
 	}
 	if (released->accuracy > 0)
 		append_member(&json, "accuracy", released->accuracy);
 	if (released->smoothness > 0)
 		append_member(&json, "smoothness", released->smoothness);
+	if (released->candidates > 0)
+	{
+		appendStringInfoString(&json, ", \"promise\": ");
+		escape_json(&json, released_promise(model->spec, released));
+	}
 	appendStringInfoChar(&json, '}');
 	return json.data;
 }
