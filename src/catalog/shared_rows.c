@@ -272,6 +272,7 @@ sharing_in_words(Oid relid, Sharing sharing, Oid protected)
 	const char *name = get_rel_name(relid);
 	const char *other = get_rel_name(protected);
 	char		kind = get_rel_relkind(relid);
+	bool		is_view = kind == RELKIND_VIEW || kind == RELKIND_MATVIEW;
 
 	switch (sharing)
 	{
@@ -282,13 +283,12 @@ sharing_in_words(Oid relid, Sharing sharing, Oid protected)
 		case SHARES_AS_PART:
 			return psprintf("relation \"%s\" is part of \"%s\", which is protected", name, other);
 		case SHARES_BY_READING:
-			return psprintf(kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
-							"view \"%s\" reads \"%s\", which is protected" :
+			return psprintf(is_view ? "view \"%s\" reads \"%s\", which is protected" :
 							"relation \"%s\" contains \"%s\", which is protected by itself",
 							name, other);
 		case SHARES_SOME:
-			return psprintf("relation \"%s\" shares rows with \"%s\", which is protected", name,
-							other);
+			return psprintf("%s \"%s\" shares rows with \"%s\", which is protected",
+							is_view ? "view" : "relation", name, other);
 	}
 	return NULL;
 }
@@ -337,7 +337,7 @@ check_public_rows(Oid relid, const char *detail)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("view \"%s\" calls %s, which may read anything", get_rel_name(relid),
-						format_procedure(sources.opaque)),
+						format_procedure_qualified(sources.opaque)),
 				 errdetail("%s", detail),
 				 errhint("If its rows are public, copy them into a table and name that.")));
 }
