@@ -729,11 +729,11 @@ main(void)
 	test_errors();
 	test_finite_errors();
 	test_covers();
-	test_radius();
 	test_privacy();
 	test_random_neighbours();
 	test_plan();
 	test_accuracy();
 	test_draw();
+	test_radius();
 	return done();
 }
