@@ -1249,10 +1249,10 @@ CREATE FUNCTION privpred.evaluate(model text, test regclass, OUT rows bigint,
 	OUT private_accuracy float8, OUT majority_accuracy float8, OUT baseline_accuracy float8,
 	OUT approximate_accuracy float8, OUT exponential_accuracy float8, OUT gaussian_accuracy float8,
 	OUT private_rmse float8, OUT approximate_rmse float8, OUT plain_rmse float8, OUT baseline_rmse float8,
-	OUT exact boolean, OUT confusion jsonb, OUT accuracy_by_epsilon jsonb)
+	OUT exact boolean, OUT confusion jsonb, OUT accuracy_by_epsilon jsonb, OUT margin float8)
 AS 'MODULE_PATHNAME', 'privpred_evaluate' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.evaluate(text, regclass) IS
-'owner: accuracy on labelled rows: the expectation of the private answers (to accounts without delta and, as approximate_accuracy, with delta), the teachers'' plain majority, always the most common class, and what accounts with delta would get by either noise of mechanism vote; for labels that are numbers the root mean squared errors of private answers (likewise), of answers without noise, and of always their mean; whether the expectations are exact or estimated by drawing; the tables of confusion_matrix() and accuracy_curve() as JSON; not private, costs nothing';
+'owner: accuracy on labelled rows: the expectation of the private answers (to accounts without delta and, as approximate_accuracy, with delta), the teachers'' plain majority, always the most common class, and what accounts with delta would get by either noise of mechanism vote; for labels that are numbers the root mean squared errors of private answers (likewise), of answers without noise, and of always their mean; whether the expectations are exact or estimated by drawing, from a sample of the rows if there are many, and by how much the accuracies may be off, 99 times in 100; the tables of confusion_matrix() and accuracy_curve() as JSON; not private, costs nothing';
 
 CREATE FUNCTION privpred.confusion_matrix(model text, test regclass, OUT class text, OUT answer text,
 	OUT rows float8, OUT share float8, OUT approximate_rows float8, OUT approximate_share float8)

@@ -128,6 +128,15 @@ SELECT privpred.drop_model('refused');
 SELECT privpred.protect('people', declared_units => 6458);
 SELECT declare('{"class": "thresholds", "accuracy": 0.1}');
 
+-- what is proved of all the class is promised, in the notices above and in the export; of halfspaces nothing is
+SELECT name, p -> 'accuracy' AS accuracy, round((p ->> 'cover_radius')::numeric, 6) AS cover_radius, p ? 'farthest_found' AS found, p ->> 'promise' AS promise
+FROM unnest('{thresholds,intervals,rectangles,halfspaces,halfspaces above,reference,wards}'::text[]) WITH ORDINALITY u (name, i), LATERAL (SELECT privpred.export_model(name)::jsonb -> 'predictor') e (p) ORDER BY i;
+-- a reference stands for what its rows were drawn from: with 50,000 of them, some of it is known
+CREATE TABLE large_reference AS SELECT (i * 7919 % 50000) / 500.0 AS age FROM generate_series(1, 50000) i;
+SELECT privpred.create_model('large reference', 'people', label => 'above', classes => '{no,yes}', features => '{"age": {"min": 0, "max": 100}}',
+  mechanism => 'cover', epsilon => 5, options => '{"class": "thresholds", "reference": "cover.large_reference", "accuracy": 0.2}') -> 'options';
+SELECT (p ->> 'cover_radius')::float8 > 2 * sqrt(ln(2 / 0.05) / (2 * 50000)) AS with_a_term_for_it, p -> 'accuracy' AS accuracy FROM (SELECT privpred.export_model('large reference')::jsonb -> 'predictor') e (p);
+
 -- empty, one row, ten thousand: the same but for the answers
 CREATE TABLE empty (LIKE people INCLUDING ALL);
 CREATE TABLE one (LIKE people INCLUDING ALL);
@@ -170,6 +179,19 @@ SELECT privpred.create_model('survey, uniform', 'survey', label => 'answer', cla
 SELECT private_accuracy < 0.6 AS a_uniform_reference_does_not_help FROM privpred.evaluate('survey, uniform', 'survey');
 SELECT split_part(refused($c$SELECT privpred.create_model('m', 'survey', label => 'answer', classes => '{no,yes}', features => '{"age": {"min": 0, "max": 1000000}}',
   mechanism => 'label_private', options => '{"reference": "cover.reference"}')$c$), ' | ', 2);
+-- the cover is made from some of the rows, and what is said of it holds for all of them; 49 cuts of equal shares would be within 0.01
+CREATE TABLE large (id int PRIMARY KEY, age float8, answer text);
+INSERT INTO large SELECT i, (i * 7919::bigint % 60000) / 600.0, CASE WHEN i % 2 = 0 THEN 'yes' ELSE 'no' END FROM generate_series(1, 60000) i;
+SELECT privpred.protect('large', protects => 'labels', declared_units => 60000);
+SET client_min_messages = warning;
+SELECT privpred.create_model('large', 'large', label => 'answer', classes => '{no,yes}', features => '{"age": {"min": 0, "max": 100}}',
+  mechanism => 'label_private', epsilon => 5, options => '{"class": "thresholds", "accuracy": 0.04}') -> 'version' AS version;
+SELECT privpred.create_model('large, plane', 'large', label => 'answer', classes => '{no,yes}', features => '{"age": {"min": 0, "max": 100}}',
+  mechanism => 'label_private', epsilon => 5, options => '{"class": "halfspaces"}') -> 'version' AS version;
+RESET client_min_messages;
+SELECT p -> 'candidates' AS candidates, (p ->> 'cover_radius')::float8 > 0.0101 AS of_all_rows, (p ->> 'accuracy')::float8 = (p ->> 'cover_radius')::float8 + 0.01 AS and_the_draw
+FROM (SELECT privpred.export_model('large')::jsonb -> 'predictor') e (p);
+SELECT p ? 'accuracy' AS promised, p ? 'cover_radius' AS proved FROM (SELECT privpred.export_model('large, plane')::jsonb -> 'predictor') e (p);
 -- no label decides what the cover is: the same radius, whatever the labels
 UPDATE survey SET answer = NULL;
 SELECT privpred.retrain('survey') -> 'version' AS version;

@@ -161,10 +161,12 @@ EXCEPTION WHEN OTHERS THEN
   RETURN concat_ws(' / ', SQLSTATE || ' ' || said, NULLIF(detail, ''), NULLIF(hint, ''));
 END $$;
 SELECT privpred.create_model('ev_soft', 'ev_train', label => 'y', classes => '{a,b}', features => '["x"]', mechanism => 'soft', learner => 'logistic', teachers => 15) ->> 'version';
+CREATE VIEW ev_unlabelled AS SELECT x FROM ev_test;
+CREATE VIEW ev_featureless AS SELECT y FROM ev_test;
 SELECT call, refused('SELECT count(*) FROM privpred.' || call) FROM unnest(ARRAY['evaluate(''none'', ''ev_test'')', 'confusion_matrix(''ev_soft'', ''ev_test'')', 'accuracy_curve(NULL, ''ev_test'')', 'accuracy_curve(''ev_vote'', NULL)',
   'accuracy_curve(''ev_vote'', ''ev_test'', ''{0}'')', 'accuracy_curve(''ev_vote'', ''ev_test'', ''{-1}'')', 'accuracy_curve(''ev_vote'', ''ev_test'', ''{NaN}'')', 'accuracy_curve(''ev_vote'', ''ev_test'', ''{Infinity}'')',
   'accuracy_curve(''ev_vote'', ''ev_test'', ''{101}'')', 'accuracy_curve(''ev_vote'', ''ev_test'', ''{NULL}'')', 'accuracy_curve(''ev_vote'', ''ev_test'', ''{{1,2},{3,4}}'')',
-  'accuracy_curve(''ev_vote'', ''ev_test'', (SELECT array_agg(i / 100.0) FROM generate_series(1, 1001) i)::float8[])', 'accuracy_curve(''ev_vote'', ''pg_class'')',
+  'accuracy_curve(''ev_vote'', ''ev_test'', (SELECT array_agg(i / 100.0) FROM generate_series(1, 1001) i)::float8[])', 'accuracy_curve(''ev_vote'', ''pg_class'')', 'evaluate(''ev_vote'', ''ev_unlabelled'')', 'evaluate(''ev_vote'', ''ev_featureless'')', 'evaluate(''ev_number'', ''ev_unlabelled'')', 'confusion_matrix(''ev_bins'', ''ev_unlabelled'')', 'plot(''ev_vote'', ''ev_unlabelled'')', 'evaluate(''ev_vote'', 0::regclass)',
   'plot(''ev_vote'', ''ev_test'', ''pie'')', 'plot(''ev_vote'', ''ev_test'', NULL)', 'plot(''ev_vote'', ''ev_test'', ''answers'')', 'plot(''ev_vote'', ''ev_test'', ''answers'', epsilon => 0)',
   'plot(''ev_vote'', ''ev_test'', ''answers'', epsilon => 1, delta => 2)', 'plot(''ev_vote'', ''ev_test'', ''answers'', epsilon => 1e-9)', 'plot(''ev_gradient'', ''ev_test'', ''answers'', epsilon => 1)',
   'plot(''ev_sparse'', ''ev_test'', ''answers'', epsilon => 1)', 'plot(''ev_threshold'', ''ev_test'', ''answers'', epsilon => 1)', 'plot(''ev_number'', ''ev_test'', ''confusion'')']) WITH ORDINALITY u (call, i) ORDER BY i;
@@ -184,6 +186,20 @@ CREATE TABLE ev_many AS SELECT t.* FROM ev_test t, generate_series(1, 20000);
 SET statement_timeout = '50ms';
 SELECT count(*) FROM privpred.accuracy_curve('ev_vote', 'ev_many');
 RESET statement_timeout;
+
+-- what is estimated takes a bounded number of steps, however many rows and questions there are, and says by how much it may be off
+RESET ROLE;
+CREATE TABLE ev_large (id int PRIMARY KEY, x float8 NOT NULL, z float8 NOT NULL, y text);
+INSERT INTO ev_large SELECT i, (i * 7919 % 20000) / 20000.0, (i * 104729 % 20000) / 20000.0, CASE WHEN i * 7919 % 20000 > 12000 THEN 'b' ELSE 'a' END FROM generate_series(1, 20000) i;
+SELECT privpred.protect('ev_large', declared_units => 20000);
+SELECT count(privpred.create_model('ev_large ' || m, 'ev_large', label => 'y', classes => '{a,b}', features => '["x", "z"]', mechanism => m, epsilon => 1)) FROM unnest('{relabel,stable_flip}'::text[]) m;
+SELECT rows, exact, margin < 0.01 AS near, private_accuracy = approximate_accuracy AS alike, private_accuracy BETWEEN 0.7 AND 0.9 AS flips, majority_accuracy FROM privpred.evaluate('ev_large relabel', 'ev_large');
+CREATE VIEW ev_larger AS SELECT l.* FROM ev_large l, generate_series(1, 5);
+SELECT m, rows < 100000 AS some_of_them, rows >= 100 AS enough, exact, abs(margin - sqrt(ln(200) / (2 * rows))) < 1e-12 AS off_by, private_accuracy BETWEEN 0.7 AND 0.93 AS flips, majority_accuracy
+FROM unnest('{stable_flip}'::text[]) m, privpred.evaluate('ev_large ' || m, 'ev_larger');
+SELECT exact, margin FROM privpred.evaluate('ev_vote', 'ev_test');
+SELECT privpred.drop_model('ev_large ' || m) FROM unnest('{relabel,stable_flip}'::text[]) m;
+DROP TABLE ev_large CASCADE;
 
 SELECT count(privpred.drop_model(name)) FROM privpred.models WHERE relation = 'ev_train'::regclass;
 DROP OWNED BY ev_owner, ev_delta, ev_other CASCADE;

@@ -197,6 +197,27 @@ SELECT statements FROM privpred.plan(n => 1000, relation => 'plan_bare', learner
 \pset tuples_only off
 SELECT count(*) FROM privpred.plan(relation => 'plan_patient', label => 'nothing');
 
+-- columns that were dropped are no columns, wherever they were
+CREATE TABLE plan_dropped (gone_first int, id int PRIMARY KEY, x float8 CHECK (x BETWEEN 0 AND 1), gone boolean, y boolean, gone_last plan_ward);
+ALTER TABLE plan_dropped DROP gone_first, DROP gone, DROP gone_last;
+\pset format unaligned
+\pset tuples_only on
+SELECT statements FROM privpred.plan(n => 1000, relation => 'plan_dropped', learner => 'logistic') WHERE mechanism = 'vote';
+-- names that would leave a comment, a literal or an identifier do not
+CREATE TABLE "plan_odd
+DROP TABLE plan_bare; --" ("id" int PRIMARY KEY, "n
+DROP TABLE plan_bare; --" float8, "rDROP TABLE plan_bare; --" float8, "x'); DROP TABLE plan_bare; --" float8 CHECK ("x'); DROP TABLE plan_bare; --" BETWEEN 0 AND 1),
+  "y"", '}'; DROP TABLE plan_bare; --
+DROP TABLE plan_bare; --" boolean);
+DO $$ BEGIN EXECUTE format('ALTER TABLE %s RENAME %I TO %I', (SELECT oid::regclass FROM pg_class WHERE relname LIKE 'plan_odd%' AND relkind = 'r'), 'r\rDROP TABLE plan_bare; --', E'r\rDROP TABLE plan_bare; --'); END $$;
+SELECT statements FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic') WHERE relname LIKE 'plan_odd%' AND relkind = 'r' AND mechanism = 'vote';
+DO $$ BEGIN EXECUTE (SELECT regexp_replace(statements, ';[^;]*$', '') FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic') WHERE relname LIKE 'plan_odd%' AND relkind = 'r' AND mechanism = 'vote'); END $$;
+\pset format aligned
+\pset tuples_only off
+SELECT to_regclass('plan_bare') IS NOT NULL AS still_there, (SELECT count(*) FROM privpred.models WHERE name LIKE 'plan_odd%') AS made;
+SELECT count(privpred.revoke_budget(role, relation)) FROM privpred.budgets WHERE relation::text LIKE '"plan_odd%';
+SELECT count(privpred.drop_model(name)) FROM privpred.models WHERE name LIKE 'plan_odd%';
+
 -- neither rows nor statistics change a plan, and constraints run nobody's code
 CREATE TEMP TABLE before AS SELECT * FROM privpred.plan(relation => 'plan_patient');
 DELETE FROM plan_patient WHERE id > 7;
@@ -212,6 +233,8 @@ SELECT count(*) FROM privpred.plan(relation => 'plan_patient');
 RESET ROLE;
 
 SELECT format('DROP TABLE plan_%s CASCADE', mechanism) FROM planned ORDER BY mechanism \gexec
+DROP TABLE plan_dropped, "plan_odd
+DROP TABLE plan_bare; --";
 DROP TABLE plan_flower, plan_flower_test, plan_patient, plan_one, plan_labels, plan_bare, plan_trapped, plan_distill, plan_label_private, plan_public;
 DROP TYPE plan_ward;
 DROP ROLE plan_reader;

@@ -108,6 +108,13 @@ mutants_apart() {
 	diff <(echo "$listed") <(sed -n 's/^| `\([a-z]*_[a-z_]*\)` |.*/\1/p' docs/audit.md | sort) || true
 }
 
+# Others lose digits, or follow the session's extra_float_digits.
+other_numbers() {
+	grep -nE 'float8out|float8_out|double_to_shortest' src/*.[ch] src/*/*.[ch] boost/*.c |
+		grep -v '^src/number_text\.h:' || true
+}
+
+ok "doubles become text in one way, src/number_text.h" says_nothing other_numbers
 ok "no path leads out of the tree" says_nothing outside_paths
 ok "links in Markdown files lead somewhere" says_nothing broken_links
 ok "sql/ and expected/ belong together" says_nothing unpaired sql .sql expected

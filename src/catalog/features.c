@@ -6,13 +6,13 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "common/shortest_dec.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
 #include "catalog/features.h"
+#include "number_text.h"
 #include "privpred.h"
 
 static const char *const kind_names[] = {
@@ -259,16 +259,14 @@ feature_spec_read(Jsonb *stored)
 static void
 append_number(StringInfo out, const Feature *feature, const char *key, double value)
 {
-	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char		text[NUMBER_TEXT_SIZE];
 
 	if (OidIsValid(feature->time_type))
 	{
 		appendStringInfo(out, ", \"%s\": \"%s\"", key, time_to_text(value, feature->time_type));
 		return;
 	}
-	/* not float8out, which follows extra_float_digits */
-	double_to_shortest_decimal_buf(value, text);
-	appendStringInfo(out, ", \"%s\": %s", key, text);
+	appendStringInfo(out, ", \"%s\": %s", key, number_text(value, text));
 }
 
 static void

@@ -18,6 +18,7 @@
 #include "utils/syscache.h"
 
 #include "catalog/store.h"
+#include "number_text.h"
 
 #define DEFAULT_MEMO_LIMIT	10000
 #define MAX_MEMO_LIMIT		10000000
@@ -520,14 +521,13 @@ FeatureSpec *
 label_spec(const ModelRecord *model, TupleDesc columns, const char *relation_name)
 {
 	StringInfoData json;
+	char		min[NUMBER_TEXT_SIZE];
+	char		max[NUMBER_TEXT_SIZE];
 
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '{');
 	escape_json(&json, model->label);
 	appendStringInfo(&json, ": {\"min\": %s, \"max\": %s}}",
-					 DatumGetCString(DirectFunctionCall1(float8out,
-														 Float8GetDatum(model->spec.label_min))),
-					 DatumGetCString(DirectFunctionCall1(float8out,
-														 Float8GetDatum(model->spec.label_max))));
+					 number_text(model->spec.label_min, min), number_text(model->spec.label_max, max));
 	return feature_spec_declare(CStringGetTextDatum(json.data), columns, relation_name);
 }

@@ -185,46 +185,6 @@ check_same_declaration(HeapTuple row, TupleDesc columns, Datum units, bool prote
 				 errhint("Use the same unit and protects; sizes and caps may change.")));
 }
 
-void
-check_protected_once(Oid relid)
-{
-	CatalogSession session;
-	Oid			type = OIDOID;
-	Datum		value = ObjectIdGetDatum(relid);
-	Oid			other = InvalidOid;
-	bool		above = false;
-	bool		isnull;
-
-	catalog_begin(&session);
-	SPI_execute_with_args("WITH RECURSIVE up(relid) AS (SELECT $1"
-						  " UNION SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid),"
-						  " down(relid) AS (SELECT $1"
-						  " UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN down d ON i.inhparent = d.relid)"
-						  " SELECT p.relation::pg_catalog.oid, p.relation IN (SELECT relid FROM up)"
-						  " FROM privpred.protected_relation p WHERE p.active AND p.relation <> $1"
-						  " AND p.relation IN (SELECT relid FROM up UNION SELECT relid FROM down) LIMIT 1",
-						  1, &type, &value, NULL, true, 1);
-	if (SPI_processed > 0)
-	{
-		other = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
-											   &isnull));
-		above = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2,
-										   &isnull));
-	}
-	catalog_end(&session);
-	if (OidIsValid(other))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 above ?
-				 errmsg("relation \"%s\" is part of \"%s\", which is protected",
-						get_rel_name(relid), get_rel_name(other)) :
-				 errmsg("relation \"%s\" contains \"%s\", which is protected by itself",
-						get_rel_name(relid), get_rel_name(other)),
-				 errdetail("The same rows would be paid for by two budgets that do not know of each other."),
-				 errhint("Protect one of the two; privpred.unprotect('%s') ends the protection of the other.",
-						 get_rel_name(other))));
-}
-
 int64
 protected_relation_declare(Oid relid, const ProtectOptions *options)
 {

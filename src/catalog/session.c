@@ -55,6 +55,8 @@ connect_spi(CatalogSession *session)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	session->connected = true;
+	/* Numbers that SQL turns into text or JSON keep all their digits. */
+	session_set("extra_float_digits", "1");
 }
 
 /* What is read is read as it is now.  Parallel mode forbids that. */

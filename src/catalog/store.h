@@ -94,23 +94,31 @@ extern void check_relation_owner(Oid relid);
 /* Raises 55000 unless the relation is protected. */
 extern ProtectedRelation *protected_relation_get(Oid relid);
 
+/* Is it protected itself?  Not whether its rows are: see shared_rows.c. */
 extern bool relation_is_protected(Oid relid);
 
 /* Declares or re-declares a relation; returns its id. */
 extern int64 protected_relation_declare(Oid relid, const ProtectOptions *options);
 extern void protected_relation_remove(const ProtectedRelation *protected);
 
-/*
- * Raises 55000 if a partition or child of the relation, or a table that it is
- * part of, is protected, too: its rows would have two budgets.
- */
-extern void check_protected_once(Oid relid);
-
 /* Raises unless every unit column is still there, NOT NULL and hashable. */
 extern void check_unit_columns(const ProtectedRelation *relation);
 
 /* Inside a sql_drop event trigger: forgets tables that are gone, returns their ids. */
 extern int	protected_relations_dropped(int64 **relation_ids);
+
+/*
+ * ---------- shared_rows.c ----------
+ */
+
+/*
+ * Raises 22023, with a detail, if any row of a table or view may be a row of a
+ * protected relation.  Its locks keep it so until the transaction ends.
+ */
+extern void check_public_rows(Oid relid, const char *detail);
+
+/* Raises 55000 if a protected relation shares rows with another: they would have two budgets. */
+extern void check_protected_once(Oid relid);
 
 /*
  * ---------- models.c ----------

@@ -12,6 +12,7 @@
 #include "utils/json.h"
 
 #include "entry/entry.h"
+#include "number_text.h"
 #include "request/plot.h"
 #include "request/request.h"
 
@@ -20,7 +21,7 @@ PG_FUNCTION_INFO_V1(privpred_confusion_matrix);
 PG_FUNCTION_INFO_V1(privpred_accuracy_curve);
 PG_FUNCTION_INFO_V1(privpred_plot);
 
-#define EVALUATE_COLUMNS	14
+#define EVALUATE_COLUMNS	15
 #define CONFUSION_COLUMNS	6
 #define CURVE_COLUMNS		7
 #define MAX_EPSILONS		1000
@@ -200,8 +201,10 @@ privpred_accuracy_curve(PG_FUNCTION_ARGS)
 static void
 append_value(StringInfo json, const char *key, Datum value, bool isnull)
 {
-	appendStringInfo(json, ", \"%s\": %s", key, isnull ? "null" :
-					 DatumGetCString(DirectFunctionCall1(float8out, value)));
+	char		text[NUMBER_TEXT_SIZE];
+
+	appendStringInfo(json, ", \"%s\": %s", key,
+					 isnull ? "null" : number_text(DatumGetFloat8(value), text));
 }
 
 /* Cells that nothing is expected in are left out. */
@@ -289,6 +292,7 @@ privpred_evaluate(PG_FUNCTION_ARGS)
 	nulls[13] = result->rows == 0;
 	if (result->rows > 0)
 		values[13] = curve_json(result);
+	put(values, nulls, 14, result->margin, classes);
 	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
 }
 

@@ -13,6 +13,7 @@
 
 #include "learner/learners.h"
 #include "learner/predictor_format.h"
+#include "number_text.h"
 
 typedef struct Explainer
 {
@@ -162,10 +163,13 @@ append_forest(Explainer *explainer, const PredictorMember *member, int indent)
 static void
 append_stump(Explainer *explainer, const unsigned char *body, int indent)
 {
+	char		threshold[NUMBER_TEXT_SIZE];
+
 	append_indent(explainer, indent);
 	appendStringInfoString(&explainer->out, "if ");
 	append_feature(explainer, read_u32(body));
-	appendStringInfo(&explainer->out, " <= %.15g:\n", read_double(body + 16));
+	appendStringInfo(&explainer->out, " <= %s:\n",
+					 number_text(read_double(body + 16), threshold));
 	append_indent(explainer, indent + 1);
 	appendStringInfo(&explainer->out, "%s\n",
 					 ensemble_class_name(explainer->ensemble, read_u32(body + 4)));

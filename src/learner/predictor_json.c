@@ -8,26 +8,23 @@
 
 #include <math.h>
 
-#include "common/shortest_dec.h"
 #include "miscadmin.h"
 #include "utils/json.h"
 
 #include "learner/learners.h"
 #include "learner/predictor_format.h"
+#include "number_text.h"
 
 /* JSON has no infinity; it stands for "never" and "always" in our formats. */
 static void
 append_number(StringInfo json, double number)
 {
-	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char		text[NUMBER_TEXT_SIZE];
 
 	if (isinf(number))
 		appendStringInfoString(json, number < 0 ? "\"-Infinity\"" : "\"Infinity\"");
 	else
-	{
-		double_to_shortest_decimal_buf(number, text);
-		appendStringInfoString(json, text);
-	}
+		appendStringInfoString(json, number_text(number, text));
 }
 
 /* rows * columns doubles: "key": [[...], ...] */

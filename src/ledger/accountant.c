@@ -4,9 +4,9 @@
  */
 #include "c.h"
 
-#include "common/shortest_dec.h"
 
 #include "ledger/accountant.h"
+#include "number_text.h"
 
 #define UNIT_DIGITS		12		/* a unit is 10^-12 */
 
@@ -41,7 +41,7 @@ parse_decimal(const char *text, int *exponent)
 bool
 epsilon_to_units(double epsilon, double maximum, EpsilonUnits *units)
 {
-	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char		text[NUMBER_TEXT_SIZE];
 	uint64		scaled;
 	int			exponent;
 
@@ -49,8 +49,7 @@ epsilon_to_units(double epsilon, double maximum, EpsilonUnits *units)
 	if (!(epsilon >= EPSILON_MIN && epsilon <= maximum && epsilon <= EPSILON_MAX))
 		return false;
 
-	double_to_shortest_decimal_buf(epsilon, text);
-	scaled = parse_decimal(text, &exponent);
+	scaled = parse_decimal(number_text(epsilon, text), &exponent);
 	for (exponent += UNIT_DIGITS; exponent > 0; exponent--)
 		scaled *= 10;
 	for (; exponent < 0; exponent++)

@@ -16,13 +16,13 @@
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
-#include "common/shortest_dec.h"
 #include "executor/spi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "ledger/internal.h"
+#include "number_text.h"
 
 static SPIPlanPtr end_plan = NULL;
 static SPIPlanPtr drain_plan = NULL;
@@ -62,10 +62,9 @@ put_optional(StringInfo form, bool present, int64 number)
 static void
 put_double(StringInfo form, double number)
 {
-	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char		text[NUMBER_TEXT_SIZE];
 
-	double_to_shortest_decimal_buf(number, text);
-	put_text(form, text);
+	put_text(form, number_text(number, text));
 }
 
 static void

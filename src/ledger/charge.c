@@ -7,10 +7,10 @@
 #include <math.h>
 
 #include "common/int.h"
-#include "common/shortest_dec.h"
 
 #include "ledger/accountant.h"
 #include "ledger/charge.h"
+#include "number_text.h"
 
 #define EPSILON_UNITS_MAX	((EpsilonUnits) EPSILON_MAX * EPSILON_UNITS_PER_ONE)
 
@@ -109,7 +109,7 @@ print_part(const ChargePart *part, char *out, int room)
 char *
 charge_to_text(const Charge *charge, char buffer[CHARGE_TEXT_SIZE])
 {
-	char		delta[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char		delta[NUMBER_TEXT_SIZE];
 	int			length = 0;
 
 	if (!charge_is_valid(charge))
@@ -123,10 +123,8 @@ charge_to_text(const Charge *charge, char buffer[CHARGE_TEXT_SIZE])
 		length += print_part(&charge->part[i], buffer + length, CHARGE_TEXT_SIZE - length);
 	}
 	if (charge->delta > 0)
-	{
-		double_to_shortest_decimal_buf(charge->delta, delta);
-		snprintf(buffer + length, CHARGE_TEXT_SIZE - length, ", delta %s", delta);
-	}
+		snprintf(buffer + length, CHARGE_TEXT_SIZE - length, ", delta %s",
+				 number_text(charge->delta, delta));
 	return buffer;
 }
 

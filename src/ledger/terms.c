@@ -18,12 +18,12 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "common/shortest_dec.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/timestamp.h"
 
 #include "ledger/internal.h"
+#include "number_text.h"
 
 #define DEFAULT_PER_ANSWER	(EPSILON_UNITS_PER_ONE / 10)
 #define COMPARED_AT			(16 * RENYI_ORDER_ONE)	/* about the order of (1, 1e-6) */
@@ -321,10 +321,7 @@ terms_apply(Account *account, const LedgerGrant *grant, const Already *already,
 static char *
 double_text(double number)
 {
-	char	   *text = palloc(DOUBLE_SHORTEST_DECIMAL_LEN);
-
-	double_to_shortest_decimal_buf(number, text);
-	return text;
+	return number_text(number, palloc(NUMBER_TEXT_SIZE));
 }
 
 /* Everything that decides how much may be spent, and nothing that changes by spending. */

@@ -65,9 +65,8 @@ errors_create(const Candidates *candidates)
 
 /* ---------- counting ---------- */
 
-/* How many cuts are at or below x. */
-static int
-cell_of(const Grid *grid, double x)
+int
+grid_cell(const Grid *grid, double x)
 {
 	int			low = 0;
 	int			high = grid->ncuts;
@@ -115,7 +114,7 @@ errors_add(ErrorCounts *counts, const double *x, bool label, int64 weight)
 	else if (is_boxes(candidates))
 	{
 		for (int i = 0; i < candidates->width; i++)
-			cell = cell * (candidates->side[i].ncuts + 1) + cell_of(&candidates->side[i], x[i]);
+			cell = cell * (candidates->side[i].ncuts + 1) + grid_cell(&candidates->side[i], x[i]);
 		counts->cells[cell] += change;
 	}
 	else
@@ -125,7 +124,7 @@ errors_add(ErrorCounts *counts, const double *x, bool label, int64 weight)
 			const Grid *grid = &candidates->cuts[i];
 
 			if (grid->ncuts > 0)
-				counts->cells[cell + cell_of(grid, score_of(candidates, i, x))] += change;
+				counts->cells[cell + grid_cell(grid, score_of(candidates, i, x))] += change;
 			cell += grid->ncuts + 1;
 		}
 	}

@@ -5,6 +5,7 @@
  * candidates.c		grids of cuts, counting, building, one candidate in full
  * halfspaces.c		directions and offsets, packed by farthest-first traversal
  * candidate_errors.c	weighted errors of all candidates in one pass over rows
+ * cover_radius.c	what is proved of the distance to the nearest candidate
  *
  * Apart from mechanism.h so that unit tests can drive it alone.
  *
@@ -55,7 +56,7 @@ typedef struct Candidates
 	CandidateClass class;
 	int			width;
 	int64		count;
-	double		radius;			/* of the cover; see halfspaces.c on theirs */
+	double		radius;			/* of the cover, under its reference; halfspaces: found, not proved */
 
 	/* Thresholds, stumps, halfspaces: cuts of scores; candidates 0, 1 are constant. */
 	int			ndirections;
@@ -109,9 +110,12 @@ extern bool classifier_says(const Classifier *classifier, int width, const doubl
 /*
  * ---------- halfspaces.c ----------
  *
- * At most limit candidates; radius is what was measured on fresh halfspaces.
+ * At most limit candidates.  What holds of all halfspaces is not known: radius is
+ * the distance of the farthest of some fresh halfspaces, on fresh points.
  */
 #define MAX_HALFSPACES		2048
+#define FRESH_HALFSPACES	2048
+#define FRESH_POINTS		4096
 
 extern Candidates *halfspaces_build(const Reference *reference, int64 limit);
 
@@ -135,5 +139,28 @@ extern void errors_add(ErrorCounts *counts, const double *x, bool label, int64 w
 
 /* The error of every candidate. */
 extern int64 *errors_finish(ErrorCounts *counts);
+
+/* How many cuts are at or below x. */
+extern int	grid_cell(const Grid *grid, double x);
+
+/*
+ * ---------- cover_radius.c ----------
+ *
+ * Neither for halfspaces nor for finite classes.
+ */
+typedef struct RadiusCounts RadiusCounts;
+
+/* A bound on the radius under all rows that are added, with their weights. */
+extern RadiusCounts *radius_create(const Candidates *candidates, const bool *binary);
+extern void radius_add(RadiusCounts *counts, const double *x, int64 weight);
+extern double radius_finish(const RadiusCounts *counts, double total);
+
+/*
+ * What to add to the radius under a reference's rows to have that under the
+ * distribution from which the rows are independent draws, but with probability
+ * beta.
+ */
+extern double radius_beyond_reference(const Candidates *candidates, const Reference *reference,
+									  double beta);
 
 #endif							/* PRIVPRED_CANDIDATES_H */

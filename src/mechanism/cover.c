@@ -22,7 +22,6 @@
 #include "progress/progress.h"
 
 #define DEFAULT_ACCURACY	0.1
-#define DEFAULT_BETA		0.05
 
 /* Halfspaces of more numbers would take long to project rows on. */
 #define MAX_HALFSPACE_WIDTH 64
@@ -109,7 +108,7 @@ candidates_needed(const MechanismSpec *spec, const CoverDeclaration *declaration
 	if (class == CLASS_FINITE)
 		return spec->finite_class->nhypotheses;
 	if (class == CLASS_HALFSPACES)
-		return 4 * (spec->width + 1);	/* their radius is stated, not demanded */
+		return 4 * (spec->width + 1);	/* nothing is promised of them */
 	return candidates_count(class, &declaration->reference,
 							candidates_resolution_within(class, spec->width,
 														 declaration->plan.accuracy / 4));
@@ -143,7 +142,7 @@ declaration_read(const MechanismSpec *spec, bool own_features, CoverDeclaration 
 	read_class(spec, declaration);
 	declaration->own_features = own_features;
 	declaration->plan.epsilon = (double) spec->epsilon / EPSILON_UNITS_PER_ONE;
-	declaration->plan.beta = option_number(spec, "beta", DEFAULT_BETA, 1e-12, 0.5);
+	declaration->plan.beta = cover_beta(spec);
 	declaration->plan.realizable = option_flag(spec, "realizable", false);
 	declaration->binary = palloc_array(bool, spec->width);
 	for (int i = 0; i < spec->width; i++)
@@ -295,6 +294,46 @@ own_reference(const MechanismSpec *spec, UnitSource *units, Size memory, Referen
 	units->rewind(units);
 }
 
+/*
+ * The radius under all rows' features, each unit weighing the same as in the
+ * errors.  No label is looked at.
+ */
+static double
+own_radius(const MechanismSpec *spec, const Candidates *candidates, const bool *binary,
+		   UnitSource *units)
+{
+	RadiusCounts *counts = radius_create(candidates, binary);
+	double		nunits = 0;
+	int			most_rows = 0;
+	UnitRows	unit;
+
+	while (units->next(units, &unit))
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < unit.nrows; i++)
+			radius_add(counts, unit.x + (Size) i * spec->width, ERROR_ONE / unit.nrows);
+		nunits++;
+		most_rows = Max(most_rows, unit.nrows);
+	}
+	units->rewind(units);
+	/* Weights are rounded down, a unit's by less than its number of rows. */
+	return radius_finish(counts, nunits * ERROR_ONE) +
+		(double) most_rows / ERROR_ONE;
+}
+
+/* What is proved of all the class; of halfspaces, what was found. */
+static double
+radius_of(const MechanismSpec *spec, const CoverDeclaration *declaration,
+		  const Candidates *candidates, UnitSource *units)
+{
+	if (candidates->class == CLASS_FINITE || candidates->class == CLASS_HALFSPACES)
+		return candidates->radius;
+	if (declaration->own_features)
+		return own_radius(spec, candidates, declaration->binary, units);
+	return candidates->radius +
+		radius_beyond_reference(candidates, &declaration->reference, declaration->plan.beta);
+}
+
 /* ---------- training ---------- */
 
 static int64 *
@@ -324,49 +363,33 @@ count_errors(const MechanismSpec *spec, const Candidates *candidates, UnitSource
 	return errors_finish(counts);
 }
 
-/* For whom the accuracy is promised, in words. */
-static char *
-promise(const CoverDeclaration *declaration, const Released *released)
-{
-	if (declaration->own_features)
-		return pstrdup("on these rows");
-	if (declaration->class == CLASS_FINITE)
-		return pstrdup("whatever the features");
-	if (isinf(released->smoothness))
-		return pstrdup("for features with values of the reference alone");
-	return psprintf("for features at most %.3g times as dense as the reference anywhere",
-					released->smoothness);
-}
-
 /* Tells the owner what the candidates are good for: public, but for label_private. */
 static void
-report_cover(const MechanismSpec *spec, const CoverDeclaration *declaration,
-			 const Released *released)
+report_cover(const MechanismSpec *spec, const Released *released)
 {
 	ereport(NOTICE,
-			(errmsg("one of " INT64_FORMAT " candidates was chosen; they cover the class within %.3g",
-					released->candidates, released->radius),
-			 released->accuracy == 0 ?
-			 errdetail("That is too coarse to promise an accuracy of %g.", declaration->plan.accuracy) :
-			 errdetail("With " INT64_FORMAT " units or more, its error is within %.3g of the best in the class with probability %g, %s.",
-					   spec->declared_units, released->accuracy, 1 - declaration->plan.beta,
-					   promise(declaration, released))));
+			(errmsg("one of " INT64_FORMAT " candidates was chosen", released->candidates),
+			 errdetail("%s", released_promise(spec, released))));
 }
 
 static void
 release(const MechanismSpec *spec, const CoverDeclaration *declaration,
-		const Candidates *candidates, int64 index, Released *released)
+		const Candidates *candidates, double radius, int64 index, Released *released)
 {
-	double		smoothness = declaration->plan.accuracy / (4 * candidates->radius);
+	double		smoothness = declaration->plan.accuracy / (4 * radius);
 
 	memset(released, 0, sizeof(Released));
 	candidate_get(candidates, index, &released->classifier);
 	released->candidates = candidates->count;
-	released->radius = candidates->radius;
-	if (declaration->own_features)
+	released->radius = radius;
+	if (candidates->class == CLASS_HALFSPACES)
+	{
+		/* Nothing is proved, so nothing is promised. */
+	}
+	else if (declaration->own_features)
 	{
 		/* On the rows themselves: what the cover and the draw may lose. */
-		released->accuracy = candidates->radius + declaration->plan.accuracy / 4;
+		released->accuracy = radius + declaration->plan.accuracy / 4;
 	}
 	else if (smoothness >= 1)
 	{
@@ -393,6 +416,7 @@ train(const MechanismSpec *spec, UnitSource *units, Size memory, bool own_featur
 	Released	released;
 	int64	   *errors;
 	int64		limit;
+	double		radius;
 
 	declaration_read(spec, own_features, &declaration);
 	reference = declaration.reference;
@@ -404,11 +428,12 @@ train(const MechanismSpec *spec, UnitSource *units, Size memory, bool own_featur
 	progress_phase("making candidates", -1);
 	candidates = build_candidates(spec, &declaration, &reference, limit);
 	released_check_memory(errors_memory(candidates), memory);
+	radius = radius_of(spec, &declaration, candidates, units);
 	progress_phase_rows("counting errors", spec->declared_units);
 	errors = count_errors(spec, candidates, units);
-	release(spec, &declaration, candidates, cover_draw(spec->epsilon, candidates->count, errors),
-			&released);
-	report_cover(spec, &declaration, &released);
+	release(spec, &declaration, candidates, radius,
+			cover_draw(spec->epsilon, candidates->count, errors), &released);
+	report_cover(spec, &released);
 	return released_write(&released, spec->width);
 }
 

@@ -12,8 +12,8 @@
 #include "mechanism/drawn.h"
 #include "mutant.h"
 
-/* Samples of the units behind what evaluate() estimates. */
-#define ESTIMATE_SAMPLES	8
+/* Steps of a chunk's vote: a search. */
+#define CHUNK_STEPS		32
 
 DrawnModel *
 drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share q,
@@ -96,17 +96,27 @@ drawn_distribution(bool order_is_infinite, const MechanismModel *model, const do
 	DrawnModel *drawn = model->state;
 	double		alpha = drawn->alpha / SHARE_ONE;
 	int			one = class_of(model->spec, true);
+	int			draws = Max(model->estimate_draws, 1);
 	double		sum = 0;
 
-	for (int i = 0; i < ESTIMATE_SAMPLES; i++)
+	for (int i = 0; i < draws; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		stable_choose(drawn->sampler);
 		sum += drawn->chunks == NULL ? stable_probability(drawn->sampler, x) :
-			relabel_probability(drawn->sampler, drawn->chunks, drawn->kappa, x);
+			relabel_estimate(drawn->sampler, drawn->chunks, drawn->kappa, x);
 	}
-	probability[one] = alpha + (1 - 2 * alpha) * sum / ESTIMATE_SAMPLES;
+	probability[one] = alpha + (1 - 2 * alpha) * sum / draws;
 	probability[1 - one] = 1 - probability[one];
+}
+
+double
+drawn_estimate_steps(const MechanismModel *model)
+{
+	const DrawnModel *drawn = model->state;
+
+	return stable_steps(drawn->sampler) +
+		(drawn->chunks != NULL ? (double) CHUNK_STEPS * chunks_count(drawn->chunks) : 0);
 }
 
 int

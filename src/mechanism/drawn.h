@@ -40,6 +40,7 @@ extern int	drawn_answer(const LedgerReceipt *receipt, const MechanismModel *mode
 						 const double *x);
 extern void drawn_distribution(bool order_is_infinite, const MechanismModel *model,
 							   const double *x, double *probability);
+extern double drawn_estimate_steps(const MechanismModel *model);
 extern int	drawn_majority(const MechanismModel *model, const double *x);
 
 #endif							/* PRIVPRED_DRAWN_H */

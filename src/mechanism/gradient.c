@@ -19,6 +19,7 @@
 #include "learner/predictor_format.h"
 #include "mechanism/gradient.h"
 #include "mutant.h"
+#include "number_text.h"
 
 #define STATE_MAGIC			"PPGR"
 #define STATE_VERSION		1
@@ -356,8 +357,9 @@ gradient_distribution(bool order_is_infinite, const MechanismModel *model, const
 static void
 append_number(StringInfo json, double number)
 {
-	appendStringInfoString(json, DatumGetCString(DirectFunctionCall1(float8out,
-																	 Float8GetDatum(number))));
+	char		text[NUMBER_TEXT_SIZE];
+
+	appendStringInfoString(json, number_text(number, text));
 }
 
 /*

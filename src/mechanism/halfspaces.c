@@ -10,9 +10,11 @@
  * After k steps the candidates are an r-packing and an r-cover of the family for
  * the same r, the last distance, which is what Chaudhuri and Hsu ask for.
  *
- * The family is not the class, so the radius that is reported is measured on
- * halfspaces outside it: the largest distance found.  Everything here is public
- * and the same in every run: its pseudo-random numbers hide nothing.
+ * The family is not the class, and the points on which its members are compared
+ * are few, so nothing is proved of all halfspaces.  What is reported is the
+ * largest distance found, of halfspaces and on points that had no part in the
+ * choice: an observation.  Everything here is public and the same in every run:
+ * its pseudo-random numbers hide nothing.
  */
 #include "postgres.h"
 
@@ -28,7 +30,6 @@
 #define PROBES			512		/* points on which halfspaces are compared */
 #define PROBE_WORDS		(PROBES / 64)
 #define FAMILY			8192	/* halfspaces to choose from, about */
-#define FRESH			2048	/* halfspaces to measure the radius on */
 #define PLANE_DIRECTIONS 128	/* of the half circle */
 #define SPACE_STEPS		9		/* along each edge of the half cube: 243 directions */
 #define RANDOM_DIRECTIONS 512
@@ -79,12 +80,12 @@ public_bell(uint64 *seed)
 /* ---------- the reference, as a few points ---------- */
 
 static double *
-make_probes(const Reference *reference, uint64 *seed)
+make_points(const Reference *reference, int count, uint64 *seed)
 {
 	int			width = reference->width;
-	double	   *probe = palloc_array(double, PROBES * (Size) width);
+	double	   *point = palloc_array(double, count * (Size) width);
 
-	for (int i = 0; i < PROBES; i++)
+	for (int i = 0; i < count; i++)
 	{
 		int64		row = reference->npoints > 0 ? public_bits(seed) % reference->npoints : 0;
 
@@ -96,10 +97,10 @@ make_probes(const Reference *reference, uint64 *seed)
 				x = reference->x[row * width + j];
 			else if (reference->binary[j])
 				x = x < 0.5 ? 0 : 1;
-			probe[i * (Size) width + j] = x;
+			point[i * (Size) width + j] = x;
 		}
 	}
-	return probe;
+	return point;
 }
 
 static void
@@ -124,13 +125,13 @@ label_probes(const double *score, double offset, uint64 *labels)
 
 /* A halfspace and its complement are both candidates: the nearer counts. */
 static int
-distance(const uint64 *a, const uint64 *b)
+distance(const uint64 *a, const uint64 *b, int words)
 {
 	int			differ = 0;
 
-	for (int i = 0; i < PROBE_WORDS; i++)
+	for (int i = 0; i < words; i++)
 		differ += pg_popcount64(a[i] ^ b[i]);
-	return Min(differ, PROBES - differ);
+	return Min(differ, 64 * words - differ);
 }
 
 /* ---------- directions ---------- */
@@ -238,7 +239,7 @@ static void
 make_family(const Reference *reference, uint64 *seed, Family *family)
 {
 	family->width = reference->width;
-	family->probe = make_probes(reference, seed);
+	family->probe = make_points(reference, PROBES, seed);
 	make_directions(family, seed);
 	make_members(family);
 }
@@ -267,7 +268,8 @@ thin(const Family *family, int count, bool *chosen)
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < n; i++)
 		{
-			nearest[i] = Min(nearest[i], distance(last, family->labels + (Size) i * PROBE_WORDS));
+			nearest[i] = Min(nearest[i], distance(last, family->labels + (Size) i * PROBE_WORDS,
+												  PROBE_WORDS));
 			if (nearest[i] > nearest[farthest])
 				farthest = i;
 		}
@@ -279,33 +281,76 @@ thin(const Family *family, int count, bool *chosen)
 	pfree(nearest);
 }
 
-/* The largest distance of a fresh halfspace, through a random probe, to the chosen ones. */
-static double
-measure_radius(const Family *family, const bool *chosen, uint64 *seed)
+/* ---------- what is found of the radius ---------- */
+
+#define FRESH_WORDS		(FRESH_POINTS / 64)
+
+/* Labels of the fresh points by a halfspace. */
+static void
+label_points(int width, const double *points, const double *direction, double offset,
+			 uint64 *labels)
 {
-	int			n = family->ndirections * family->noffsets;
-	double	   *direction = palloc_array(double, family->width);
-	double		score[PROBES];
-	uint64		labels[PROBE_WORDS];
-	uint64		nothing[PROBE_WORDS] = {0};
+	memset(labels, 0, FRESH_WORDS * sizeof(uint64));
+	for (int i = 0; i < FRESH_POINTS; i++)
+	{
+		double		score = 0;
+
+		for (int j = 0; j < width; j++)
+			score += direction[j] * points[i * (Size) width + j];
+		if (score >= offset)
+			bits_add(labels, i);
+	}
+}
+
+static uint64 *
+label_chosen(const Candidates *candidates, const double *points, int *count)
+{
+	uint64	   *labels = palloc_array(uint64, (candidates->count / 2) * (Size) FRESH_WORDS);
+
+	memset(labels, 0, FRESH_WORDS * sizeof(uint64));	/* a constant */
+	*count = 1;
+	for (int i = 0; i < candidates->ndirections; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int j = 0; j < candidates->cuts[i].ncuts; j++)
+			label_points(candidates->width, points,
+						 candidates->direction + i * (Size) candidates->width,
+						 candidates->cuts[i].cut[j], labels + (Size) (*count)++ * FRESH_WORDS);
+	}
+	return labels;
+}
+
+static double
+found_radius(const Candidates *candidates, const Reference *reference, uint64 *seed)
+{
+	int			width = candidates->width;
+	double	   *points = make_points(reference, FRESH_POINTS, seed);
+	double	   *direction = palloc_array(double, width);
+	uint64		labels[FRESH_WORDS];
+	uint64	   *chosen;
+	int			nchosen;
 	int			worst = 0;
 
-	for (int i = 0; i < FRESH; i++)
+	chosen = label_chosen(candidates, points, &nchosen);
+	for (int i = 0; i < FRESH_HALFSPACES; i++)
 	{
-		int			nearest;
+		const double *through = points + (public_bits(seed) % FRESH_POINTS) * (Size) width;
+		double		offset = 0;
+		int			nearest = FRESH_POINTS;
 
 		CHECK_FOR_INTERRUPTS();
-		random_direction(direction, family->width, seed);
-		project(family, direction, score);
-		label_probes(score, score[public_bits(seed) % PROBES], labels);
-		nearest = distance(labels, nothing);
-		for (int j = 0; j < n && nearest > worst; j++)
-			if (chosen[j])
-				nearest = Min(nearest, distance(labels, family->labels + (Size) j * PROBE_WORDS));
+		random_direction(direction, width, seed);
+		for (int j = 0; j < width; j++)
+			offset += direction[j] * through[j];
+		label_points(width, points, direction, offset, labels);
+		for (int j = 0; j < nchosen && nearest > worst; j++)
+			nearest = Min(nearest, distance(labels, chosen + (Size) j * FRESH_WORDS, FRESH_WORDS));
 		worst = Max(worst, nearest);
 	}
+	pfree(chosen);
 	pfree(direction);
-	return (double) worst / PROBES;
+	pfree(points);
+	return (double) worst / FRESH_POINTS;
 }
 
 Candidates *
@@ -337,7 +382,7 @@ halfspaces_build(const Reference *reference, int64 limit)
 		shapes += grid->ncuts;
 	}
 	result->count = 2 * shapes;
-	result->radius = measure_radius(&family, chosen, &seed);
+	result->radius = found_radius(result, reference, &seed);
 	pfree(family.probe);
 	pfree(family.labels);
 	pfree(family.offset);

@@ -217,6 +217,24 @@ hypotheses_blocks(HypothesisSpace *space)
 	return plane_blocks(space->plane);
 }
 
+double
+hypotheses_steps(const HypothesisSpace *space, double share)
+{
+	double		chosen = share * space->units->nrows;
+	double		steps = 0;
+
+	if (space->plane != NULL)
+		return (chosen + 1) * (plane_points(space->plane) + 1);
+	for (int i = 0; i < space->ncolumns; i++)
+	{
+		double		values = Min(chosen, space->columns[i].nvalues);
+
+		steps += chosen + space->columns[i].nvalues / 64 + 1 +
+			(space->class == HYPOTHESES_INTERVAL ? values * values : 2 * values);
+	}
+	return steps;
+}
+
 /* ---------- stumps: never; from a_i on; below a_i but for the least ---------- */
 
 static int32

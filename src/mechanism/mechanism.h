@@ -93,6 +93,7 @@ typedef struct MechanismModel
 	const Ensemble *ensemble;	/* NULL unless the mechanism asks teachers */
 	bool		gaussian_noise; /* of votes, at finite orders: vote_noise_is_gaussian() */
 	const int32 *votes;			/* teachers' on the very x, if they are counted already */
+	int			estimate_draws; /* behind distribution(), if that is an estimate; 0: one */
 	void	   *state;			/* what load() made, else NULL */
 } MechanismModel;
 
@@ -198,7 +199,12 @@ typedef struct Mechanism
 	/* The same for either value of the option "noise", at a finite order; NULL: it has none. */
 	void		(*noise_distribution) (bool gaussian, const MechanismModel *model,
 									   const double *x, double *probability);
-	bool		distribution_is_estimate;	/* drawn, not exact: its mean is */
+
+	/*
+	 * distribution() is an estimate, drawn, whose mean is right: steps that one
+	 * draw takes, about.  NULL: it is exact.  Then it is the same at all orders.
+	 */
+	double		(*estimate_steps) (const MechanismModel *model);
 	/* The plain answer without noise. */
 	int			(*majority) (const MechanismModel *model, const double *x);
 

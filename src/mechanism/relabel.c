@@ -143,6 +143,6 @@ const Mechanism relabel_mechanism = {
 	.load = relabel_load,
 	.answer = drawn_answer,
 	.distribution = drawn_distribution,
-	.distribution_is_estimate = true,
+	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
 };

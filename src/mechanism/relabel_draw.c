@@ -65,6 +65,12 @@ chunks_prepare(Chunks *chunks, int feature)
 	pfree(next);
 }
 
+int
+chunks_count(const Chunks *chunks)
+{
+	return chunks->nchunks;
+}
+
 static int32
 count_below(const double *values, int32 n, double bound)
 {
@@ -162,4 +168,13 @@ relabel_probability(StableSampler *sampler, const Chunks *chunks, EpsilonUnits k
 	Question	question = {chunks, kappa, x};
 
 	return stable_expectation(sampler, answer_probability, &question);
+}
+
+double
+relabel_estimate(StableSampler *sampler, const Chunks *chunks, EpsilonUnits kappa, const double *x)
+{
+	Question	question = {chunks, kappa, x};
+	Hypothesis	stump = stable_draw_chosen(sampler);
+
+	return answer_probability(&stump, &question);
 }

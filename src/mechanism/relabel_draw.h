@@ -28,8 +28,15 @@ extern int32 chunks_vote(const Chunks *chunks, const IntervalHypothesis *stump, 
 extern bool relabel_draw(StableSampler *sampler, const Chunks *chunks, EpsilonUnits kappa,
 						 const double *x);
 
-/* The probability of 1, given T; not private. */
+extern int	chunks_count(const Chunks *chunks);
+
+/*
+ * The probability of 1; not private.  Given T, from all of H_T; and given T and a
+ * stump that is drawn from it, which costs less and is the former in the mean.
+ */
 extern double relabel_probability(StableSampler *sampler, const Chunks *chunks,
 								  EpsilonUnits kappa, const double *x);
+extern double relabel_estimate(StableSampler *sampler, const Chunks *chunks, EpsilonUnits kappa,
+							   const double *x);
 
 #endif							/* PRIVPRED_RELABEL_DRAW_H */

@@ -25,7 +25,7 @@ typedef struct Released
 
 	/* What may be said about it: all public. */
 	int64		candidates;		/* how many there were; 0: not fixed beforehand */
-	double		radius;			/* of the cover they are */
+	double		radius;			/* of the cover they are: proved, but for halfspaces */
 	double		accuracy;		/* 0: not promised */
 	double		smoothness;		/* how much denser than the reference; 0: says nothing */
 } Released;
@@ -43,6 +43,10 @@ extern Released *released_read(const MechanismSpec *spec, bytea *state);
 
 /* The point that x is, or -1. */
 extern int	released_point(bool points_are_columns, int npoints, int width, const double *x);
+
+/* cover_promise.c: the option "beta", and what is promised of a released classifier, as a sentence. */
+extern double cover_beta(const MechanismSpec *spec);
+extern char *released_promise(const MechanismSpec *spec, const Released *released);
 
 /* The functions of a mechanism that has a Released as its state. */
 extern void *released_load(const MechanismSpec *spec, bytea *state);

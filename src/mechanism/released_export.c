@@ -7,19 +7,18 @@
 #include <math.h>
 
 #include "utils/builtins.h"
-#include "utils/float.h"
 #include "utils/json.h"
 
 #include "mechanism/released.h"
+#include "number_text.h"
 
 /* JSON has no infinities: null is no bound. */
 static void
 append_number(StringInfo json, double number)
 {
-	if (isfinite(number))
-		appendStringInfoString(json, float8out_internal(number));
-	else
-		appendStringInfoString(json, "null");
+	char		text[NUMBER_TEXT_SIZE];
+
+	appendStringInfoString(json, isfinite(number) ? number_text(number, text) : "null");
 }
 
 static void
@@ -180,12 +179,18 @@ released_export(const MechanismModel *model)
 	if (released->candidates > 0)
 	{
 		appendStringInfo(&json, ", \"candidates\": " INT64_FORMAT, released->candidates);
-		append_member(&json, "cover_radius", released->radius);
+		append_member(&json, classifier->class == CLASS_HALFSPACES ? "farthest_found" : "cover_radius",
+					  released->radius);
 	}
 	if (released->accuracy > 0)
 		append_member(&json, "accuracy", released->accuracy);
 	if (released->smoothness > 0)
 		append_member(&json, "smoothness", released->smoothness);
+	if (released->candidates > 0)
+	{
+		appendStringInfoString(&json, ", \"promise\": ");
+		escape_json(&json, released_promise(model->spec, released));
+	}
 	appendStringInfoChar(&json, '}');
 	return json.data;
 }

@@ -206,7 +206,7 @@ const Mechanism stable_flip_mechanism = {
 	.load = stable_flip_load,
 	.answer = drawn_answer,
 	.distribution = drawn_distribution,
-	.distribution_is_estimate = true,
+	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
 };
 
@@ -222,6 +222,6 @@ const Mechanism stable_mechanism = {
 	.load = stable_load,
 	.answer = drawn_answer,
 	.distribution = drawn_distribution,
-	.distribution_is_estimate = true,
+	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
 };

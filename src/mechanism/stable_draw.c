@@ -256,6 +256,15 @@ stable_probability(StableSampler *sampler, const double *x)
 	return stable_expectation(sampler, says, x);
 }
 
+/* A coin for each unit; H_T is listed for its least error, its weights and a few proposals. */
+double
+stable_steps(const StableSampler *sampler)
+{
+	double		share = sampler->q / SHARE_ONE;
+
+	return sampler->units->nunits + 4 * hypotheses_steps(sampler->space, share);
+}
+
 Hypothesis
 stable_best(StableSampler *sampler)
 {

@@ -59,6 +59,9 @@ typedef double (*HypothesisFunction) (const Hypothesis *hypothesis, const void *
 extern double stable_expectation(StableSampler *sampler, HypothesisFunction function,
 								 const void *argument);
 
+/* Steps that T, going through H_T and one draw from it take, about. */
+extern double stable_steps(const StableSampler *sampler);
+
 /* Not private: the first of the hypotheses with the fewest errors, T being all units. */
 extern Hypothesis stable_best(StableSampler *sampler);
 

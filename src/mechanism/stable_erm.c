@@ -16,6 +16,7 @@
 #include "mechanism/erm.h"
 #include "mechanism/erm_rows.h"
 #include "mechanism/mechanism.h"
+#include "number_text.h"
 
 #define STATE_FORMAT	0x45524d31	/* "ERM1" */
 
@@ -333,10 +334,12 @@ stable_erm_answers_at(const MechanismSpec *spec)
 static char *
 stable_erm_answers_at_if(const MechanismModel *model)
 {
+	char		lambda[NUMBER_TEXT_SIZE];
+
 	if (option_given(model->spec, "lambda"))
 		return NULL;
-	return psprintf("with option \"lambda\": %.15g, as this model has it",
-					((StableErm *) model->state)->problem.lambda);
+	return psprintf("with option \"lambda\": %s, as this model has it",
+					number_text(((StableErm *) model->state)->problem.lambda, lambda));
 }
 
 static double

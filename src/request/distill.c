@@ -72,18 +72,9 @@ check_public(Oid relid, const FeatureSpec *features)
 	LockRelationOid(relid, AccessShareLock);
 	(void) relation_sql_name(relid);
 	for (int i = 0; i < features->nfeatures; i++)
-		if (get_attnum(relid, features->features[i].name) <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" does not exist",
-							features->features[i].name, get_rel_name(relid)),
-					 errhint("Public rows need all features of the model, under the same names; a view can rename them.")));
-	if (relation_is_protected(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("relation \"%s\" is protected, not public", get_rel_name(relid)),
-				 errdetail("What a student learns from its rows would not be charged to their owners' budgets."),
-				 errhint("Take rows that are anybody's to see, such as synthetic ones.")));
+		require_column(relid, features->features[i].name,
+					   "Public rows need all features of the model, under the same names; a view can rename them.");
+	check_public_rows(relid, "What a student learns from its rows would be charged to nobody's budget.");
 }
 
 /* It would run code that the caller has chosen as the owner of the relation. */

@@ -12,14 +12,17 @@
 
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "catalog/store.h"
+#include "mechanism/estimate_plan.h"
 #include "progress/progress.h"
 #include "request/train.h"
+#include "sampler/sampler.h"
 
 #define ROWS_PER_FETCH 1000
 
@@ -64,6 +67,8 @@ typedef struct Tally
 	int32	   *votes;
 	const double *x;			/* encoded */
 	int64		rows;
+	EstimatePlan plan;			/* if all is estimated */
+	bool		sampled;		/* not all rows are asked about */
 
 	/* classes, and bins of a number */
 	double	   *probability;
@@ -146,7 +151,9 @@ tally_point(Tally *tally, Point *point, const Truth *truth, double plain)
 
 	for (int account = 0; account < ACCOUNTS; account++)
 	{
-		if (record->spec.nclasses > 0)
+		/* Estimates are drawn once for both: they are the same. */
+		if (record->spec.nclasses > 0 &&
+			(account == PURE || record->mechanism->estimate_steps == NULL))
 			record->mechanism->distribution(account == PURE, &point->model, tally->x,
 											tally->probability);
 		if (truth->has_class)
@@ -267,7 +274,7 @@ remark_on(const Tally *tally)
 
 	if (mechanism->charge_kind == CHARGE_ONCE)
 		return "charged once, at this epsilon; for another it must be trained anew";
-	if (mechanism->distribution_is_estimate)
+	if (mechanism->estimate_steps != NULL)
 		return "estimated by drawing; for another epsilon it must be trained anew";
 	if (mechanism->answers_at == NULL)
 		return "for another epsilon it must be trained anew";
@@ -287,7 +294,9 @@ summarise(const Tally *tally)
 		most = Max(most, tally->of_class[i]);
 	result->record = record;
 	result->rows = rows;
-	result->exact = !record->mechanism->distribution_is_estimate;
+	result->exact = record->mechanism->estimate_steps == NULL;
+	result->margin = result->exact ? 0 :
+		estimate_margin(rows, tally->plan.draws, tally->sampled);
 	result->has_noises = record->mechanism->noise_distribution != NULL;
 	result->has_classes = record->spec.nclasses > 0;
 	result->has_numbers = record->spec.nclasses == 0 || record->nbins > 0;
@@ -380,6 +389,21 @@ check_evaluable(const ModelRecord *record)
 				 errhint("Evaluate a model of mechanism \"vote\" with the same teachers.")));
 }
 
+/* Said before the query would, which nobody outside has seen. */
+static void
+check_test_columns(const ModelRecord *record, Oid test_relation)
+{
+	static const char *const hint = "Rows to evaluate on need the model's label and all its "
+		"features, under the same names; a view can rename them.";
+
+	/* It is there until the figures are. */
+	LockRelationOid(test_relation, AccessShareLock);
+	(void) relation_sql_name(test_relation);
+	require_column(test_relation, record->label, hint);
+	for (int i = 0; i < record->features->nfeatures; i++)
+		require_column(test_relation, record->features->features[i].name, hint);
+}
+
 static void
 tally_begin(Tally *tally, const EpsilonUnits *asked, int count)
 {
@@ -399,6 +423,50 @@ tally_begin(Tally *tally, const EpsilonUnits *asked, int count)
 		set_point(tally, &tally->points[i], epsilons[i]);
 }
 
+/* ---------- rows ---------- */
+
+static int64
+count_rows(Oid test_relation)
+{
+	bool		isnull;
+
+	SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", relation_sql_name(test_relation)),
+				true, 0);
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+}
+
+/* How many rows there are, and how many of them will be asked about. */
+static int64
+plan_rows(Tally *tally, Oid test_relation)
+{
+	const Mechanism *mechanism = tally->model->record->mechanism;
+	int64		rows;
+
+	if (mechanism->estimate_steps == NULL)
+		return (int64) estimated_rows(relation_sql_name(test_relation));
+	rows = count_rows(test_relation);
+	tally->plan = estimate_plan(rows, mechanism->estimate_steps(&tally->own->model));
+	tally->sampled = tally->plan.rows < rows;
+	for (int i = 0; i < tally->npoints; i++)
+		tally->points[i].model.estimate_draws = tally->plan.draws;
+	return rows;
+}
+
+/*
+ * Is the next of the rows that are left one of the sample?  Each set of the
+ * planned size is equally likely.
+ */
+static bool
+take_row(const Tally *tally, int64 left, int64 *wanted)
+{
+	if (!tally->sampled)
+		return true;
+	if (left <= 0 || (int64) sample_uniform(left) >= *wanted)
+		return false;
+	(*wanted)--;
+	return true;
+}
+
 /* All rows once, in memory for one of them. */
 static void
 tally_rows(Tally *tally, TrainingQuery *query, Oid test_relation)
@@ -407,11 +475,15 @@ tally_rows(Tally *tally, TrainingQuery *query, Oid test_relation)
 	CatalogSession session;
 	Portal		portal;
 	uint64		count;
+	int64		left;
+	int64		wanted;
 
 	caller_begin(&session);
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "privpred test row",
 										ALLOCSET_DEFAULT_SIZES);
-	progress_phase("evaluating rows", (int64) estimated_rows(relation_sql_name(test_relation)));
+	left = plan_rows(tally, test_relation);
+	wanted = tally->plan.rows;
+	progress_phase("evaluating rows", tally->sampled ? wanted : left);
 	portal = SPI_cursor_open_with_args(NULL, query->text.data, TRAINING_PARAMETERS, query->types,
 									   query->values, NULL, true, CURSOR_OPT_NO_SCROLL);
 	do
@@ -426,7 +498,8 @@ tally_rows(Tally *tally, TrainingQuery *query, Oid test_relation)
 			MemoryContext caller = MemoryContextSwitchTo(row_context);
 
 			CHECK_FOR_INTERRUPTS();
-			tally_row(tally, rows->vals[i], rows->tupdesc);
+			if (take_row(tally, left--, &wanted))
+				tally_row(tally, rows->vals[i], rows->tupdesc);
 			MemoryContextSwitchTo(caller);
 			MemoryContextReset(row_context);
 			progress_update(tally->rows);
@@ -446,6 +519,7 @@ request_evaluate(const char *name, Oid test_relation, const EpsilonUnits *epsilo
 	tally.model = model_cache_get(name, CurrentMemoryContext);
 	check_relation_owner(tally.model->record->relid);
 	check_evaluable(tally.model->record);
+	check_test_columns(tally.model->record, test_relation);
 	progress_begin(name, tally.model->record->relid);
 	tally_begin(&tally, epsilons, count);
 	training_query_begin(&query, tally.model->record);

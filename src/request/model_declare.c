@@ -16,6 +16,7 @@
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
+#include "number_text.h"
 #include "request/train.h"
 #include "sampler/sampler.h"
 
@@ -285,10 +286,14 @@ declare_bins(JsonbValue *bins, ModelRecord *model)
 	model->spec.nclasses = model->nbins;
 	model->spec.classes = palloc_array(char *, model->nbins);
 	for (int i = 0; i < model->nbins; i++)
-		model->spec.classes[i] = psprintf("[%s,%s%c",
-										  DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(model->bin_edges[i]))),
-										  DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(model->bin_edges[i + 1]))),
+	{
+		char		low[NUMBER_TEXT_SIZE];
+		char		high[NUMBER_TEXT_SIZE];
+
+		model->spec.classes[i] = psprintf("[%s,%s%c", number_text(model->bin_edges[i], low),
+										  number_text(model->bin_edges[i + 1], high),
 										  i == model->nbins - 1 ? ']' : ')');
+	}
 }
 
 /* Classes, bins of a number, or a number. */

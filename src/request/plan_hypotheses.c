@@ -9,6 +9,7 @@
 
 #include "mechanism/cover_plan.h"
 #include "mechanism/solve.h"
+#include "number_text.h"
 #include "request/plan.h"
 
 /*
@@ -298,6 +299,7 @@ littlestone_price(const PlanQuestion *question, PlanResult *result)
 	RenyiGrant	grant = {.epsilon = question->epsilon, .delta = question->delta, .once = true};
 	EpsilonUnits half = question->epsilon / 4;
 	RenyiPlan	plan;
+	char		delta[NUMBER_TEXT_SIZE];
 
 	/* Half of epsilon at most, so that a finite order may pay, too. */
 	grant.finite.part[0].shape = CHARGE_PURE;
@@ -315,8 +317,8 @@ littlestone_price(const PlanQuestion *question, PlanResult *result)
 	(void) plan_price_once(question, result);
 	result->epsilon = 2 * half;
 	result->total_delta = question->delta;
-	result->options = psprintf("{\"delta\": %g, \"points\": %d}", littlestone_delta(question),
-							   LITTLESTONE_POINTS);
+	result->options = psprintf("{\"delta\": %s, \"points\": %d}",
+							   number_text(littlestone_delta(question), delta), LITTLESTONE_POINTS);
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "mechanism/gradient_noise.h"
+#include "number_text.h"
 #include "request/plan.h"
 
 #define GRADIENT_STEPS	100		/* the mechanism's default */
@@ -26,9 +27,11 @@ gradient_unsuitable(const PlanQuestion *question)
 static bool
 gradient_price(const PlanQuestion *question, PlanResult *result)
 {
+	char		delta[NUMBER_TEXT_SIZE];
+
 	(void) plan_price_once(question, result);
 	result->total_delta = question->delta;
-	result->options = psprintf("{\"delta\": %g}", Min(question->delta, 0.1));
+	result->options = psprintf("{\"delta\": %s}", number_text(Min(question->delta, 0.1), delta));
 	return true;
 }
 

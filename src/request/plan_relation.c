@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 
 #include "catalog/store.h"
+#include "number_text.h"
 #include "request/plan.h"
 #include "request/train.h"
 
@@ -239,7 +240,8 @@ json_text(const char *text)
 static char *
 json_number(double value, Oid type)
 {
-	return time_type_ok(type) ? json_text(time_to_text(value, type)) : psprintf("%.15g", value);
+	return time_type_ok(type) ? json_text(time_to_text(value, type)) :
+		number_text(value, palloc(NUMBER_TEXT_SIZE));
 }
 
 static void
@@ -365,10 +367,11 @@ read_columns(PlanRelation *plan, Relation relation, AttrNumber label, const Bitm
 	{
 		Form_pg_attribute column = TupleDescAttr(columns, i - 1);
 		ColumnFacts facts;
-		Oid			type = getBaseType(column->atttypid);
+		Oid			type;
 
 		if (column->attisdropped || bms_is_member(i, unit))
 			continue;
+		type = getBaseType(column->atttypid);
 		facts = column_facts(relation, i);
 		if (i == label)
 		{

@@ -8,6 +8,7 @@
 #include "utils/json.h"
 
 #include "ledger/accountant.h"
+#include "number_text.h"
 #include "request/plan.h"
 
 static void
@@ -16,6 +17,14 @@ append_epsilon(StringInfo text, const char *before, EpsilonUnits units)
 	char		buffer[EPSILON_TEXT_SIZE];
 
 	appendStringInfo(text, "%s%s", before, epsilon_to_text(units, buffer));
+}
+
+static void
+append_number(StringInfo text, const char *before, double number)
+{
+	char		buffer[NUMBER_TEXT_SIZE];
+
+	appendStringInfo(text, "%s%s", before, number_text(number, buffer));
 }
 
 /* The mechanism that create_model is told: students are made of a vote. */
@@ -51,6 +60,16 @@ append_literal(StringInfo text, const char *value)
 	appendStringInfoString(text, quote_literal_cstr(value));
 }
 
+/* A name in a comment, which a line break would end. */
+static void
+append_name_in_comment(StringInfo text, const char *name)
+{
+	if (strpbrk(name, "\n\r") != NULL)
+		escape_json(text, name);
+	else
+		appendStringInfoString(text, quote_identifier(name));
+}
+
 /* What the catalog does not tell and somebody must fill in. */
 static void
 append_gaps(StringInfo text, const PlanRelation *relation)
@@ -70,8 +89,8 @@ append_gaps(StringInfo text, const PlanRelation *relation)
 	{
 		if (relation->columns[i].declaration != NULL)
 			continue;
-		appendStringInfo(text, "%s%s", listed ? ", " : "-- left out, as the table declares no bounds or levels for them: ",
-						 quote_identifier(relation->columns[i].name));
+		appendStringInfoString(text, listed ? ", " : "-- left out, as the table declares no bounds or levels for them: ");
+		append_name_in_comment(text, relation->columns[i].name);
 		listed = true;
 	}
 	if (listed)
@@ -166,7 +185,7 @@ append_grant(StringInfo text, const PlanQuestion *question, const char *table)
 					 quote_literal_cstr(table));
 	append_epsilon(text, ", epsilon => ", question->epsilon);
 	if (question->delta > 0)
-		appendStringInfo(text, ", delta => %.15g", question->delta);
+		append_number(text, ", delta => ", question->delta);
 	appendStringInfoString(text, ");\n");
 }
 
@@ -191,7 +210,8 @@ plan_statements(const PlanQuestion *question, const PlanResult *result)
 		appendStringInfo(&text, "SELECT privpred.open_stream(%s, unstable => %d",
 						 quote_literal_cstr(model), result->unstable);
 		append_epsilon(&text, ", epsilon => ", result->stream_epsilon);
-		appendStringInfo(&text, ", delta => %.15g);\n", result->stream_delta);
+		append_number(&text, ", delta => ", result->stream_delta);
+		appendStringInfoString(&text, ");\n");
 	}
 	if (result->labels > 0)
 	{

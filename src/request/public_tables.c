@@ -4,8 +4,8 @@
  *
  * They are read when a model is declared or trained, never for an answer, with
  * the rights of the protected relation's owner.  What they hold is taken for
- * public, so a protected table is refused; a view or a copy of one cannot be
- * told, and is the owner's to know.
+ * public, so whatever shares rows with a protected table is refused, each time;
+ * a copy of one cannot be told, and is the owner's to know.
  */
 #include "postgres.h"
 
@@ -70,24 +70,19 @@ public_relation(const char *option, const char *name)
 				 errmsg("option \"%s\" must name a table with its schema", option),
 				 errhint("Write \"schema.table\".")));
 	relid = RangeVarGetRelid(makeRangeVarFromNameList(names), AccessShareLock, false);
-	if (relation_is_protected(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("relation \"%s\" is protected", get_rel_name(relid)),
-				 errdetail("Option \"%s\" makes the contents of a table public.", option),
-				 errhint("Name a table without protected rows.")));
+	check_public_rows(relid, psprintf("Option \"%s\" makes the contents of a table public.", option));
 	return relid;
 }
 
-static void
-require_column(Oid relid, const char *column, const char *purpose)
+void
+require_column(Oid relid, const char *column, const char *hint)
 {
 	if (get_attnum(relid, column) <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
 						get_rel_name(relid)),
-				 errhint("%s", purpose)));
+				 errhint("%s", hint)));
 }
 
 /* ---------- finite classes ---------- */

@@ -135,6 +135,7 @@ typedef struct Evaluation
 	const ModelRecord *record;
 	int64		rows;
 	bool		exact;			/* else the expectations are estimates */
+	double		margin;			/* that accuracies may be off by, with ESTIMATE_CONFIDENCE */
 	bool		has_classes;
 	bool		has_numbers;	/* or bins of them */
 	bool		has_noises;		/* the mechanism has a choice at finite orders */

@@ -48,6 +48,9 @@ extern Jsonb *learner_options(const ModelRecord *model);
 /* Reads the public tables that options name, as the owner of the relation. */
 extern void declare_public_tables(ModelRecord *model);
 
+/* Raises 42703 with a hint unless the relation has the column. */
+extern void require_column(Oid relid, const char *column, const char *hint);
+
 /* train.c: parameters of queries over the protected relation r */
 
 typedef enum TrainingParameter

@@ -3,7 +3,7 @@
  *		Candidates cover their classes, errors are right, and the selection is
  *		private for all small tables; wrong selections are caught.
  *
- * sources: src/mechanism/candidates.c src/mechanism/sort.c src/mechanism/candidate_errors.c src/mechanism/halfspaces.c src/mechanism/cover_draw.c src/mechanism/cover_plan.c
+ * sources: src/mechanism/candidates.c src/mechanism/sort.c src/mechanism/candidate_errors.c src/mechanism/halfspaces.c src/mechanism/cover_radius.c src/mechanism/cover_draw.c src/mechanism/cover_plan.c
  */
 #include "postgres.h"
 
@@ -245,7 +245,8 @@ test_covers(void)
 	ok(covered_within(candidates, 900, x) <= candidates->radius + 4.0 / 30,
 	   "rectangles are covered within %g", candidates->radius);
 	candidates = halfspaces_build(&uniform_square, MAX_HALFSPACES);
-	ok(candidates->radius < 0.03, "halfspaces of the plane are covered within %g by " INT64_FORMAT,
+	ok(candidates->radius > 0.0234 && candidates->radius < 0.05,
+	   "of fresh halfspaces of the plane, the farthest is %g away from " INT64_FORMAT " candidates",
 	   candidates->radius, candidates->count);
 	for (int limit = 10; limit < 100000; limit *= 3)
 	{
@@ -255,6 +256,179 @@ test_covers(void)
 		   candidates_count(CLASS_RECTANGLES, &uniform_square, resolution + 1) > limit,
 		   "%d cuts are as many as %d candidates allow", resolution, limit);
 	}
+}
+
+/* ---------- what is proved of all the class ---------- */
+
+#define MANY	400
+#define FEW		40
+
+/* Units of one to four rows: skewed, with an atom, a binary column among them. */
+static void
+make_rows(int width, const bool *binary, double *x, int64 *weight)
+{
+	int			left = 0;
+	int			size = 1;
+
+	for (int i = 0; i < MANY; i++)
+	{
+		if (left == 0)
+			left = size = Min(1 + (int) (uniform() * 4), MANY - i);
+		left--;
+		weight[i] = ERROR_ONE / size;
+		for (int j = 0; j < width; j++)
+		{
+			double		u = uniform();
+
+			x[i * width + j] = binary[j] ? u < 0.3 : u < 0.2 ? 0.25 : u * u * u;
+		}
+	}
+}
+
+static double
+weighted_disagreement(const Classifier *a, const Classifier *b, int width, const double *x,
+					  const int64 *weight)
+{
+	double		differ = 0;
+	double		total = 0;
+
+	for (int i = 0; i < MANY; i++)
+	{
+		total += weight[i];
+		if (classifier_says(a, width, x + i * width) != classifier_says(b, width, x + i * width))
+			differ += weight[i];
+	}
+	return differ / total;
+}
+
+static double
+nearest_candidate(const Candidates *candidates, const Classifier *member, const double *x,
+				  const int64 *weight)
+{
+	double		nearest = 1;
+
+	for (int64 c = 0; c < candidates->count && nearest > 0; c++)
+	{
+		Classifier	candidate;
+
+		candidate_get(candidates, c, &candidate);
+		nearest = Min(nearest, weighted_disagreement(member, &candidate, candidates->width, x, weight));
+		if (candidate.weight != NULL)
+			pfree(candidate.weight);
+	}
+	return nearest;
+}
+
+/* The farthest member: every cut at a value, or boxes with faces at values, in one side of all. */
+static double
+farthest_member(const Candidates *candidates, const double *x, const int64 *weight)
+{
+	int			width = candidates->width;
+	bool		boxes = candidates->side != NULL;
+	int			step = !boxes ? 1 : width == 1 ? 7 : 29;
+	double		farthest = 0;
+
+	for (int column = 0; column < width; column++)
+		for (int i = 0; i < MANY; i += step)
+			for (int k = 0; k < (boxes ? MANY : 1); k += step)
+			{
+				Classifier	member = {.class = candidates->class, .inside = true};
+				double		unit[8] = {0};
+				double		a = x[i * width + column];
+				double		b = x[k * width + column];
+
+				member.weight = unit;
+				unit[column] = 1;
+				member.cut = a;
+				for (int side = 0; side < Min(width, MAX_SIDES); side++)
+				{
+					member.low[side] = side == column ? Min(a, b) : x[k * width + side] / 3;
+					member.high[side] = side == column ? Max(a, b) : 1;
+				}
+				farthest = Max(farthest, nearest_candidate(candidates, &member, x, weight));
+			}
+	return farthest;
+}
+
+static void
+test_radius_of_rows(CandidateClass class, const char *name, int width, const bool *binary,
+					int resolution)
+{
+	static double x[MANY * 8];
+	static int64 weight[MANY];
+	double		worst = 0;
+	double		proved = 0;
+	double		sampled = 0;
+
+	for (int trial = 0; trial < 3; trial++)
+	{
+		Reference	sample = {.width = width,.binary = binary,.npoints = FEW,.x = x};
+		Candidates *candidates;
+		RadiusCounts *counts;
+		double		total = 0;
+		double		farthest;
+
+		make_rows(width, binary, x, weight);
+		candidates = candidates_build(class, &sample, resolution);
+		counts = radius_create(candidates, binary);
+		for (int i = 0; i < MANY; i++)
+		{
+			radius_add(counts, x + i * width, weight[i]);
+			total += weight[i];
+		}
+		farthest = farthest_member(candidates, x, weight);
+		worst = Max(worst, farthest - radius_finish(counts, total));
+		proved = Max(proved, radius_finish(counts, total));
+		sampled = Max(sampled, farthest - candidates->radius);
+	}
+	ok(worst <= ROUNDING, "%s: no member is farther than is proved (%g)", name, proved);
+	note("%s: a member is farther than the sample's radius by %g", name, sampled);
+}
+
+/* Thresholds under a uniform distribution, of which the reference has some rows. */
+static void
+test_radius_beyond_reference(int n)
+{
+	static double x[2000];
+	Reference	reference = {.width = 1,.binary = numeric_columns,.npoints = n,.x = x};
+	int			beyond_rows = 0;
+	bool		held = true;
+
+	for (int trial = 0; trial < 200; trial++)
+	{
+		Candidates *candidates;
+		double		last = 0;
+		double		most = 0;
+
+		for (int i = 0; i < n; i++)
+			x[i] = uniform();
+		candidates = candidates_build(CLASS_THRESHOLDS, &reference, 50);
+		for (int i = 0; i <= candidates->cuts[0].ncuts; i++)
+		{
+			double		cut = i < candidates->cuts[0].ncuts ? candidates->cuts[0].cut[i] : 1;
+
+			most = Max(most, (cut - last) / 2);
+			last = cut;
+		}
+		beyond_rows += most > candidates->radius;
+		/* But with probability 1e-10 for each. */
+		if (most > candidates->radius + radius_beyond_reference(candidates, &reference, 1e-10))
+			held = false;
+	}
+	ok(held, "%d rows of a reference: the radius holds for what they were drawn from", n);
+	ok(beyond_rows > 150, "and that of the rows alone did not, %d times of 200", beyond_rows);
+}
+
+static void
+test_radius(void)
+{
+	test_radius_of_rows(CLASS_THRESHOLDS, "thresholds", 1, numeric_columns, 12);
+	test_radius_of_rows(CLASS_STUMPS, "stumps", 4, mixed_columns, 7);
+	test_radius_of_rows(CLASS_INTERVALS, "intervals", 1, numeric_columns, 9);
+	test_radius_of_rows(CLASS_RECTANGLES, "rectangles", 2, mixed_columns, 6);
+	test_radius_of_rows(CLASS_RECTANGLES, "rectangles of numbers", 2, numeric_columns, 4);
+	test_radius_beyond_reference(100);
+	test_radius_beyond_reference(2000);
 }
 
 /* ---------- privacy ---------- */
@@ -560,5 +734,6 @@ main(void)
 	test_plan();
 	test_accuracy();
 	test_draw();
+	test_radius();
 	return done();
 }

@@ -1,0 +1,359 @@
+/*
+ * shared_rows.c
+ *		Which relations may have rows of a protected one: the one rule for what is
+ *		public, and for what may be protected beside what.
+ *
+ * What is read with a relation are its partitions and children and, if it is a
+ * view, what its query reads, and so on down.  What is read may be part of other
+ * tables, its parents and theirs.  If any of these is protected, rows may be
+ * shared.  Two children of one parent share none, so from parents we do not
+ * go down again.
+ *
+ * A view's query is read as it is stored.  What a function inside it reads
+ * cannot be seen, so a view that calls one is public only if the function is
+ * the server's own and known to read nothing.  What is behind a foreign
+ * table, and who made a copy of what, nobody here can know.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/transam.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "rewrite/prs2lock.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "catalog/store.h"
+
+/* What is read with a relation. */
+typedef struct RowSources
+{
+	List	   *relids;			/* itself first */
+	Oid			opaque;			/* a function that may read anything, or invalid */
+} RowSources;
+
+/* How a protected relation's rows come into another. */
+typedef enum Sharing
+{
+	SHARES_NOTHING,
+	SHARES_ITSELF,
+	SHARES_AS_PART,				/* of the protected one */
+	SHARES_BY_READING,			/* the protected one, as a child or through a view */
+	SHARES_SOME					/* both have a child in common, or read a part of it */
+} Sharing;
+
+/* ---------- functions inside views ---------- */
+
+/* Values that can hold neither the name of a relation nor a query's result. */
+static bool
+is_plain_type(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case TEXTOID:
+		case CSTRINGOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMETZOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case INTERVALOID:
+		case UUIDOID:
+		case ANYOID:
+		case ANYELEMENTOID:
+		case ANYNONARRAYOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Stable functions of plain values read settings and the clock at most; pg_... look at the system. */
+static bool
+is_plain_function(Form_pg_proc function)
+{
+	if (function->provolatile != PROVOLATILE_STABLE || function->proretset ||
+		!is_plain_type(function->prorettype) ||
+		strncmp(NameStr(function->proname), "pg_", 3) == 0)
+		return false;
+	for (int i = 0; i < function->pronargs; i++)
+		if (!is_plain_type(function->proargtypes.values[i]))
+			return false;
+	return true;
+}
+
+/* The volatile ones that samples and made-up rows are made with. */
+static bool
+is_random(Form_pg_proc function)
+{
+	return strcmp(NameStr(function->proname), "random") == 0 ||
+		strcmp(NameStr(function->proname), "gen_random_uuid") == 0 ||
+		strcmp(NameStr(function->proname), "clock_timestamp") == 0;
+}
+
+/* For check_functions_in_node(): true stops the walk. */
+static bool
+is_opaque(Oid function, void *argument)
+{
+	RowSources *sources = argument;
+	HeapTuple	tuple;
+	Form_pg_proc form;
+	bool		clear = false;
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (HeapTupleIsValid(tuple))
+	{
+		form = (Form_pg_proc) GETSTRUCT(tuple);
+		/* An immutable one of anybody else's only says that it is. */
+		clear = function < FirstNormalObjectId &&
+			(form->provolatile == PROVOLATILE_IMMUTABLE || is_plain_function(form) ||
+			 is_random(form));
+		ReleaseSysCache(tuple);
+	}
+	if (!clear)
+		sources->opaque = function;
+	return !clear;
+}
+
+/* ---------- what is read ---------- */
+
+static bool
+add_sources_of_node(Node *node, RowSources *sources)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *entry = (RangeTblEntry *) node;
+
+		if (entry->rtekind == RTE_RELATION)
+			sources->relids = list_append_unique_oid(sources->relids, entry->relid);
+		return false;			/* what is inside it comes next */
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, add_sources_of_node, sources,
+								 QTW_EXAMINE_RTES_BEFORE);
+	if (IsA(node, TableSampleClause) &&
+		is_opaque(((TableSampleClause *) node)->tsmhandler, sources))
+		return true;
+	if (check_functions_in_node(node, is_opaque, sources))
+		return true;
+	return expression_tree_walker(node, add_sources_of_node, sources);
+}
+
+/* A view's query: its rule for SELECT. */
+static void
+add_sources_of_view(Relation view, RowSources *sources)
+{
+	for (int i = 0; view->rd_rules != NULL && i < view->rd_rules->numLocks; i++)
+		if (view->rd_rules->rules[i]->event == CMD_SELECT)
+			(void) add_sources_of_node((Node *) view->rd_rules->rules[i]->actions, sources);
+}
+
+/* Partitions and children, those that are being detached as well. */
+static void
+add_children(Oid relid, RowSources *sources)
+{
+	sources->relids = list_concat_unique_oid(sources->relids,
+											 find_inheritance_children_extended(relid, false,
+																				AccessShareLock,
+																				NULL, NULL));
+}
+
+/*
+ * Each is locked, so that none becomes a part of anything before the
+ * transaction ends.
+ */
+static RowSources
+find_sources(Oid relid)
+{
+	RowSources	sources = {.relids = list_make1_oid(relid)};
+
+	for (int i = 0; i < list_length(sources.relids); i++)
+	{
+		Oid			source = list_nth_oid(sources.relids, i);
+		Relation	relation = relation_open(source, AccessShareLock);
+		char		kind = relation->rd_rel->relkind;
+
+		CHECK_FOR_INTERRUPTS();
+		if (kind == RELKIND_VIEW || kind == RELKIND_MATVIEW)
+			add_sources_of_view(relation, &sources);
+		else
+			add_children(source, &sources);
+		relation_close(relation, NoLock);
+		if (OidIsValid(sources.opaque))
+			break;
+	}
+	return sources;
+}
+
+/* ---------- what is protected ---------- */
+
+static Datum
+oid_array(const List *oids)
+{
+	Datum	   *elements = palloc_array(Datum, list_length(oids));
+	ListCell   *cell;
+	int			count = 0;
+
+	foreach(cell, oids)
+		elements[count++] = ObjectIdGetDatum(lfirst_oid(cell));
+	return PointerGetDatum(construct_array(elements, count, OIDOID, sizeof(Oid), true,
+										   TYPALIGN_INT));
+}
+
+static Sharing
+sharing_of_row(HeapTuple row, TupleDesc columns)
+{
+	static const Sharing kinds[] = {SHARES_ITSELF, SHARES_AS_PART, SHARES_BY_READING};
+	bool		isnull;
+
+	for (int i = 0; i < lengthof(kinds); i++)
+		if (DatumGetBool(SPI_getbinval(row, columns, i + 2, &isnull)))
+			return kinds[i];
+	return SHARES_SOME;
+}
+
+/* The protected relation, besides one, that shares rows with one that reads these. */
+static Sharing
+find_protected(Oid relid, const RowSources *sources, Oid besides, Oid *protected)
+{
+	CatalogSession session;
+	Oid			types[] = {OIDOID, OIDARRAYOID, OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(relid), oid_array(sources->relids),
+	ObjectIdGetDatum(besides)};
+	Sharing		result = SHARES_NOTHING;
+	bool		isnull;
+
+	catalog_begin(&session);
+	SPI_execute_with_args("WITH RECURSIVE up(relid, own) AS (SELECT s, s = $1 FROM pg_catalog.unnest($2) s"
+						  " UNION SELECT i.inhparent, u.own"
+						  " FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid)"
+						  " SELECT p.relation::pg_catalog.oid, p.relation = $1,"
+						  " p.relation IN (SELECT u.relid FROM up u WHERE u.own), p.relation = ANY ($2)"
+						  " FROM privpred.protected_relation p WHERE p.active AND p.relation <> $3"
+						  " AND p.relation IN (SELECT u.relid FROM up u)"
+						  " ORDER BY 2 DESC, 3 DESC, 4 DESC, 1 LIMIT 1",
+						  lengthof(types), types, values, NULL, true, 1);
+	if (SPI_processed > 0)
+	{
+		HeapTuple	row = SPI_tuptable->vals[0];
+
+		*protected = DatumGetObjectId(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
+		result = sharing_of_row(row, SPI_tuptable->tupdesc);
+	}
+	catalog_end(&session);
+	return result;
+}
+
+static char *
+sharing_in_words(Oid relid, Sharing sharing, Oid protected)
+{
+	const char *name = get_rel_name(relid);
+	const char *other = get_rel_name(protected);
+	char		kind = get_rel_relkind(relid);
+	bool		is_view = kind == RELKIND_VIEW || kind == RELKIND_MATVIEW;
+
+	switch (sharing)
+	{
+		case SHARES_NOTHING:
+			break;
+		case SHARES_ITSELF:
+			return psprintf("relation \"%s\" is protected", name);
+		case SHARES_AS_PART:
+			return psprintf("relation \"%s\" is part of \"%s\", which is protected", name, other);
+		case SHARES_BY_READING:
+			return psprintf(is_view ? "view \"%s\" reads \"%s\", which is protected" :
+							"relation \"%s\" contains \"%s\", which is protected by itself",
+							name, other);
+		case SHARES_SOME:
+			return psprintf("%s \"%s\" shares rows with \"%s\", which is protected",
+							is_view ? "view" : "relation", name, other);
+	}
+	return NULL;
+}
+
+/* ---------- the rules ---------- */
+
+/* Catalogs have statistics of all tables, and our own tables have models. */
+static void
+check_source(Oid relid, Oid source, const char *detail)
+{
+	char		kind = get_rel_relkind(source);
+
+	if (source >= FirstNormalObjectId &&
+		get_rel_namespace(source) != get_namespace_oid(PRIVPRED_SCHEMA, false) &&
+		(kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE ||
+		 kind == RELKIND_FOREIGN_TABLE || kind == RELKIND_VIEW || kind == RELKIND_MATVIEW))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 source == relid ?
+			 errmsg("relation \"%s\" cannot be taken for public", get_rel_name(relid)) :
+			 errmsg("view \"%s\" reads \"%s\", which cannot be taken for public",
+					get_rel_name(relid), get_rel_name(source)),
+			 errdetail("%s", detail),
+			 errhint("Name a table or view of public rows, and of nothing else.")));
+}
+
+void
+check_public_rows(Oid relid, const char *detail)
+{
+	RowSources	sources = find_sources(relid);
+	Oid			protected = InvalidOid;
+	Sharing		sharing;
+	ListCell   *cell;
+
+	sharing = find_protected(relid, &sources, InvalidOid, &protected);
+	if (sharing != SHARES_NOTHING)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s", sharing_in_words(relid, sharing, protected)),
+				 errdetail("%s", detail),
+				 errhint("Name a table without protected rows, such as one of synthetic rows.")));
+	foreach(cell, sources.relids)
+		check_source(relid, lfirst_oid(cell), detail);
+	if (OidIsValid(sources.opaque))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("view \"%s\" calls %s, which may read anything", get_rel_name(relid),
+						format_procedure_qualified(sources.opaque)),
+				 errdetail("%s", detail),
+				 errhint("If its rows are public, copy them into a table and name that.")));
+}
+
+void
+check_protected_once(Oid relid)
+{
+	RowSources	sources = find_sources(relid);
+	Oid			other = InvalidOid;
+	Sharing		sharing = find_protected(relid, &sources, relid, &other);
+
+	if (sharing != SHARES_NOTHING)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s", sharing_in_words(relid, sharing, other)),
+				 errdetail("The same rows would be paid for by two budgets that do not know of each other."),
+				 errhint("Protect one of the two; privpred.unprotect('%s') ends the protection of the other.",
+						 get_rel_name(other))));
+}
