@@ -22,7 +22,7 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
-	sql_functions_init();
+	sql_binding_init();
 	model_cache_init();
 	ledger_init();
 	progress_init();

@@ -22,7 +22,8 @@
  * boost.c				boost, forest: by XGBoost, in a module of its own (boost_module.h)
  * threshold.c			the aggregate threshold; sorting and loading of walks
  * threshold_walk.c		the walk over sorted rows (no server needed)
- * sql_functions.c		the user's own functions: which, whose, and whether unchanged
+ * sql_functions.c		the user's own functions: finding them
+ * sql_binding.c		the same: whose they are, and whether unchanged
  * sql_learner.c		the user's own aggregate as a learner
  * sql_predict.c		the user's own function as a predictor
  * teacher.c			units to teachers
@@ -286,7 +287,7 @@ extern bool option_key_listed(const char *keys, const char *key);
 extern void learner_check_sql_functions(const LearnerOptions *options, Oid label_type);
 
 /*
- * ---------- sql_functions.c ----------
+ * ---------- sql_binding.c ----------
  *
  * What a model of learner "sql" runs, fixed when it is trained.  In names that
  * survive a dump; not regprocedure, which pg_upgrade refuses in tables.
@@ -319,7 +320,7 @@ extern bool sql_binding_was_checked(const SqlBinding *binding, Oid owner);
 /* Could a name be found in the session's temporary schema? */
 extern bool sql_session_has_temporary_objects(void);
 
-extern void sql_functions_init(void);
+extern void sql_binding_init(void);
 
 /*
  * ---------- building a predictor ----------

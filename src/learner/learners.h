@@ -63,8 +63,23 @@ extern bool sql_function_find(const char *name, bool aggregate, Oid first, SqlFu
 /* The same for an aggregate over labels of a type, or over their text. */
 extern bool sql_train_find(const char *name, Oid label_type, SqlFunction *found);
 
-/* schema.name(types), with every schema spelled out: finds this function only. */
+/* Both functions that options name; raises 42883 if there are none. */
+extern void sql_functions_find(const LearnerOptions *options, Oid label_type,
+							   SqlFunction *train, SqlFunction *predict);
+
+/* schema.name(types), with every schema spelled out. */
 extern char *sql_signature(Oid function);
+
+/* The only function of a signature, or InvalidOid. */
+extern Oid	sql_signature_find(const char *signature);
+
+/* Raises 42725 unless a parser finds this aggregate by its name. */
+extern void sql_check_not_hidden(const SqlFunction *train);
+
+/* Code runs as a role if that role wrote it, or a superuser did. */
+extern bool sql_may_run_as(Oid author, Oid role);
+extern Oid	sql_author(Oid function);
+extern void sql_check_author(Oid function, Oid role);
 
 /* Members of one ensemble that run a user's function. */
 typedef struct SqlMembers SqlMembers;

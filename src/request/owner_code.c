@@ -24,7 +24,7 @@ check_no_temporary_objects(const ModelRecord *model)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model \"%s\" cannot be used in a session with temporary objects",
 						model->name),
-				 errdetail("It runs functions of the owner of its relation, which could find them. Nothing was charged."),
+				 errdetail("It runs functions of the owner of its relation, which could find them."),
 				 errhint("Use another session, or DISCARD TEMP.")));
 }
 
@@ -82,13 +82,11 @@ owner_code_leave(CatalogSession *session, Oid owner)
 void
 owner_code_bind(ModelRecord *model, const LearnerOptions *options, Oid label_type)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	CatalogSession session;
 	Oid			owner = relation_owner(model->relid);
 
-	check_no_temporary_objects(model);
 	owner_code_begin(&session, owner);
-	MemoryContextSwitchTo(caller);
 	model->functions = sql_binding_create(options, label_type, owner);
 	catalog_end(&session);
+	check_no_temporary_objects(model);
 }
