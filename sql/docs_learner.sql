@@ -77,7 +77,9 @@ SELECT privpred.retrain('neighbours') ->> 'version' AS version;
 INSERT INTO docs.teachers SELECT version, predictor FROM privpred.model WHERE name = 'neighbours';
 GRANT SELECT ON docs.teachers TO docs_owner;
 -- a superuser does not run what others wrote
+\set VERBOSITY sqlstate
 SELECT privpred.votes(predictor, ARRAY[0, 0, 1, 0, 0]) FROM docs.teachers;
+\set VERBOSITY default
 SET ROLE docs_owner;
 SELECT count(*) AS changed FROM docs.teachers b, docs.teachers m, generate_series(0, 20) a
 WHERE b.version = 1 AND m.version = 2 AND
