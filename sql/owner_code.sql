@@ -122,7 +122,7 @@ BEGIN
     ARRAY['any', $$SELECT public.private_predict('code_any', ARRAY[0.9 - $1 / 10000.0]::float8[])$$],
     ARRAY['average', $$SELECT CASE WHEN public.private_predict('code_average', ARRAY[0.9 - $1 / 10000.0]::float8[]) IN ('no', 'yes') THEN 'yes' END$$],
     ARRAY['sparse', $$SELECT public.private_predict('code_sparse', ARRAY[0.9 - $1 / 10000.0]::float8[])$$],
-    ARRAY['soft', $$SELECT CASE WHEN public.private_score('code_soft', ARRAY[0.9 - $1 / 10000.0]::float8[]) > 0.9 THEN 'yes' ELSE 'no' END$$],
+    ARRAY['soft', $$SELECT CASE WHEN public.private_score('code_soft', ARRAY[0.9 - $1 / 10000.0]::float8[]) OPERATOR(pg_catalog.>) 0.9 THEN 'yes' ELSE 'no' END$$],
     ARRAY['distill', $$SELECT CASE WHEN (privpred.distill('code_student' || $1, 'code_vote', 'code.points', 'stump') ->> 'labels')::int = 6
       THEN public.private_predict('code_student' || $1, ARRAY[0.9]::float8[]) END$$]]
   ELSE ARRAY[
@@ -165,7 +165,7 @@ INSERT INTO public.code_channel (channel, role, before, after) VALUES
     $f$INSERT INTO public.code_loot VALUES (current_user) RETURNING 'evil'$f$; CREATE AGGREGATE code.any_train(text, float8[]) (SFUNC = code.evil_step, STYPE = text)$b$,
     'DROP AGGREGATE code.any_train(text, float8[])'),
   ('overloads of operators in public', 'superuser', 'CREATE OPERATOR public.> (LEFTARG = float8, RIGHTARG = numeric, FUNCTION = code_a.greater)', 'DROP OPERATOR public.> (float8, numeric)'),
-  ('prepared statement and cursor', 'code_analyst', 'PREPARE weights AS SELECT 7::float8 AS w', 'DEALLOCATE weights'),
+  ('prepared statement and cursor', 'code_analyst', 'PREPARE weights AS SELECT 7::float8 AS w; DECLARE weights CURSOR WITH HOLD FOR SELECT 7::float8 AS w', 'DEALLOCATE weights; CLOSE weights'),
   -- definitions
   ('predict changed', 'code_owner', $b$CREATE OR REPLACE FUNCTION code.predict(state text, x float8[]) RETURNS text LANGUAGE sql SET search_path = pg_catalog, pg_temp AS
     $f$INSERT INTO public.code_loot VALUES (current_user) RETURNING 'no'$f$ $b$,
