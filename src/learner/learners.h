@@ -81,6 +81,9 @@ extern bool sql_may_run_as(Oid author, Oid role);
 extern Oid	sql_author(Oid function);
 extern void sql_check_author(Oid function, Oid role);
 
+/* The same for what reading a value of a type would run: 42501. */
+extern void sql_check_type(Oid type, Oid role);
+
 /* Members of one ensemble that run a user's function. */
 typedef struct SqlMembers SqlMembers;
 

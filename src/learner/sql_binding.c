@@ -162,7 +162,9 @@ foreign_type(Oid type, Oid owner)
 		elog(ERROR, "cache lookup failed for type %u", type);
 	form = (Form_pg_type) GETSTRUCT(tuple);
 	author = form->typowner;
-	inner = form->typtype == TYPTYPE_DOMAIN ? form->typbasetype : get_element_type(type);
+	inner = form->typtype == TYPTYPE_DOMAIN ? form->typbasetype :
+		form->typtype == TYPTYPE_RANGE ? get_range_subtype(type) :
+		form->typtype == TYPTYPE_MULTIRANGE ? get_multirange_range(type) : get_element_type(type);
 	relation = form->typtype == TYPTYPE_COMPOSITE ? form->typrelid : InvalidOid;
 	ReleaseSysCache(tuple);
 	if (!sql_may_run_as(author, owner))
@@ -179,6 +181,21 @@ foreign_type(Oid type, Oid owner)
 			found = foreign_type(column, owner);
 	}
 	return found;
+}
+
+void
+sql_check_type(Oid type, Oid role)
+{
+	Oid			foreign = foreign_type(type, role);
+
+	if (OidIsValid(foreign))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("type %s belongs neither to role %s, as whom it would be read, nor to a superuser",
+						format_type_be_qualified(foreign),
+						quote_identifier(GetUserNameFromId(role, false))),
+				 errdetail("Reading a teacher runs the checks of its type."),
+				 errhint("If it is to be trusted, let that role own it (ALTER TYPE).")));
 }
 
 /*
@@ -275,7 +292,6 @@ sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner)
 	Oid			functions[MAX_FUNCTIONS];
 	SqlFunction train;
 	SqlFunction predict;
-	Oid			type;
 	int			n;
 
 	sql_functions_find(options, label_type, &train, &predict);
@@ -288,14 +304,7 @@ sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner)
 		if (rule != RULES_KEPT)
 			report_broken_rule(functions[i], rule, owner);
 	}
-	type = foreign_type(train.result, owner);
-	if (OidIsValid(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("type %s belongs neither to the owner of the relation nor to a superuser",
-						format_type_be_qualified(type)),
-				 errdetail("Reading a teacher runs the checks of its type."),
-				 errhint("Let the owner of the relation own it, by ALTER TYPE.")));
+	sql_check_type(train.result, owner);
 	binding->train = sql_signature(train.function);
 	binding->predict = sql_signature(predict.function);
 	binding->digest = digest_definitions(train.function, predict.function);

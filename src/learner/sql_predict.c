@@ -125,6 +125,7 @@ resolve_call(SqlMembers *members, SqlCall *call)
 	if (call->resolved_in == members->current)
 		return;
 	parseTypeString(call->type, &call->value_type, &typmod, PARSE_TYPE_HARD_ERRORS);
+	sql_check_type(call->value_type, GetUserId());
 	if (!sql_function_find(call->predict, false, call->value_type, &found) ||
 		strcmp(sql_signature(found.function), call->predict) != 0)
 		ereport(ERROR,
