@@ -216,9 +216,15 @@ CREATE FUNCTION code_a.plant() RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN CREAT
 SELECT private_predict('code_vote', ARRAY[0.88]), private_predict('code_vote', ARRAY[code_a.plant()]);
 RESET ROLE;
 
--- refusals cost nothing: of a budget of one answer, one answer is left
+-- nor does a stranger learn how the model is made
 CREATE ROLE code_poor;
 GRANT USAGE ON SCHEMA code TO code_poor;
+SET ROLE code_poor;
+SELECT private_predict('code_vote', ARRAY[0.9]);
+DISCARD TEMP;
+RESET ROLE;
+
+-- refusals cost nothing: of a budget of one answer, one answer is left
 SET ROLE code_owner;
 SELECT privpred.grant_budget('code_poor', 'code.patients', epsilon => 100);
 ALTER FUNCTION code.predict COST 17;

@@ -10,22 +10,40 @@
  */
 #include "postgres.h"
 
-#include "utils/lsyscache.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 
 #include "catalog/store.h"
+#include "ledger/ledger.h"
 #include "request/train.h"
 
-/* pg_temp is searched first wherever a function's search_path does not say last. */
+/* How a model is made is not for strangers, not even when it cannot answer. */
 static void
-check_no_temporary_objects(const ModelRecord *model)
+check_asker(const ModelRecord *model)
 {
-	if (sql_session_has_temporary_objects())
+	LedgerPrice price = request_price(model);
+	Oid			role = asking_role();
+
+	if (!object_ownercheck(RelationRelationId, model->relid, role) &&
+		!ledger_quote(&price, role, 1).has_account)
 		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" cannot be used in a session with temporary objects",
-						model->name),
-				 errdetail("It runs functions of the owner of its relation, which could find them."),
-				 errhint("Use another session, or DISCARD TEMP.")));
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+						GetUserNameFromId(role, false), model->name),
+				 errhint("The owner of the relation can grant one with privpred.grant_budget().")));
+}
+
+/* pg_temp is searched first wherever a function's search_path does not say last. */
+pg_noreturn static void
+refuse_temporary_objects(const ModelRecord *model)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("model \"%s\" cannot be used in a session with temporary objects",
+					model->name),
+			 errdetail("It runs functions of the owner of its relation, which could find them."),
+			 errhint("Use another session, or DISCARD TEMP.")));
 }
 
 static bool
@@ -54,15 +72,20 @@ owner_code_check(const CachedModel *model)
 	if (ensemble == NULL || !ensemble_runs_sql(ensemble))
 		return InvalidOid;
 	owner = relation_owner(record->relid);
-	check_no_temporary_objects(record);
-	if (!functions_unchanged(record, owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("functions of model \"%s\" are not those that it was trained with",
-						record->name),
-				 errdetail("Their definition or owner, or the owner of the relation, has changed. Nothing was charged."),
-				 errhint("The owner of the relation can take them as they are now with privpred.retrain().")));
-	return owner;
+	if (sql_session_has_temporary_objects())
+	{
+		check_asker(record);
+		refuse_temporary_objects(record);
+	}
+	if (functions_unchanged(record, owner))
+		return owner;
+	check_asker(record);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("functions of model \"%s\" are not those that it was trained with",
+					record->name),
+			 errdetail("Their definition or owner, or the owner of the relation, has changed. Nothing was charged."),
+			 errhint("The owner of the relation can take them as they are now with privpred.retrain().")));
 }
 
 void
@@ -88,5 +111,6 @@ owner_code_bind(ModelRecord *model, const LearnerOptions *options, Oid label_typ
 	owner_code_begin(&session, owner);
 	model->functions = sql_binding_create(options, label_type, owner);
 	catalog_end(&session);
-	check_no_temporary_objects(model);
+	if (sql_session_has_temporary_objects())
+		refuse_temporary_objects(model);
 }
