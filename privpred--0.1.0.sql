@@ -620,7 +620,12 @@ CREATE TABLE privpred.model (
 	max_rows_per_unit int,
 	predictor		privpred.predictor,	-- teachers
 	state			bytea,				-- what other mechanisms have learnt
-	CHECK (predictor IS NULL OR state IS NULL)
+	train_function	text,				-- signatures of what learner sql runs: in words, because
+	predict_function text,				-- pg_upgrade refuses tables with regprocedure
+	functions_digest bytea,				-- of their definitions and owners
+	CHECK (predictor IS NULL OR state IS NULL),
+	CHECK ((train_function IS NULL) OPERATOR(pg_catalog.=) (functions_digest IS NULL)
+		AND (predict_function IS NULL) OPERATOR(pg_catalog.=) (functions_digest IS NULL))
 );
 -- Anybody may see how large a table is, so what is stored must not shrink with what was learnt.
 ALTER TABLE privpred.model ALTER predictor SET STORAGE EXTERNAL, ALTER state SET STORAGE EXTERNAL;

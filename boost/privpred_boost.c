@@ -31,15 +31,25 @@ typedef struct Library
 	BoosterHandle booster;
 } Library;
 
+/* The library turns exceptions into a status, those of operator new included. */
 static void
 check(int status)
 {
-	if (status != 0)
+	const char *message;
+
+	if (status == 0)
+		return;
+	message = XGBGetLastError();
+	if (strstr(message, "bad_alloc") != NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("XGBoost could not train a teacher"),
-				 errdetail_internal("%s", XGBGetLastError()),
-				 errhint("If it ran out of memory, use more teachers or smaller trees.")));
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("XGBoost could not train a teacher."),
+				 errhint("Use more teachers or smaller trees.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+			 errmsg("XGBoost could not train a teacher"),
+			 errdetail_internal("%s", message)));
 }
 
 static void

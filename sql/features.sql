@@ -25,9 +25,9 @@ SELECT privpred.protect('things');
 
 -- a learner that writes down what it is asked
 CREATE TABLE spied (form text, x float8[]);
-CREATE FUNCTION spy_step(state text, label text, x float8[]) RETURNS text LANGUAGE sql AS $$ SELECT 'seen' $$;
+CREATE FUNCTION spy_step(state text, label text, x float8[]) RETURNS text LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$ SELECT 'seen' $$;
 CREATE AGGREGATE spy_train(text, float8[]) (SFUNC = spy_step, STYPE = text);
-CREATE FUNCTION spy_predict(state text, x float8[]) RETURNS text LANGUAGE plpgsql AS
+CREATE FUNCTION spy_predict(state text, x float8[]) RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
 $$ BEGIN INSERT INTO public.spied VALUES (current_setting('spy.form'), x); RETURN 'x'; END $$;
 SELECT jsonb_pretty(privpred.create_model('spy', 'things', label => 'kind', classes => '{x,y}', learner => 'sql', teachers => 1, epsilon => 100,
   options => '{"train": "public.spy_train", "predict": "public.spy_predict"}',

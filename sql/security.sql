@@ -9,10 +9,10 @@ GRANT USAGE ON SCHEMA sec_o TO sec_analyst;
 SET ROLE sec_owner;
 CREATE TABLE sec_o.t (id int PRIMARY KEY, x float8, y text);
 INSERT INTO sec_o.t SELECT i, (i % 100) / 100.0, CASE WHEN i % 100 > 50 THEN 'b' ELSE 'a' END FROM generate_series(1, 400) i;
-CREATE FUNCTION sec_o.step(state float8, label text, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql AS 'SELECT COALESCE(state, 0) + x[1]';
+CREATE FUNCTION sec_o.step(state float8, label text, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT COALESCE(state, 0) + x[1]';
 CREATE AGGREGATE sec_o.train(text, float8[]) (SFUNC = sec_o.step, STYPE = float8);
 -- careless: abs and > are not qualified, and it tells
-CREATE FUNCTION sec_o.predict(state float8, x float8[]) RETURNS text LANGUAGE plpgsql AS
+CREATE FUNCTION sec_o.predict(state float8, x float8[]) RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
 $$ BEGIN RAISE WARNING 'teacher says %', state; RETURN CASE WHEN abs(x[1]) > 0.5 THEN 'b' ELSE 'a' END; END $$;
 SELECT privpred.protect('sec_o.t');
 SELECT privpred.create_model('sec', 'sec_o.t', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 5, epsilon => 100, learner => 'sql',

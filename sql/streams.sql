@@ -206,9 +206,9 @@ SELECT unstable_used FROM s_streams() WHERE model = 's_soft';
 
 -- the user's own scores
 SET ROLE s_owner;
-CREATE FUNCTION public.s_step(state float8, label text, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql AS 'SELECT coalesce(state, 0) + 1';
+CREATE FUNCTION public.s_step(state float8, label text, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT coalesce(state, 0) + 1';
 CREATE AGGREGATE public.s_train(text, float8[]) (SFUNC = public.s_step, STYPE = float8);
-CREATE FUNCTION public.s_score(state float8, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql AS 'SELECT CASE WHEN x[1] > 0.9 THEN 1 / (state - state) ELSE x[1] END';
+CREATE FUNCTION public.s_score(state float8, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT CASE WHEN x[1] > 0.9 THEN 1 / (state - state) ELSE x[1] END';
 SELECT privpred.create_model('s_own', 's_people', label => 'y', classes => '{no,yes}', features => '{"x": {"min": 0, "max": 1}}',
 	mechanism => 'soft', teachers => 300, learner => 'sql', options => '{"train": "public.s_train", "predict": "public.s_score"}') ->> 'mechanism' AS mechanism;
 SET ROLE s_ana;

@@ -6,15 +6,15 @@ INSERT INTO rows_of SELECT i, i % 3, (i * 7919 % 1000) / 1000.0, (i * 104729 % 9
   CASE (i * 7919 % 1000) / 400 WHEN 0 THEN 'a' WHEN 1 THEN 'b' ELSE 'c' END FROM generate_series(1, 6000) i;
 ANALYZE rows_of;
 SELECT privpred.protect('rows_of');
-CREATE FUNCTION first_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT COALESCE(state, label)';
+CREATE FUNCTION first_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT COALESCE(state, label)';
 CREATE AGGREGATE first_train(text, float8[]) (SFUNC = first_step, STYPE = text);
-CREATE FUNCTION first_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT state';
-CREATE TEMP TABLE learner (name text, options jsonb);
+CREATE FUNCTION first_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state';
+CREATE TABLE learner (name text, options jsonb);
 INSERT INTO learner SELECT unnest('{logistic,svm,linear,naive_bayes,centroid,stump}'::text[]), '{}';
 INSERT INTO learner VALUES ('sql', '{"train": "public.first_train", "predict": "public.first_predict"}');
 SELECT count(privpred.create_model(name, 'rows_of', label => 'y', classes => '{a,b,c}', teachers => 10, epsilon => 1, learner => name, options => options,
   features => '{"x": {"min": 0, "max": 1}, "z": {"min": 0, "max": 1}, "ward": {"levels": ["A", "B", "C", "D"]}}')) FROM learner;
-CREATE TEMP TABLE trained (how text, name text, predictor text);
+CREATE TABLE trained (how text, name text, predictor text);
 INSERT INTO trained SELECT 'first', name, md5(predictor::text) FROM privpred.model WHERE name IN (SELECT name FROM learner);
 
 -- the same table again, sorting instead of hashing, because the states would not fit
@@ -39,7 +39,7 @@ INSERT INTO trained SELECT 'states', name, md5(predictor::text) FROM privpred.mo
 RESET privpred.train_by_states;
 
 -- in another physical order
-CREATE TEMP TABLE shuffled AS SELECT * FROM rows_of ORDER BY hashint4(id);
+CREATE TABLE shuffled AS SELECT * FROM rows_of ORDER BY hashint4(id);
 TRUNCATE rows_of;
 INSERT INTO rows_of SELECT * FROM shuffled;
 SELECT count(privpred.retrain(name)) FROM learner;
@@ -47,9 +47,9 @@ INSERT INTO trained SELECT 'shuffled', name, md5(predictor::text) FROM privpred.
 SELECT name, count(DISTINCT predictor) AS different_predictors, count(*) AS trainings FROM trained GROUP BY name ORDER BY name COLLATE "C";
 
 -- more rows than a cache holds
-CREATE TEMP TABLE many AS SELECT i, i % 3 AS class, ARRAY[(hashint4(i) & 1023) / 1024.0 + (i % 3 = 1)::int, (hashint4(i + 7777) & 1023) / 1024.0 + (i % 3 = 2)::int]::float8[] AS x
+CREATE TABLE many AS SELECT i, i % 3 AS class, ARRAY[(hashint4(i) & 1023) / 1024.0 + (i % 3 = 1)::int, (hashint4(i + 7777) & 1023) / 1024.0 + (i % 3 = 2)::int]::float8[] AS x
 FROM generate_series(1, 40000) i;
-CREATE TEMP TABLE fitted AS
+CREATE TABLE fitted AS
 SELECT privpred.logistic(class, x ORDER BY i) AS logistic, privpred.svm(class, x ORDER BY i) AS svm FROM many
 UNION ALL SELECT privpred.logistic(class, x ORDER BY hashint4(i)), privpred.svm(class, x ORDER BY i DESC) FROM many
 UNION ALL SELECT privpred.logistic(class, x ORDER BY i DESC), privpred.svm(class, x ORDER BY hashint4(i)) FROM many;
@@ -60,9 +60,9 @@ FROM many, (SELECT * FROM fitted LIMIT 1) f;
 SELECT privpred.predict(privpred.logistic(i = 20003, ARRAY[i = 20003, i % 2]::int[]::float8[], '{"cost": 1000}'), '{1,1}') FROM generate_series(1, 40000) i;
 
 -- one unit changed, in any way, moves one vote at most, whatever the question
-CREATE TEMP TABLE question AS SELECT ARRAY[a / 10.0, b / 10.0, (c = 0)::int, (c = 1)::int, (c = 2)::int, (c = 3)::int]::float8[] AS x
+CREATE TABLE question AS SELECT ARRAY[a / 10.0, b / 10.0, (c = 0)::int, (c = 1)::int, (c = 2)::int, (c = 3)::int]::float8[] AS x
 FROM generate_series(0, 10) a, generate_series(0, 10) b, generate_series(0, 3) c;
-CREATE TEMP TABLE vote AS SELECT m.name, q.x, privpred.votes(m.predictor, q.x) AS votes FROM privpred.model m, question q WHERE m.name IN (SELECT name FROM learner);
+CREATE TABLE vote AS SELECT m.name, q.x, privpred.votes(m.predictor, q.x) AS votes FROM privpred.model m, question q WHERE m.name IN (SELECT name FROM learner);
 UPDATE rows_of SET x = 1 - x, z = 0.5, y = 'c', ward = 'D' WHERE id = 4711;
 SELECT count(privpred.retrain(name)) FROM learner;
 SELECT v.name, max((SELECT sum(abs((v.votes ->> c)::int - (privpred.votes(m.predictor, v.x) ->> c)::int)) FROM unnest('{a,b,c}'::text[]) c)) <= 2 AS one_vote_at_most
@@ -99,7 +99,7 @@ INSERT INTO sizes SELECT i, i / 1000.0, CASE WHEN i > 500 THEN 'b' ELSE 'a' END 
 SELECT privpred.protect('sizes');
 SELECT count(privpred.create_model(name, 'sizes', label => 'y', classes => '{a,b,c}', features => '["x"]', teachers => 50, epsilon => 1, learner => name))
 FROM learner WHERE name <> 'sql';
-CREATE TEMP TABLE size AS SELECT name, pg_column_size(predictor) FROM privpred.model;
+CREATE TABLE size AS SELECT name, pg_column_size(predictor) FROM privpred.model;
 DELETE FROM sizes WHERE id % 50 <> 0;
 SELECT count(privpred.retrain(name)) FROM learner WHERE name <> 'sql';
 INSERT INTO size SELECT name, pg_column_size(predictor) FROM privpred.model;
@@ -107,4 +107,4 @@ DELETE FROM sizes;
 SELECT count(privpred.retrain(name)) FROM learner WHERE name <> 'sql';
 INSERT INTO size SELECT name, pg_column_size(predictor) FROM privpred.model;
 SELECT name, count(DISTINCT pg_column_size) AS different_sizes FROM size GROUP BY name ORDER BY name COLLATE "C";
-DROP TABLE sizes;
+DROP TABLE sizes, size, learner, trained, shuffled, many, fitted, question, vote;

@@ -22,6 +22,7 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	sql_binding_init();
 	model_cache_init();
 	ledger_init();
 	progress_init();

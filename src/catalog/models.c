@@ -77,7 +77,10 @@ enum
 	COLUMN_PROTECTS_LABELS,
 	COLUMN_CHARGE,
 	COLUMN_PURE_CHARGE,
-	COLUMN_TRAINING_ID
+	COLUMN_TRAINING_ID,
+	COLUMN_TRAIN_FUNCTION,
+	COLUMN_PREDICT_FUNCTION,
+	COLUMN_FUNCTIONS_DIGEST
 };
 
 static const char *const select_model =
@@ -85,7 +88,7 @@ static const char *const select_model =
 " m.mechanism, m.learner, m.teachers, m.epsilon_units, m.options, m.salt, m.version,"
 " m.predictor, m.state, m.label_min, m.label_max, m.bin_edges,"
 " COALESCE(m.declared_units, 0), COALESCE(m.max_rows_per_unit, 0), r.protects = 'labels', m.charge,"
-" m.pure_charge, m.training_id"
+" m.pure_charge, m.training_id, m.train_function, m.predict_function, m.functions_digest"
 " FROM privpred.model m JOIN privpred.protected_relation r USING (relation_id)"
 " WHERE m.name = $1";
 
@@ -132,6 +135,25 @@ bins_of_array(ArrayType *array, ModelRecord *model)
 	/* The outer bins bound the number. */
 	model->spec.label_min = model->bin_edges[0];
 	model->spec.label_max = model->bin_edges[count - 1];
+}
+
+/* NULL: the learner runs no functions. */
+static SqlBinding *
+binding_of_row(HeapTuple row, TupleDesc columns)
+{
+	SqlBinding *binding;
+	bool		isnull;
+	Datum		digest = SPI_getbinval(row, columns, COLUMN_FUNCTIONS_DIGEST, &isnull);
+
+	if (isnull)
+		return NULL;
+	binding = palloc0_object(SqlBinding);
+	binding->digest = DatumGetByteaPCopy(digest);
+	binding->train = TextDatumGetCString(SPI_getbinval(row, columns, COLUMN_TRAIN_FUNCTION,
+													   &isnull));
+	binding->predict = TextDatumGetCString(SPI_getbinval(row, columns, COLUMN_PREDICT_FUNCTION,
+														 &isnull));
+	return binding;
 }
 
 static ModelRecord *
@@ -183,6 +205,7 @@ model_of_row(const char *name, HeapTuple row, TupleDesc columns)
 	value = COLUMN(COLUMN_PURE_CHARGE);
 	model->pure_charge = isnull ? NULL : TextDatumGetCString(value);
 	model->training_id = DatumGetInt64(COLUMN(COLUMN_TRAINING_ID));
+	model->functions = binding_of_row(row, columns);
 	model->spec.width = model->features->width;
 	model->spec.columns = feature_columns(model->features);
 	model->spec.default_class = model_default_class(model);
@@ -300,6 +323,20 @@ set_charges(const ModelRecord *model, Datum values[2], char nulls[2])
 	values[1] = model->pure_charge != NULL ? CStringGetTextDatum(model->pure_charge) : (Datum) 0;
 }
 
+/* Parameters train_function, predict_function and functions_digest. */
+static void
+set_functions(const ModelRecord *model, Datum values[3], char nulls[3])
+{
+	const SqlBinding *binding = model->functions;
+
+	memset(nulls, binding != NULL ? ' ' : 'n', 3);
+	if (binding == NULL)
+		return;
+	values[0] = CStringGetTextDatum(binding->train);
+	values[1] = CStringGetTextDatum(binding->predict);
+	values[2] = PointerGetDatum(binding->digest);
+}
+
 /* Nobody may be asked to pay for it, nor be given answers for it. */
 static void
 check_not_made_up(const ModelRecord *model)
@@ -314,7 +351,7 @@ model_insert(ModelRecord *model)
 	CatalogSession session;
 	Oid			types[] = {TEXTOID, INT8OID, NAMEOID, TEXTARRAYOID, JSONBOID, TEXTOID, TEXTOID,
 	INT4OID, INT8OID, JSONBOID, BYTEAOID, NAMEOID, InvalidOid, BYTEAOID, FLOAT8OID, FLOAT8OID,
-	FLOAT8ARRAYOID, INT8OID, INT4OID, TEXTOID, TEXTOID, TEXTOID};
+	FLOAT8ARRAYOID, INT8OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, BYTEAOID};
 	Datum		values[lengthof(types)];
 	char		nulls[lengthof(types)];
 	bool		isnull;
@@ -349,14 +386,16 @@ model_insert(ModelRecord *model)
 	set_sizes(model, &values[17], &nulls[17]);
 	values[19] = CStringGetTextDatum(charge_kind_name(model->mechanism->charge_kind));
 	set_charges(model, &values[20], &nulls[20]);
+	set_functions(model, &values[22], &nulls[22]);
 
 	catalog_begin(&session);
 	SPI_execute_with_args("INSERT INTO privpred.model (name, relation_id, label, classes, features,"
 						  " mechanism, learner, teachers, epsilon_units, options, salt, created_by,"
 						  " predictor, state, label_min, label_max, bin_edges, declared_units,"
-						  " max_rows_per_unit, charge_kind, charge, pure_charge, version, status)"
+						  " max_rows_per_unit, charge_kind, charge, pure_charge, train_function,"
+						  " predict_function, functions_digest, version, status)"
 						  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
-						  " $16, $17, $18, $19, $20, $21, $22, 1, 'ready')"
+						  " $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, 1, 'ready')"
 						  " ON CONFLICT (name) DO NOTHING RETURNING model_id, training_id",
 						  lengthof(types), types, values, nulls, false, 0);
 	if (SPI_processed == 0)
@@ -389,9 +428,10 @@ void
 model_update(ModelRecord *model)
 {
 	CatalogSession session;
-	Oid			types[] = {INT8OID, InvalidOid, BYTEAOID, INT8OID, INT4OID, TEXTOID, TEXTOID};
+	Oid			types[] = {INT8OID, InvalidOid, BYTEAOID, INT8OID, INT4OID, TEXTOID, TEXTOID,
+	TEXTOID, TEXTOID, BYTEAOID};
 	Datum		values[lengthof(types)];
-	char		nulls[] = "       ";
+	char		nulls[] = "          ";
 	bool		isnull;
 
 	check_not_made_up(model);
@@ -399,11 +439,13 @@ model_update(ModelRecord *model)
 	set_learnt(model, &values[1], &nulls[1]);
 	set_sizes(model, &values[3], &nulls[3]);
 	set_charges(model, &values[5], &nulls[5]);
+	set_functions(model, &values[7], &nulls[7]);
 	types[1] = predictor_type();
 	catalog_begin(&session);
 	SPI_execute_with_args("UPDATE privpred.model SET predictor = $2, state = $3,"
 						  " declared_units = $4, max_rows_per_unit = $5, charge = $6,"
-						  " pure_charge = $7, version = version + 1, training_id = DEFAULT,"
+						  " pure_charge = $7, train_function = $8, predict_function = $9,"
+						  " functions_digest = $10, version = version + 1, training_id = DEFAULT,"
 						  " trained_at = pg_catalog.now() WHERE model_id = $1 RETURNING version",
 						  lengthof(types), types, values, nulls, false, 0);
 	if (SPI_processed == 0)

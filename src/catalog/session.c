@@ -92,10 +92,51 @@ relation_owner_begin(CatalogSession *session, Oid relid)
 	look_at_now(session);
 }
 
+/*
+ * Whatever an asker may set and a function can see in numbers, dates and names.
+ * Most sessions have most of these, and comparing is cheaper than setting.
+ */
 void
-owner_rights_begin(CatalogSession *session, Oid relid)
+owner_code_settings(void)
 {
-	rights_begin(session, relation_owner(relid));
+	static const char *const settings[][2] = {
+		{"array_nulls", "on"},
+		{"backslash_quote", "safe_encoding"},
+		{"bytea_output", "hex"},
+		{"check_function_bodies", "on"},
+		{"DateStyle", "ISO, YMD"},
+		{"default_text_search_config", "pg_catalog.simple"},
+		{"extra_float_digits", "1"},
+		{"gin_fuzzy_search_limit", "0"},
+		{"IntervalStyle", "postgres"},
+		{"lc_monetary", "C"},
+		{"lc_numeric", "C"},
+		{"lc_time", "C"},
+		{"quote_all_identifiers", "off"},
+		{"row_security", "on"},
+		{"standard_conforming_strings", "on"},
+		{"TimeZone", "UTC"},
+		{"timezone_abbreviations", "Default"},
+		{"transform_null_equals", "off"},
+		{"xmlbinary", "base64"},
+		{"xmloption", "content"},
+		{"plpgsql.extra_errors", "none"},	/* absent until something has set or loaded it */
+	};
+
+	for (int i = 0; i < lengthof(settings); i++)
+	{
+		const char *value = GetConfigOption(settings[i][0], true, false);
+
+		if (value != NULL && strcmp(value, settings[i][1]) != 0)
+			session_set(settings[i][0], settings[i][1]);
+	}
+}
+
+void
+owner_code_begin(CatalogSession *session, Oid owner)
+{
+	rights_begin(session, owner);
+	owner_code_settings();
 }
 
 /*

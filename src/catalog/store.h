@@ -47,8 +47,14 @@ extern Oid	catalog_owner(void);
 extern void relation_owner_begin(CatalogSession *session, Oid relid);
 extern Oid	relation_owner(Oid relid);
 
-/* The same without SPI, around a single call. */
-extern void owner_rights_begin(CatalogSession *session, Oid relid);
+/*
+ * The same without SPI, as an owner, around code that the owner wrote: also with
+ * fixed settings for all that an asker could change in what it sees.
+ */
+extern void owner_code_begin(CatalogSession *session, Oid owner);
+
+/* Those settings alone, inside a session. */
+extern void owner_code_settings(void);
 
 /* The same as the current user. */
 extern void caller_begin(CatalogSession *session);
@@ -143,6 +149,7 @@ typedef struct ModelRecord
 	char	   *pure_charge;	/* by an account of infinite order; NULL: it cannot */
 	Predictor  *predictor;		/* teachers, or NULL */
 	bytea	   *state;			/* of other mechanisms, or NULL */
+	SqlBinding *functions;		/* of learner "sql"; else NULL */
 
 	/*
 	 * An audit's: a subquery of rows that it made up, to be trained on instead of

@@ -491,6 +491,7 @@ load_predictor(FunctionCallInfo fcinfo)
 	MemoryContextReset(loaded->context);
 	caller = MemoryContextSwitchTo(loaded->context);
 	loaded->ensemble = ensemble_load(PG_DETOAST_DATUM_PACKED(PointerGetDatum(argument)));
+	ensemble_check_functions(loaded->ensemble);
 	loaded->votes = palloc(ensemble_classes(loaded->ensemble) * sizeof(int32));
 	loaded->key = memcpy(palloc(VARSIZE_ANY(argument)), argument, VARSIZE_ANY(argument));
 	MemoryContextSwitchTo(caller);

@@ -22,6 +22,8 @@
  * boost.c				boost, forest: by XGBoost, in a module of its own (boost_module.h)
  * threshold.c			the aggregate threshold; sorting and loading of walks
  * threshold_walk.c		the walk over sorted rows (no server needed)
+ * sql_functions.c		the user's own functions: finding them
+ * sql_binding.c		the same: whose they are, and whether unchanged
  * sql_learner.c		the user's own aggregate as a learner
  * sql_predict.c		the user's own function as a predictor
  * teacher.c			units to teachers
@@ -88,6 +90,9 @@ extern bool ensemble_runs_sql(const Ensemble *ensemble);
  */
 extern void ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes);
 extern void ensemble_check_callable(const Ensemble *ensemble);
+
+/* Raises what stands against calling members of learner "sql" as the current user. */
+extern void ensemble_check_functions(const Ensemble *ensemble);
 
 /*
  * Two classes: fills scores[members] with how much each member is for the
@@ -275,9 +280,46 @@ extern bool option_key_listed(const char *keys, const char *key);
 
 /*
  * Learner "sql": raises 42883 unless both functions exist for this type of
- * label and 42501 unless the current user may execute them.
+ * label and 42501 unless the current user may execute them, and owns them if no
+ * superuser does.
  */
 extern void learner_check_sql_functions(const LearnerOptions *options, Oid label_type);
+
+/*
+ * ---------- sql_binding.c ----------
+ *
+ * What a model of learner "sql" runs, fixed when it is trained.  In names that
+ * survive a dump; not regprocedure, which pg_upgrade refuses in tables.
+ */
+typedef struct SqlBinding
+{
+	char	   *train;			/* signature: schema.name(types), everything qualified */
+	char	   *predict;
+	bytea	   *digest;			/* sha256 of definitions and owners */
+
+	uint64		checked_at;		/* when it was last found to hold, and for whom */
+	Oid			checked_for;
+} SqlBinding;
+
+/*
+ * As an owner of the relation, with a search_path that nobody can influence:
+ * finds the functions that options name, by name or by signature.  42883 if
+ * there are none; 42501 unless all of them, those that the aggregate consists
+ * of, and the type of what it returns, belong to the owner or a superuser;
+ * 42P13 unless they fix a search_path that ends in pg_temp, or are compiled.
+ */
+extern SqlBinding *sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner);
+
+/* Under the same conditions: are they the same, and may they still run as the owner? */
+extern bool sql_binding_check(SqlBinding *binding, Oid owner);
+
+/* Was that so, and has nothing changed since?  Under any conditions. */
+extern bool sql_binding_was_checked(const SqlBinding *binding, Oid owner);
+
+/* Could a name be found in the session's temporary schema? */
+extern bool sql_session_has_temporary_objects(void);
+
+extern void sql_binding_init(void);
 
 /*
  * ---------- building a predictor ----------

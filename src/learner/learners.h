@@ -42,22 +42,47 @@ extern Forest *forest_create(int depth, int trees, int nclasses, bool leaf_per_s
 extern int64 feature_sums(int width);
 extern void add_features(int128 *of_class, const int64 *x, int width);
 
-/* ---------- sql_learner.c, sql_predict.c ---------- */
+/* ---------- sql_functions.c, sql_learner.c, sql_predict.c ---------- */
 
 /* A function of the user, looked up once. */
 typedef struct SqlFunction
 {
 	Oid			function;
-	Oid			arguments[2];	/* as it is called: actual types */
+	Oid			arguments[2];	/* as it is called: declared types, actual ones if polymorphic */
 	Oid			result;			/* never polymorphic */
 } SqlFunction;
 
 /*
- * Looks up schema.name for (first, float8[]).  Returns false if there is
- * none, or if the arguments would need conversion; raises 42883 on a name
- * without schema and 42501 without EXECUTE.
+ * Looks up schema.name for (first, float8[]), or a signature.  Returns false if
+ * there is none, or if the arguments would need conversion; raises 42883 on a
+ * name without schema and 42501 unless the current user may execute it, and
+ * owns it if no superuser does.
  */
 extern bool sql_function_find(const char *name, bool aggregate, Oid first, SqlFunction *found);
+
+/* The same for an aggregate over labels of a type, or over their text. */
+extern bool sql_train_find(const char *name, Oid label_type, SqlFunction *found);
+
+/* Both functions that options name; raises 42883 if there are none. */
+extern void sql_functions_find(const LearnerOptions *options, Oid label_type,
+							   SqlFunction *train, SqlFunction *predict);
+
+/* schema.name(types), with every schema spelled out. */
+extern char *sql_signature(Oid function);
+
+/* The only function of a signature, or InvalidOid. */
+extern Oid	sql_signature_find(const char *signature);
+
+/* Raises 42725 unless a parser finds this aggregate by its name. */
+extern void sql_check_not_hidden(const SqlFunction *train);
+
+/* Code runs as a role if that role wrote it, or a superuser did. */
+extern bool sql_may_run_as(Oid author, Oid role);
+extern Oid	sql_author(Oid function);
+extern void sql_check_author(Oid function, Oid role);
+
+/* The same for what reading a value of a type would run: 42501. */
+extern void sql_check_type(Oid type, Oid role);
 
 /* Members of one ensemble that run a user's function. */
 typedef struct SqlMembers SqlMembers;
@@ -65,6 +90,9 @@ typedef struct SqlMembers SqlMembers;
 extern SqlMembers *sql_members_create(int n);
 extern void sql_members_add(SqlMembers *members, const char *predict, const char *type,
 							const char *value);
+
+/* Raises what stands against calling them as the current user. */
+extern void sql_members_check(SqlMembers *members);
 extern void sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x,
 							 int32 *votes);
 /* Returns how many scores it filled: one for every member. */

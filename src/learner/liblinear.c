@@ -21,8 +21,18 @@
 /* Beyond this, products of features overflow, and the solver never ends. */
 #define LARGEST_FEATURE 1e30
 
-/* LIBLINEAR's own arrays, per row, and our sort keys and pointers. */
-#define SOLVER_ROW_BYTES 128
+/*
+ * What LIBLINEAR allocates by itself.  For each row: a permutation and labels
+ * (ints), two sets of pointers, and labels, costs, margins, curvatures and
+ * products (doubles), of which some versions do without some.  For each weight: some
+ * vectors of the Newton step and of the conjugate gradient within it.
+ */
+#define SOLVER_ROW_ARRAYS 8
+#define SOLVER_WEIGHT_ARRAYS 12
+#define SOLVER_OTHER_BYTES (256 * 1024)
+
+/* Its arrays per row, and our sort keys and pointers. */
+#define SOLVER_ROW_BYTES (SOLVER_ROW_ARRAYS * sizeof(double) + 64)
 
 /* Between two looks for interrupts. */
 #define ROWS_PER_CHECK 65536
@@ -214,6 +224,55 @@ make_nodes(const TrainingData *data, struct problem *problem)
 	return true;
 }
 
+/* Gets arrays from the C library, and remembers them in a list; false if there are none. */
+static bool
+try_arrays(int n, Size size, void **list)
+{
+	size = Max(size, sizeof(void *));
+	for (int i = 0; i < n; i++)
+	{
+		void	  **array = malloc(size);
+
+		if (array == NULL)
+			return false;
+		*array = *list;
+		*list = array;
+	}
+	return true;
+}
+
+/*
+ * The solver does not look at what malloc() returns, and its exceptions end the
+ * server.  So whether there is memory for it is tried before: arrays of the same
+ * sizes, all at once.  Once freed, they are its own for the asking.
+ */
+static void
+check_solver_memory(const struct problem *problem)
+{
+	void	   *arrays = NULL;
+	bool		enough;
+
+	enough = try_arrays(SOLVER_ROW_ARRAYS, problem->l * sizeof(double), &arrays) &&
+		try_arrays(SOLVER_WEIGHT_ARRAYS, problem->n * sizeof(double), &arrays) &&
+		try_arrays(1, SOLVER_OTHER_BYTES, &arrays);
+	while (arrays != NULL)
+	{
+		void	   *next = *(void **) arrays;
+
+		free(arrays);
+		arrays = next;
+	}
+	if (!enough)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("LIBLINEAR needs %zu bytes for %d rows.",
+						   (SOLVER_ROW_ARRAYS * (Size) problem->l +
+							SOLVER_WEIGHT_ARRAYS * (Size) problem->n) * sizeof(double) +
+						   SOLVER_OTHER_BYTES, problem->l),
+				 errhint("Use more teachers, so that each has fewer rows.")));
+}
+
 /* Weights of class against the rest; false if they are not numbers. */
 static bool
 train_one(const TrainingData *data, struct problem *problem, const struct parameter *parameter,
@@ -227,6 +286,7 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 		for (int64 i = 0; i < data->class_rows[c]; i++)
 			*y++ = c == class_index ? 1 : -1;
 
+	check_solver_memory(problem);
 	current_problem = problem;
 	stop_stage = STOP_NONE;
 	stop_attempts = 0;

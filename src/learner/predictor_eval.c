@@ -351,6 +351,15 @@ ensemble_check_callable(const Ensemble *ensemble)
 				 errhint("Set max_parallel_workers_per_gather to 0.")));
 }
 
+void
+ensemble_check_functions(const Ensemble *ensemble)
+{
+	if (ensemble->nsql == 0)
+		return;
+	ensemble_check_callable(ensemble);
+	sql_members_check(ensemble->sql);
+}
+
 /*
  * ---------- facts ----------
  */

@@ -11,105 +11,23 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
-#include "parser/parse_coerce.h"
-#include "parser/parse_func.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 #include "utils/queryenvironment.h"
-#include "utils/regproc.h"
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
 #include "learner/learners.h"
 
 #define ROWS_NAME "privpred_rows"
-
-/*
- * ---------- finding functions ----------
- */
-
-static List *
-qualified_name(const char *name)
-{
-	List	   *names = parse_qualified_name(name);
-
-	if (list_length(names) != 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function name \"%s\" must have the form schema.name", name),
-				 errhint("A name without its schema would mean different things to different users.")));
-	return names;
-}
-
-bool
-sql_function_find(const char *name, bool aggregate, Oid first, SqlFunction *found)
-{
-	Oid			arguments[2] = {first, FLOAT8ARRAYOID};
-	Oid		   *declared;
-	FuncDetailCode code;
-	bool		retset;
-	int			nvariadic;
-	Oid			variadic;
-
-	code = func_get_detail(qualified_name(name), NIL, NIL, 2, arguments, false, false, false,
-						   &found->function, &found->result, &retset, &nvariadic, &variadic,
-						   &declared, NULL);
-	if (code != (aggregate ? FUNCDETAIL_AGGREGATE : FUNCDETAIL_NORMAL) || retset)
-		return false;
-	for (int i = 0; i < 2; i++)
-	{
-		/* we call it without a parser, so nothing can be converted */
-		if (!IsPolymorphicType(declared[i]) && !IsBinaryCoercible(arguments[i], declared[i]))
-			return false;
-		found->arguments[i] = arguments[i];
-	}
-	found->result = enforce_generic_type_consistency(arguments, declared, 2, found->result, false);
-	if (get_typtype(found->result) == TYPTYPE_PSEUDO)
-		return false;			/* has no text that could be read again */
-	if (function_aclcheck(found->function, GetUserId(), ACL_EXECUTE) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, aggregate ? OBJECT_AGGREGATE : OBJECT_FUNCTION, name);
-	return true;
-}
-
-/* The aggregate for the label's own type, or else for its text. */
-static bool
-find_train(const char *name, Oid label_type, SqlFunction *found)
-{
-	return sql_function_find(name, true, label_type, found) ||
-		(label_type != TEXTOID && sql_function_find(name, true, TEXTOID, found));
-}
-
-void
-learner_check_sql_functions(const LearnerOptions *options, Oid label_type)
-{
-	Oid			base_type = getBaseType(label_type);
-	SqlFunction train;
-	SqlFunction predict;
-
-	if (!find_train(options->train, base_type, &train))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("aggregate %s(%s, double precision[]) does not exist",
-						options->train, format_type_be(base_type)),
-				 errhint("Option \"train\" must name an aggregate over the label, or its text, "
-						 "and an array of features.")));
-	if (!sql_function_find(options->predict, false, train.result, &predict))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function %s(%s, double precision[]) does not exist",
-						options->predict, format_type_be(train.result)),
-				 errhint("Option \"predict\" must name a function of the aggregate's result "
-						 "and an array of features.")));
-}
 
 /*
  * ---------- training ----------
@@ -183,17 +101,27 @@ fix_text_settings(void)
 								 GUC_ACTION_SAVE, true, 0, false);
 }
 
+/* The parser found the function by its name; it must be the one that is meant. */
+static void
+check_aggregate(SPIPlanPtr plan, Oid function)
+{
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
+	TargetEntry *column = linitial(linitial_node(Query, source->query_list)->targetList);
+
+	if (!IsA(column->expr, Aggref) || ((Aggref *) column->expr)->aggfnoid != function)
+		elog(ERROR, "another aggregate was found than function %u", function);
+}
+
 /* Runs the aggregate; NULL if it returned null.  The result is in context. */
 static char *
-run_train(const TrainingData *data, const SqlFunction *train, const char *name,
-		  MemoryContext context)
+run_train(const TrainingData *data, const SqlFunction *train, MemoryContext context)
 {
 	EphemeralNamedRelationData rows = {0};
-	List	   *names = qualified_name(name);
 	char	   *query = psprintf("SELECT %s(r.label, r.features) FROM " ROWS_NAME " r",
-								 quote_qualified_identifier(strVal(linitial(names)),
-															strVal(lsecond(names))));
+								 quote_qualified_identifier(get_namespace_name(get_func_namespace(train->function)),
+															get_func_name(train->function)));
 	int			guc_level = NewGUCNestLevel();
+	SPIPlanPtr	plan;
 	char	   *value;
 
 	fix_text_settings();
@@ -206,7 +134,11 @@ run_train(const TrainingData *data, const SqlFunction *train, const char *name,
 	rows.reldata = store_rows(data, train, rows.md.tupdesc);
 	if (SPI_register_relation(&rows) != SPI_OK_REL_REGISTER)
 		elog(ERROR, "SPI_register_relation failed");
-	if (SPI_execute(query, false, 0) != SPI_OK_SELECT || SPI_processed != 1)
+	plan = SPI_prepare(query, 0, NULL);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	check_aggregate(plan, train->function);
+	if (SPI_execute_plan(plan, NULL, NULL, false, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "aggregate returned no row");
 	value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (value)
@@ -217,9 +149,13 @@ run_train(const TrainingData *data, const SqlFunction *train, const char *name,
 	return value;
 }
 
-/* In a subtransaction, so that an error leaves nothing behind. */
+/*
+ * In a subtransaction, so that an error leaves nothing behind.  A name is good
+ * for the current user's own training; models come with signatures.
+ */
 static char *
-try_train(const TrainingData *data, const LearnerOptions *options, SqlFunction *train)
+try_train(const TrainingData *data, const LearnerOptions *options, SqlFunction *train,
+		  char **predict)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -229,8 +165,14 @@ try_train(const TrainingData *data, const LearnerOptions *options, SqlFunction *
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		if (find_train(options->train, data->label_type, train))
-			value = run_train(data, train, options->train, context);
+		SqlFunction function;
+
+		if (sql_train_find(options->train, data->label_type, train) &&
+			sql_function_find(options->predict, false, train->result, &function))
+		{
+			*predict = sql_signature(function.function);
+			value = run_train(data, train, context);
+		}
 		ReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
@@ -264,11 +206,12 @@ static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
 	SqlFunction train;
-	char	   *value = try_train(data, options, &train);
+	char	   *predict = NULL;
+	char	   *value = try_train(data, options, &train, &predict);
 
 	if (value == NULL)
 		return false;
-	builder_sql(result, options->predict,
+	builder_sql(result, predict,
 				format_type_extended(train.result, -1, FORMAT_TYPE_FORCE_QUALIFY), value);
 	return true;
 }

@@ -2,8 +2,8 @@
  * sql_predict.c
  *		The user's own function as a predictor.
  *
- * The function is looked up once per transaction, values of built-in types are
- * read from their text once.  Each call runs in its own subtransaction; the
+ * The function is looked up, by its signature, once per transaction; values of
+ * built-in types are read from their text once.  Each call runs in its own subtransaction; the
  * client hears nothing of it, because messages could tell about the rows that
  * trained the teacher.
  */
@@ -125,11 +125,14 @@ resolve_call(SqlMembers *members, SqlCall *call)
 	if (call->resolved_in == members->current)
 		return;
 	parseTypeString(call->type, &call->value_type, &typmod, PARSE_TYPE_HARD_ERRORS);
-	if (!sql_function_find(call->predict, false, call->value_type, &found))
+	sql_check_type(call->value_type, GetUserId());
+	if (!sql_function_find(call->predict, false, call->value_type, &found) ||
+		strcmp(sql_signature(found.function), call->predict) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function %s(%s, double precision[]) does not exist",
-						call->predict, call->type)));
+				 errmsg("function %s does not exist, or does not take a %s", call->predict,
+						call->type),
+				 errhint("A predictor names its function by its signature.")));
 	call->result_type = found.result;
 	call->collation = get_typcollation(call->value_type);
 
@@ -255,6 +258,25 @@ try_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Dat
 	MemoryContextReset(scratch);
 }
 
+/* What was looked up in another transaction may have changed. */
+static void
+enter_transaction(SqlMembers *members)
+{
+	if (members->current != MyLocalTransactionId())
+	{
+		MemoryContextReset(members->transaction);
+		members->current = MyLocalTransactionId();
+	}
+}
+
+void
+sql_members_check(SqlMembers *members)
+{
+	enter_transaction(members);
+	for (int i = 0; i < members->ncalls; i++)
+		resolve_call(members, members->calls[i]);
+}
+
 /* Asks each member, and adds to votes or fills scores, whichever is given. */
 static void
 ask_members(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes,
@@ -270,11 +292,7 @@ ask_members(SqlMembers *members, const Ensemble *ensemble, const double *x, int3
 		elements[i] = Float8GetDatum(x[i]);
 	features = construct_array(elements, width, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
 							   TYPALIGN_DOUBLE);
-	if (members->current != MyLocalTransactionId())
-	{
-		MemoryContextReset(members->transaction);
-		members->current = MyLocalTransactionId();
-	}
+	enter_transaction(members);
 	/* not kept: the function might come back here */
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "privpred sql call",
 									ALLOCSET_DEFAULT_SIZES);

@@ -223,18 +223,19 @@ label_rows(Distillation *distillation)
 	while (more && distillation->asked < distillation->nrows)
 	{
 		const LedgerReceipt *receipt;
+		Oid			owner;
 		int			label;
 
 		CHECK_FOR_INTERRUPTS();
+		owner = owner_code_check(teacher);
 		receipt = pay_for_label(distillation);
 		stats_count(distillation->stats, STAT_ANSWERS, 1);
 		distillation->by_infinite += ledger_order_is_infinite(receipt) ? 1 : 0;
-		/* Teachers may be the owner's own functions. */
-		owner_rights_begin(&session, teacher->record->relid);
+		owner_code_enter(&session, owner);
 		label = teacher->record->mechanism->answer(receipt, &teacher->mechanism_model,
 												   distillation->x +
 												   distillation->asked * distillation->width);
-		catalog_end(&session);
+		owner_code_leave(&session, owner);
 		distillation->label[distillation->asked++] = label;
 		distillation->labelled += label >= 0 ? 1 : 0;
 		stats_count(distillation->stats, STAT_UNSTABLE, label >= 0 ? 0 : 1);
@@ -261,6 +262,7 @@ declare_student(const Distillation *distillation, const char *name, Jsonb *optio
 	student->spec.default_class = model_default_class(student);
 	student->predictor = NULL;
 	student->state = NULL;
+	student->functions = NULL;
 	draw_salt(student);
 	check_student(student);
 	return student;
@@ -387,6 +389,7 @@ request_distill(const DistillRequest *request)
 	check_teacher(teacher);
 	check_learner(distillation.learner);
 	check_public(request->public_relation, teacher->features);
+	(void) owner_code_check(distillation.teacher);
 	/* The rows that count are public, and labels are what the caller pays for. */
 	progress_begin(request->student, teacher->relid);
 	progress_show_to(asking_role());

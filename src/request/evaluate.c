@@ -221,6 +221,7 @@ tally_row(Tally *tally, HeapTuple row, TupleDesc columns)
 	const MechanismSpec *spec = &tally->model->record->spec;
 	CatalogSession session;
 	Truth		truth = {0};
+	Oid			owner;
 	bool		isnull;
 	Datum		number;
 	int			width;
@@ -237,10 +238,10 @@ tally_row(Tally *tally, HeapTuple row, TupleDesc columns)
 	tally->x = features_from_array(DatumGetArrayTypeP(SPI_getbinval(row, columns, 3, &isnull)),
 								   true, &width);
 	tally->rows++;
-	/* A learner in SQL runs the owner's functions. */
-	owner_rights_begin(&session, tally->model->record->relid);
+	owner = owner_code_check(tally->model);
+	owner_code_enter(&session, owner);
 	tally_truth(tally, &truth);
-	catalog_end(&session);
+	owner_code_leave(&session, owner);
 }
 
 /* ---------- all of them ---------- */

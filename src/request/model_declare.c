@@ -146,7 +146,16 @@ learner_options(const ModelRecord *model)
 			appendStringInfoString(&classes, ", ");
 		escape_json(&classes, model->spec.classes[i]);
 	}
-	appendStringInfoString(&classes, "]}");
+	appendStringInfoChar(&classes, ']');
+	if (model->functions != NULL)
+	{
+		/* in place of names, which somebody else might overload */
+		appendStringInfoString(&classes, ", \"train\": ");
+		escape_json(&classes, model->functions->train);
+		appendStringInfoString(&classes, ", \"predict\": ");
+		escape_json(&classes, model->functions->predict);
+	}
+	appendStringInfoChar(&classes, '}');
 	declared = DirectFunctionCall1(jsonb_in, CStringGetDatum(classes.data));
 	return DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, options, declared));
 }
@@ -194,7 +203,7 @@ check_missing(const ModelRecord *model)
 }
 
 static void
-check_options(const ModelRecord *model, Oid label_type, LearnerOptions *parsed)
+check_options(ModelRecord *model, Oid label_type, LearnerOptions *parsed)
 {
 	if (model->learner == NULL)
 	{
@@ -203,7 +212,7 @@ check_options(const ModelRecord *model, Oid label_type, LearnerOptions *parsed)
 	}
 	learner_parse_options(model->learner, learner_options(model), parsed);
 	if (model->learner->runs_user_code)
-		learner_check_sql_functions(parsed, label_type);
+		owner_code_bind(model, parsed, label_type);
 	if (model->learner->prepare)
 		model->learner->prepare();
 }

@@ -257,23 +257,17 @@ draw(const LedgerReceipt *receipt, const Mechanism *mechanism, const CachedModel
 	return answer;
 }
 
-/*
- * A learner in SQL runs the owner's function: as the owner, not as the asker,
- * and with nothing of the asker's in its search_path.
- */
+/* A learner in SQL runs the owner's functions: as that owner, not as the asker. */
 static Answer
-draw_safely(const LedgerReceipt *receipt, const Mechanism *mechanism, const CachedModel *model,
-			const double *x, const Wish *wish)
+draw_as(Oid owner, const LedgerReceipt *receipt, const Mechanism *mechanism,
+		const CachedModel *model, const double *x, const Wish *wish)
 {
-	const Ensemble *ensemble = model->mechanism_model.ensemble;
 	CatalogSession session;
 	Answer		answer;
 
-	if (ensemble == NULL || !ensemble_runs_sql(ensemble))
-		return draw(receipt, mechanism, model, x, wish);
-	owner_rights_begin(&session, model->record->relid);
+	owner_code_enter(&session, owner);
 	answer = draw(receipt, mechanism, model, x, wish);
-	catalog_end(&session);
+	owner_code_leave(&session, owner);
 	return answer;
 }
 
@@ -360,6 +354,7 @@ ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wis
 	const LedgerReceipt *receipt;
 	LedgerMemo	memo;
 	Answer		answer;
+	Oid			owner;
 
 	check_wish(model->record, wish);
 	encode_input(site, predict, form, input);
@@ -369,14 +364,16 @@ ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wis
 		stats_count(predict->stats, STAT_REPEATS, 1);
 		return answer;
 	}
+	/* at each answer: the asker's statement may run functions in between */
+	owner = owner_code_check(model);
 	receipt = pay(predict);
 	stats_count(predict->stats, STAT_ANSWERS, 1);
-	answer = draw_safely(receipt, model->record->mechanism, model, predict->x, wish);
+	answer = draw_as(owner, receipt, model->record->mechanism, model, predict->x, wish);
 	if (answer.isnull)
 		stats_count(predict->stats, STAT_UNSTABLE, 1);
 	if (answer.isnull && predict->fallback != NULL)
-		answer = draw_safely(ledger_spend(predict->fallback), &vote_mechanism, model, predict->x,
-							 wish);
+		answer = draw_as(owner, ledger_spend(predict->fallback), &vote_mechanism, model,
+						 predict->x, wish);
 	keep(predict, wish, &answer, &memo);
 	return answer;
 }

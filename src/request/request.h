@@ -6,6 +6,7 @@
  * protect.c	protect, unprotect, dropped tables
  * train.h		create_model, retrain, drop_model, see there
  * predict.c	private_predict, private_score
+ * owner_code.c	functions of a relation's owner in an asker's session
  * repeat.c		questions asked before
  * stream.c		open_stream, close_stream
  * evaluate.c	evaluate, confusion_matrix, accuracy_curve
@@ -104,6 +105,18 @@ extern StatSite *request_stats(const ModelRecord *model, MemoryContext context);
 
 /* What answers would cost the asker; has_account is false without a budget. */
 extern LedgerQuote request_quote(const char *model, int64 answers);
+
+/* owner_code.c */
+
+/*
+ * Before an answer is paid for: as whom its functions run, InvalidOid if it runs
+ * none.  55000 if they may not run in this session, or not any more.
+ */
+extern Oid	owner_code_check(const CachedModel *model);
+
+/* Around the drawing of an answer; nothing unless functions run. */
+extern void owner_code_enter(CatalogSession *session, Oid owner);
+extern void owner_code_leave(CatalogSession *session, Oid owner);
 
 /* public_tables.c */
 

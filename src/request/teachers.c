@@ -227,6 +227,8 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	learner_parse_options(model->learner, learner_options(model), &options);
 	training_query_begin(&query, model);
 	relation_owner_begin(&session, model->relid);
+	if (model->learner->runs_user_code)
+		owner_code_settings();
 	rows = estimated_rows(query.relation);
 	tables = nodes_find(model);
 	if (tables->nodes != NIL)

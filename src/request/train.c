@@ -303,6 +303,19 @@ own_model(const char *name)
 	return model;
 }
 
+/* The owner takes the functions as they are now, if they are the same by name and types. */
+static void
+rebind_functions(ModelRecord *model)
+{
+	LearnerOptions options;
+
+	if (model->learner == NULL || !model->learner->runs_user_code)
+		return;
+	learner_parse_options(model->learner, learner_options(model), &options);
+	owner_code_bind(model, &options,
+					get_atttype(model->relid, get_attnum(model->relid, model->label)));
+}
+
 Jsonb *
 request_retrain(const char *name)
 {
@@ -311,6 +324,7 @@ request_retrain(const char *name)
 
 	check_unit_columns(protected);
 	check_columns(model);
+	rebind_functions(model);
 	progress_begin(name, model->relid);
 	model_declare_sizes(model, protected);
 	train(model, protected);

@@ -43,6 +43,15 @@ extern void model_declare_sizes(ModelRecord *model, const ProtectedRelation *pro
 /* The options and the classes, as the learner's aggregate wants them. */
 extern Jsonb *learner_options(const ModelRecord *model);
 
+/* owner_code.c */
+
+/*
+ * Fixes which functions of the owner's the model will run; raises what stands
+ * against running them, see sql_binding_create(), and 55000 in a session with
+ * temporary objects.
+ */
+extern void owner_code_bind(ModelRecord *model, const LearnerOptions *options, Oid label_type);
+
 /* public_tables.c */
 
 /* Reads the public tables that options name, as the owner of the relation. */

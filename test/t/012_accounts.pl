@@ -309,9 +309,9 @@ like(daily(), qr/\|2000$/, 'to the last answer');
 
 # A teacher repeats the label of its row with x = 1, as in Privpred::Conformance.
 sql(q{
-CREATE FUNCTION echo_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT CASE WHEN x[1] = 1 THEN label ELSE state END';
+CREATE FUNCTION echo_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT CASE WHEN x[1] = 1 THEN label ELSE state END';
 CREATE AGGREGATE echo_train(text, float8[]) (SFUNC = echo_step, STYPE = text);
-CREATE FUNCTION echo_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT state';
+CREATE FUNCTION echo_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state';
 CREATE TABLE votes (id int NOT NULL, x float8 NOT NULL, y text);
 SELECT privpred.protect('votes', unit => 'id');
 SELECT privpred.create_model('vote', 'votes', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 4, epsilon => 1,

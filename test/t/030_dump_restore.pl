@@ -35,11 +35,19 @@ INSERT INTO ward."The Patients" SELECT i, i % 90, i % 2 = 0, CASE WHEN i % 90 > 
 SELECT privpred.protect('ward."The Patients"', declared_units => 2000, epsilon_cap => 50);
 SELECT privpred.create_model('m', 'ward."The Patients"', label => 'outcome', features => '{"age": {"min": 0, "max": 90}, "smoker": {}}', teachers => 20, epsilon => 2);
 SELECT privpred.grant_budget('"Ann O''Lyst"', 'ward."The Patients"', epsilon => 10);
+CREATE TYPE ward."A Teacher" AS (labels text[]);
+CREATE FUNCTION ward.keep(t ward."A Teacher", label text, x float8[]) RETURNS ward."A Teacher" LANGUAGE sql SET search_path = pg_catalog, pg_temp AS
+  $$ SELECT ROW(array_append((t).labels, label))::ward."A Teacher" $$;
+CREATE AGGREGATE ward."Train (it)"(text, float8[]) (SFUNC = ward.keep, STYPE = ward."A Teacher", INITCOND = '({})');
+CREATE FUNCTION ward.answer(t ward."A Teacher", x float8[]) RETURNS ward.outcome LANGUAGE sql SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC; SELECT CASE WHEN x[1] > 0.5 AND cardinality((t).labels) > 0 THEN 'ward' ELSE 'home' END::ward.outcome; END;
+SELECT privpred.create_model('own', 'ward."The Patients"', label => 'outcome', features => '{"age": {"min": 0, "max": 90}}', teachers => 20, epsilon => 2,
+  learner => 'sql', options => '{"train": "ward.\"Train (it)\"", "predict": "ward.answer"}');
 });
 my $ann = q{"Ann O'Lyst"};
 is(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}), 'ward', 'answer before the dump');
 my $budget = q{SELECT role, relation, epsilon_limit, epsilon_spent, epsilon_left FROM privpred.budgets WHERE role IS NOT NULL};
-my $models = q{SELECT name, relation, label, classes, features, teachers, epsilon, version, options FROM privpred.models};
+my $models = q{SELECT name, relation, label, classes, features, teachers, epsilon, version, options FROM privpred.models ORDER BY name};
 is(sql($budget), q{"Ann O'Lyst"|ward."The Patients"|10|2|8}, 'budget before the dump');
 
 # ---------- dump and restore into another database ----------
@@ -50,7 +58,7 @@ sql(q{CREATE DATABASE restored TEMPLATE template0});
 command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', $node->host, '-p', $node->port, '-d', 'restored', '-f', $dump ], 'restore');
 is(sql($budget, 'restored'), sql($budget), 'the budget is restored, and what was spent');
 is(sql($models, 'restored'), sql($models), 'the model is restored');
-is(sql(q{SELECT md5(predictor::text) FROM privpred.model}, 'restored'), sql(q{SELECT md5(predictor::text) FROM privpred.model}), 'bit for bit');
+is(sql(q{SELECT md5(predictor::text) FROM privpred.model ORDER BY name}, 'restored'), sql(q{SELECT md5(predictor::text) FROM privpred.model ORDER BY name}), 'bit for bit');
 like(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}, 'restored'), qr/^\S*\s*ERROR:  .*adopt|ERROR:.*ledger/s, 'a restored ledger does not answer by itself');
 sql(q{SELECT privpred.adopt_ledger()}, 'restored');
 is(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}, 'restored'), 'ward', 'answers once it is adopted');
@@ -59,6 +67,12 @@ is(sql(q{SELECT ok FROM privpred.verify_ledger()}, 'restored'), 't', 'the chain 
 is(ask('owner', q{SELECT privpred.retrain('m') ->> 'version'}, 'restored'), '2', 'the owner can retrain');
 is(ask('owner', q{SELECT privpred.create_model('n', 'ward."The Patients"', label => 'outcome', features => '{"smoker": {}}') ->> 'name'}, 'restored'), 'n', 'and create: sequences are restored');
 is(sql($budget), q{"Ann O'Lyst"|ward."The Patients"|10|2|8}, 'the original is as it was');
+
+# Functions of learner sql are known by names and a digest without OIDs.
+is(ask($ann, q{SELECT private_predict('own', ARRAY[80])}, 'restored'), 'ward', 'functions of the owner are the same after a restore');
+is(ask('owner', q{SELECT privpred.retrain('own') ->> 'version'}, 'restored'), '2', 'and can be trained with');
+sql(q{ALTER FUNCTION ward.answer OWNER TO CURRENT_USER}, 'restored');
+like(ask($ann, q{SELECT private_predict('own', ARRAY[80])}, 'restored'), qr/ERROR:  functions of model "own" are not those that it was trained with/, 'unless another role owns them there');
 
 # ---------- custom format, schema and data apart ----------
 

@@ -26,9 +26,9 @@ SELECT privpred.protect('people');
 SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 1e6, delta => 0.9);
 CREATE TABLE points AS SELECT i / 10.0 AS x FROM generate_series(1, 9) i;
 -- teachers that wait for a lock at 0.5
-CREATE FUNCTION step(state float8, label text, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION step(state float8, label text, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT 1';
 CREATE AGGREGATE train(text, float8[]) (SFUNC = step, STYPE = float8);
-CREATE FUNCTION answer(state float8, x float8[]) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION answer(state float8, x float8[]) RETURNS text IMMUTABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	IF x[1] = 0.5 THEN
 		PERFORM pg_advisory_xact_lock_shared(1);

@@ -85,9 +85,9 @@ my %CHARGED_ONCE = map { $_ => 1 } qw(cover label_private littlestone gradient);
 
 my $SQL = q{
 CREATE EXTENSION privpred;
-CREATE FUNCTION echo_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT CASE WHEN x[1] = 1 THEN label ELSE state END';
+CREATE FUNCTION echo_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT CASE WHEN x[1] = 1 THEN label ELSE state END';
 CREATE AGGREGATE echo_train(text, float8[]) (SFUNC = echo_step, STYPE = text);
-CREATE FUNCTION echo_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT state';
+CREATE FUNCTION echo_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state';
 CREATE TABLE constants (hypothesis text, point text, label int);
 INSERT INTO constants SELECT h, p, h FROM unnest('{0,1}'::int[]) h, unnest('{a,b}'::text[]) p;
 CREATE TABLE labellings (hypothesis text, point text, label int);

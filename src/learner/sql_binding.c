@@ -1,0 +1,406 @@
+/*
+ * sql_binding.c
+ *		The functions of learner "sql": who may have written them, and whether
+ *		they are still the same.
+ *
+ * A model is bound to its functions when it is trained.  Later it runs nothing
+ * that was changed behind its back, nor anything that a former owner wrote.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "learner/learners.h"
+
+/* The aggregate, its support functions, and the function that predicts. */
+#define MAX_FUNCTIONS 10
+
+/* Counts changes of anything that a binding is about. */
+static uint64 generation = 1;
+
+/*
+ * ---------- rules ----------
+ */
+
+typedef enum SqlRule
+{
+	RULES_KEPT,
+	RULE_OWNER,					/* it belongs to the relation's owner or a superuser */
+	RULE_EXECUTE,				/* whom it may be executed by */
+	RULE_SEARCH_PATH			/* it is fixed, and ends in pg_temp */
+} SqlRule;
+
+/*
+ * pg_temp is searched first where it is not named, and a path that the function
+ * does not set would be the caller's.
+ */
+static bool
+path_ends_in_temp(const char *path)
+{
+	List	   *schemas;
+
+	if (!SplitIdentifierString(pstrdup(path), ',', &schemas) || schemas == NIL ||
+		strcmp(llast(schemas), "pg_temp") != 0)
+		return false;
+	for (int i = 0; i < list_length(schemas) - 1; i++)
+		if (strncmp(list_nth(schemas, i), "pg_temp", strlen("pg_temp")) == 0)
+			return false;
+	return true;
+}
+
+static bool
+fixes_search_path(HeapTuple function)
+{
+	static const char setting[] = "search_path=";
+	bool		isnull;
+	Datum		config = SysCacheGetAttr(PROCOID, function, Anum_pg_proc_proconfig, &isnull);
+	Datum	   *elements;
+	int			count;
+
+	if (isnull)
+		return false;
+	deconstruct_array(DatumGetArrayTypeP(config), TEXTOID, -1, false, TYPALIGN_INT, &elements,
+					  NULL, &count);
+	for (int i = 0; i < count; i++)
+	{
+		char	   *element = TextDatumGetCString(elements[i]);
+
+		if (strncmp(element, setting, strlen(setting)) == 0)
+			return path_ends_in_temp(element + strlen(setting));
+	}
+	return false;
+}
+
+/* Compiled code and an aggregate itself have no names to look up. */
+static bool
+looks_up_names(Form_pg_proc function)
+{
+	return function->prolang != INTERNALlanguageId && function->prolang != ClanguageId &&
+		function->prokind != PROKIND_AGGREGATE && function->oid >= FirstNormalObjectId;
+}
+
+static SqlRule
+broken_rule(Oid function, Oid owner)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Form_pg_proc form;
+	SqlRule		rule = RULES_KEPT;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	form = (Form_pg_proc) GETSTRUCT(tuple);
+	if (!sql_may_run_as(form->proowner, owner))
+		rule = RULE_OWNER;
+	else if (function_aclcheck(function, owner, ACL_EXECUTE) != ACLCHECK_OK)
+		rule = RULE_EXECUTE;
+	else if (looks_up_names(form) && !fixes_search_path(tuple))
+		rule = RULE_SEARCH_PATH;
+	ReleaseSysCache(tuple);
+	return rule;
+}
+
+static void
+report_broken_rule(Oid function, SqlRule rule, Oid owner)
+{
+	const char *role = quote_identifier(GetUserNameFromId(owner, false));
+	const char *name = sql_signature(function);
+
+	sql_check_author(function, owner);
+	if (rule == RULE_EXECUTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role %s, as whom it would run, may not execute function %s", role, name),
+				 errhint("GRANT EXECUTE ON ROUTINE %s TO %s.", name, role)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+			 errmsg("function %s does not fix a search_path that ends in pg_temp", name),
+			 errdetail("It runs in the session of whoever asks, where names could be found among that session's own objects."),
+			 errhint("ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp.", name)));
+}
+
+/*
+ * Reading a value runs the checks of its domains.  Whoever owns such a type
+ * could add one.
+ */
+static Oid
+foreign_type(Oid type, Oid owner)
+{
+	HeapTuple	tuple;
+	Form_pg_type form;
+	Oid			author;
+	Oid			inner;
+	Oid			relation;
+	Oid			found = InvalidOid;
+
+	check_stack_depth();
+	if (type < FirstNormalObjectId && !OidIsValid(get_element_type(type)))
+		return InvalidOid;
+	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	form = (Form_pg_type) GETSTRUCT(tuple);
+	author = form->typowner;
+	inner = form->typtype == TYPTYPE_DOMAIN ? form->typbasetype :
+		form->typtype == TYPTYPE_RANGE ? get_range_subtype(type) :
+		form->typtype == TYPTYPE_MULTIRANGE ? get_multirange_range(type) : get_element_type(type);
+	relation = form->typtype == TYPTYPE_COMPOSITE ? form->typrelid : InvalidOid;
+	ReleaseSysCache(tuple);
+	if (!sql_may_run_as(author, owner))
+		return type;
+	if (OidIsValid(inner))
+		return foreign_type(inner, owner);
+	for (AttrNumber i = 1; OidIsValid(relation) && !OidIsValid(found); i++)
+	{
+		Oid			column = get_atttype(relation, i);
+
+		if (get_attname(relation, i, true) == NULL && !OidIsValid(column))
+			break;
+		if (OidIsValid(column))
+			found = foreign_type(column, owner);
+	}
+	return found;
+}
+
+void
+sql_check_type(Oid type, Oid role)
+{
+	Oid			foreign = foreign_type(type, role);
+
+	if (OidIsValid(foreign))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("type %s belongs neither to role %s, as whom it would be read, nor to a superuser",
+						format_type_be_qualified(foreign),
+						quote_identifier(GetUserNameFromId(role, false))),
+				 errdetail("Reading a teacher runs the checks of its type."),
+				 errhint("If it is to be trusted, let that role own it (ALTER TYPE).")));
+}
+
+/*
+ * ---------- definitions ----------
+ */
+
+static int
+list_functions(Oid train, Oid predict, Oid *functions)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(train));
+	Form_pg_aggregate form;
+	int			n = 0;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", train);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	functions[n++] = train;
+	functions[n++] = predict;
+#define SUPPORT(column) \
+	if (OidIsValid(form->column)) \
+		functions[n++] = form->column
+	SUPPORT(aggtransfn);
+	SUPPORT(aggfinalfn);
+	SUPPORT(aggcombinefn);
+	SUPPORT(aggserialfn);
+	SUPPORT(aggdeserialfn);
+	SUPPORT(aggmtransfn);
+	SUPPORT(aggminvtransfn);
+	SUPPORT(aggmfinalfn);
+#undef SUPPORT
+	Assert(n <= MAX_FUNCTIONS);
+	ReleaseSysCache(tuple);
+	return n;
+}
+
+/* What pg_get_functiondef() does not say of an aggregate; its functions follow it. */
+static void
+append_aggregate(StringInfo words, Oid aggregate)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	Form_pg_aggregate form;
+	Datum		initial;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	appendStringInfo(words, "%c %c %c %d %d %s", form->aggkind, form->aggfinalmodify,
+					 form->aggmfinalmodify, form->aggfinalextra, form->aggmfinalextra,
+					 format_type_be_qualified(form->aggtranstype));
+	initial = SysCacheGetAttr(AGGFNOID, tuple, Anum_pg_aggregate_agginitval, &isnull);
+	if (!isnull)
+		appendStringInfo(words, " %s", quote_literal_cstr(TextDatumGetCString(initial)));
+	ReleaseSysCache(tuple);
+}
+
+/*
+ * In names, not OIDs, so that a restored dump has the same.  The search_path and
+ * other settings that the text depends on are the caller's business.
+ */
+static bytea *
+digest_definitions(Oid train, Oid predict)
+{
+	Oid			functions[MAX_FUNCTIONS];
+	int			n = list_functions(train, predict, functions);
+	StringInfoData words;
+
+	initStringInfo(&words);
+	for (int i = 0; i < n; i++)
+	{
+		appendStringInfo(&words, "%s\n%s\n", sql_signature(functions[i]),
+						 quote_identifier(GetUserNameFromId(sql_author(functions[i]), false)));
+		if (functions[i] == train)
+			append_aggregate(&words, train);
+		else
+			appendStringInfoString(&words,
+								   TextDatumGetCString(DirectFunctionCall1(pg_get_functiondef,
+																		   ObjectIdGetDatum(functions[i]))));
+		appendStringInfoChar(&words, '\n');
+	}
+	return DatumGetByteaP(DirectFunctionCall1(sha256_bytea,
+											  PointerGetDatum(cstring_to_text_with_len(words.data,
+																					   words.len))));
+}
+
+/*
+ * ---------- bindings ----------
+ */
+
+SqlBinding *
+sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner)
+{
+	SqlBinding *binding = palloc0(sizeof(SqlBinding));
+	Oid			functions[MAX_FUNCTIONS];
+	SqlFunction train;
+	SqlFunction predict;
+	int			n;
+
+	sql_functions_find(options, label_type, &train, &predict);
+	sql_check_not_hidden(&train);
+	n = list_functions(train.function, predict.function, functions);
+	for (int i = 0; i < n; i++)
+	{
+		SqlRule		rule = broken_rule(functions[i], owner);
+
+		if (rule != RULES_KEPT)
+			report_broken_rule(functions[i], rule, owner);
+	}
+	sql_check_type(train.result, owner);
+	binding->train = sql_signature(train.function);
+	binding->predict = sql_signature(predict.function);
+	binding->digest = digest_definitions(train.function, predict.function);
+	return binding;
+}
+
+static bool
+digests_equal(const bytea *a, const bytea *b)
+{
+	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
+		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
+}
+
+static bool
+binding_holds(const SqlBinding *binding, Oid owner)
+{
+	Oid			train = sql_signature_find(binding->train);
+	Oid			predict = sql_signature_find(binding->predict);
+	Oid			functions[MAX_FUNCTIONS];
+	Oid			type;
+	int			n;
+
+	if (!OidIsValid(train) || get_func_prokind(train) != PROKIND_AGGREGATE ||
+		!OidIsValid(predict) || get_func_prokind(predict) != PROKIND_FUNCTION ||
+		!digests_equal(digest_definitions(train, predict), binding->digest))
+		return false;
+	n = list_functions(train, predict, functions);
+	for (int i = 0; i < n; i++)
+		if (broken_rule(functions[i], owner) != RULES_KEPT)
+			return false;
+	type = get_func_rettype(train);
+	return IsPolymorphicType(type) || !OidIsValid(foreign_type(type, owner));
+}
+
+bool
+sql_binding_was_checked(const SqlBinding *binding, Oid owner)
+{
+	return binding->checked_at == generation && binding->checked_for == owner;
+}
+
+bool
+sql_binding_check(SqlBinding *binding, Oid owner)
+{
+	uint64		now = generation;
+
+	if (!binding_holds(binding, owner))
+		return false;
+	binding->checked_at = now;
+	binding->checked_for = owner;
+	return true;
+}
+
+static void
+something_changed(Datum arg, int cache, uint32 hash)
+{
+	generation++;
+}
+
+void
+sql_binding_init(void)
+{
+	static const int caches[] = {PROCOID, AGGFNOID, TYPEOID, NAMESPACEOID, AUTHOID};
+
+	for (int i = 0; i < lengthof(caches); i++)
+		CacheRegisterSyscacheCallback(caches[i], something_changed, (Datum) 0);
+}
+
+/*
+ * ---------- the session ----------
+ */
+
+/*
+ * Whatever is dropped when a session ends depends on its temporary schema;
+ * the server itself finds it in this way.
+ */
+bool
+sql_session_has_temporary_objects(void)
+{
+	Oid			schema;
+	Oid			toast_schema;
+	Relation	depend;
+	SysScanDesc scan;
+	ScanKeyData keys[2];
+	bool		found;
+
+	GetTempNamespaceState(&schema, &toast_schema);
+	if (!OidIsValid(schema))
+		return false;
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(NamespaceRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(schema));
+	depend = table_open(DependRelationId, AccessShareLock);
+	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, lengthof(keys), keys);
+	found = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+	return found;
+}
