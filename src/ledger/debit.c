@@ -239,11 +239,17 @@ static bool
 look_around(Batch *batch)
 {
 	uint64		epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
+	bool		moved;
 
 	if (seen_epoch == epoch)
 		return true;
-	if (!ledger_is_ours())
+	if (!ledger_is_ours(&moved))
 		return false;
+	if (moved)
+	{
+		holders_record_all();
+		ledger_make_ours();
+	}
 	book_forget_rows();
 	if (seen_epoch == 0)
 		note_orphans(batch);
@@ -293,7 +299,7 @@ rests_on_memory(const Batch *batch, const LedgerSlot *slot)
 }
 
 static bool
-serve_all(Batch *batch, LedgerSlot **slots, int nslots, bool ours)
+serve_all(Batch *batch, LedgerSlot **slots, int nslots, const bool *passed, bool ours)
 {
 	for (int i = 0; i < nslots; i++)
 	{
@@ -303,7 +309,7 @@ serve_all(Batch *batch, LedgerSlot **slots, int nslots, bool ours)
 		reply->valid_until = DT_NOEND;
 		if (!ours)
 			reply->outcome = OUTCOME_FOREIGN;
-		else if (!serve(batch, slots[i]))
+		else if (!passed[i] || !serve(batch, slots[i]))
 			reply->outcome = OUTCOME_LOCKED;
 		else if (rests_on_memory(batch, slots[i]))
 			return false;
@@ -325,6 +331,7 @@ debit_batch(LedgerSlot **slots, int nslots, bool careful)
 {
 	CatalogSession session;
 	Batch		batch = {.careful = careful};
+	bool	   *passed;
 	bool		ours;
 	bool		done;
 
@@ -334,14 +341,19 @@ debit_batch(LedgerSlot **slots, int nslots, bool careful)
 	batch.size = nslots + 2;
 	batch.accounts = palloc(batch.size * sizeof(Account *));
 
-	/*
-	 * Serialises with the opening of a cap, which sums over accounts; whoever
-	 * held a stronger lock has changed the epoch before letting go.
-	 */
 	LockRelationOid(batch.generation, RowExclusiveLock);
+
+	/*
+	 * Whoever was alone behind a gate has changed the epoch before letting us
+	 * in, and we look at the epoch after.
+	 */
+	passed = palloc(nslots * sizeof(bool));
+	for (int i = 0; i < nslots; i++)
+		passed[i] = slots[i]->request.relation_id == 0 ||
+			gate_pass(slots[i]->request.relation_id, false, false);
 	chain_read_end(&batch.end, batch.generation);
 	ours = look_around(&batch);
-	done = serve_all(&batch, slots, nslots, ours);
+	done = serve_all(&batch, slots, nslots, passed, ours);
 	catalog_end(&session);
 	return done;
 }

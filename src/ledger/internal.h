@@ -296,7 +296,7 @@ typedef struct Account
 	Oid			role;
 	TimestampTz valid_until;	/* DT_NOEND: for ever */
 	bool		revoked;
-	bool		live_role;		/* the role still exists and holds the marker */
+	bool		live_role;		/* holders.c has an entry of it */
 
 	/* as granted */
 	EpsilonUnits epsilon;		/* of each window, or for ever; 0: no limit */
@@ -360,7 +360,6 @@ extern bool account_delta_fits(const Account *account, const Charge *charge);
 
 /* How many such purchases fit; those with a delta are counted one at a time. */
 extern int64 account_affords(const Account *account, const Charge *charge);
-extern bool role_holds_marker(Oid role);
 extern bool role_inherits_budget_of(Oid member, Oid role);
 
 #define ACCOUNT_COLUMNS \
@@ -373,9 +372,12 @@ extern bool role_inherits_budget_of(Oid member, Oid role);
 /* Reads row "row" of SPI_tuptable, selected with ACCOUNT_COLUMNS. */
 extern void account_from_spi(Account *account, uint64 row);
 
-/* Raises 55000 if the ledger was cloned or restored; may make it ours if new. */
-extern bool ledger_is_ours(void);
+/* False if the ledger was cloned or restored; *moved: pg_upgrade has brought it here. */
+extern bool ledger_is_ours(bool *moved);
+
+/* Raises 55000 if it was; makes it ours if it is new. */
 extern void ledger_claim(void);
+extern void ledger_make_ours(void);
 
 /* ---------- window.c ---------- */
 
@@ -425,11 +427,26 @@ typedef struct LedgerEvent
 /* Into the outbox, with the caller's transaction. */
 extern void ledger_put_event(int64 account_id, const LedgerEvent *event, const char *actor);
 
+/* ---------- holders.c ---------- */
+
+/* Does the server know that the account's budget is the role's? */
+extern bool holder_is_recorded(int64 account_id, Oid role);
+extern void holder_record(int64 account_id, Oid role);
+extern void holder_erase(int64 account_id);
+
+/* Within catalog_begin(): of all accounts that were not revoked. */
+extern void holders_record_all(void);
+
+/* ---------- gate.c ---------- */
+
+/* Until the end of the transaction; false if it would have to wait but must not. */
+extern bool gate_pass(int64 relation_id, bool alone, bool wait);
+
 /* ---------- exports.c ---------- */
 
 /*
  * Charges an account for all that was exported and that it has not paid for;
- * raises if it is too small.  The caller has written to privpred.account, which
+ * raises if it is too small.  The caller has passed the relation's gate, which
  * keeps exports out until it ends.
  */
 extern void exports_charge(Account *account, const char *actor);

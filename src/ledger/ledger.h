@@ -18,6 +18,8 @@
  * book.c		the accounts and entries of a batch
  * accounts.c	reading accounts: who pays, what is left
  * grants.c		grants, revocations, caps: the owner's side
+ * holders.c	roles that hold budgets, as the server knows them
+ * gate.c		what must not happen to a relation's accounts at the same time
  * terms.c		what a grant means: order, limits, windows, conversions
  * window.c		budgets that refresh
  * renyi.c		arithmetic of accounts of a fixed Rényi order
@@ -167,6 +169,9 @@ typedef struct LedgerGrant
 
 extern void ledger_grant(const LedgerGrant *grant);
 extern void ledger_revoke(int64 relation_id, Oid role);
+
+/* After DROP OWNED BY: closes all budgets of the role. */
+extern void ledger_disown(Oid role);
 
 /* Epsilon 0 removes the cap; totals are still kept. */
 extern void ledger_set_cap(const LedgerGrant *cap);
