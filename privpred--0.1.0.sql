@@ -806,12 +806,6 @@ SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_outbox_seq_seq', '')
 SELECT pg_catalog.pg_extension_config_dump('privpred.open_lease', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.release', '');
 
--- Accounts are recorded in pg_shdepend as its sub-objects that depend on their
--- roles, so that DROP ROLE is refused until they are revoked and a later role
--- with the same oid inherits nothing.
-CREATE TYPE privpred.budget AS ENUM ();
-COMMENT ON TYPE privpred.budget IS 'without values; stands for privacy budgets in what the server knows about roles';
-
 CREATE FUNCTION privpred.ledger_incarnation() RETURNS bigint
 	AS 'MODULE_PATHNAME', 'privpred_ledger_incarnation'
 	LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -902,10 +896,11 @@ WITH now AS (
 	SELECT b.oid FROM pg_catalog.pg_database b
 	WHERE b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 ), holder AS (
-	SELECT d.objsubid AS account_id, d.refobjid AS role
+	-- as src/ledger/holders.c records them
+	SELECT d.objid AS type, d.refobjid AS role
 	FROM pg_catalog.pg_shdepend d JOIN this t ON t.oid OPERATOR(pg_catalog.=) d.dbid
 	WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
-		AND d.objid OPERATOR(pg_catalog.=) 'privpred.budget'::pg_catalog.regtype::pg_catalog.oid
+		AND d.deptype OPERATOR(pg_catalog.=) 'a'
 ), out AS (
 	SELECT o.account_id,
 		pg_catalog.sum(o.answers::pg_catalog.numeric OPERATOR(pg_catalog.*) o.charge)
@@ -914,7 +909,7 @@ WITH now AS (
 			FILTER (WHERE o.incarnation OPERATOR(pg_catalog.<>) privpred.ledger_incarnation()) AS orphaned
 	FROM privpred.open_lease o GROUP BY o.account_id
 ), visible AS (
-	SELECT a.*, r.relation, r.relation_name, c.relowner, n.now, w.ends AS window_ends,
+	SELECT a.*, r.relation, r.relation_name, c.relowner, c.reltype, n.now, w.ends AS window_ends,
 		a.role OPERATOR(pg_catalog.=) 0::pg_catalog.oid AS is_cap,
 		CASE WHEN w.starts OPERATOR(pg_catalog.>) a.window_start THEN 0
 			ELSE a.window_spent_units END AS in_window,
@@ -955,7 +950,7 @@ WITH now AS (
 				AND EXISTS (SELECT FROM privpred.ledger_identity i
 					JOIN this t ON t.oid OPERATOR(pg_catalog.=) i.database)
 				AND NOT EXISTS (SELECT FROM holder h
-					WHERE h.account_id OPERATOR(pg_catalog.=) v.account_id
+					WHERE h.type OPERATOR(pg_catalog.=) v.reltype
 						AND h.role OPERATOR(pg_catalog.=) v.role::pg_catalog.oid) THEN 'revoked'
 			WHEN v.valid_until OPERATOR(pg_catalog.<=) v.now THEN 'expired'
 			WHEN v.spent_units OPERATOR(pg_catalog.>) v.limit_units

@@ -16,6 +16,7 @@
 #include "utils/syscache.h"
 
 #include "catalog/store.h"
+#include "ledger/holders.h"
 #include "ledger/internal.h"
 
 /* By real membership with inheritance; being a superuser is not enough. */
@@ -87,8 +88,10 @@ account_from_spi(Account *account, uint64 row)
 	account->per_answer = spi_int8(row, 13, 0);
 	account->lifetime = spi_int8(row, 14, 0);
 	window_from_spi(account, row);
+	value = spi_value(row, 20, &isnull);
+	account->relid = isnull ? InvalidOid : DatumGetObjectId(value);
 	account->live_role = account->role == CAP_ROLE ||
-		holder_is_recorded(account->account_id, account->role);
+		holder_is_recorded(account->relid, account->role);
 }
 
 LedgerOutcome

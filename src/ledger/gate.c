@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 
 #include "catalog/store.h"
+#include "ledger/holders.h"
 #include "ledger/internal.h"
 
 bool

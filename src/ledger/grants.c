@@ -16,6 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "catalog/store.h"
+#include "ledger/holders.h"
 #include "ledger/internal.h"
 
 static int64
@@ -90,7 +91,9 @@ revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *
 	Datum		args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
 	char	   *query = psprintf("UPDATE privpred.account a SET revoked_at = now() "
 								 "WHERE a.revoked_at IS NULL AND $1 IS NOT NULL "
-								 "AND $2 IS NOT NULL AND %s RETURNING a.account_id", condition);
+								 "AND $2 IS NOT NULL AND %s RETURNING a.account_id, a.role::oid, "
+								 "(SELECT p.relation::oid FROM privpred.protected_relation p "
+								 "WHERE p.relation_id = a.relation_id)", condition);
 	SPITupleTable *table;
 	uint64		rows;
 	bool		isnull;
@@ -100,11 +103,15 @@ revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
 	{
-		int64		account_id = DatumGetInt64(SPI_getbinval(table->vals[row], table->tupdesc, 1,
-															 &isnull));
+		HeapTuple	account = table->vals[row];
+		Oid			holder = DatumGetObjectId(SPI_getbinval(account, table->tupdesc, 2, &isnull));
+		Oid			relid;
 
-		put_outbox(kind, account_id, actor);
-		holder_erase(account_id);
+		put_outbox(kind, DatumGetInt64(SPI_getbinval(account, table->tupdesc, 1, &isnull)), actor);
+		relid = DatumGetObjectId(SPI_getbinval(account, table->tupdesc, 3, &isnull));
+		/* A table that was dropped has taken its entries with it. */
+		if (!isnull)
+			holder_erase(relid, holder);
 	}
 	return rows;
 }
@@ -232,7 +239,7 @@ ledger_grant(const LedgerGrant *grant)
 	(void) gate_pass(grant->relation_id, false, true);
 	lock_account(grant, actor, &account);
 	set_terms(&account, grant, NULL, actor);
-	holder_record(account.account_id, grant->role);
+	holder_record(account.relid, grant->role);
 	exports_charge(&account, actor);
 	catalog_end(&session);
 	ledger_invalidate_leases();

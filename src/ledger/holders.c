@@ -2,12 +2,12 @@
  * holders.c
  *		Roles that hold budgets, as the server knows them.
  *
- * Every account that was not revoked stands in pg_shdepend as a sub-object of
- * the type privpred.budget that depends on its role.  So DROP ROLE is refused
- * until the budget is revoked, and a later role with the same oid inherits
- * nothing, because an account without its entry is dead.  An entry belongs to
- * one account: whoever grants or revokes one waits for nobody who grants or
- * revokes another, not even for the same role.
+ * A budget that was not revoked stands in pg_shdepend as a privilege of its
+ * role on the row type of the protected table.  So DROP ROLE is refused until
+ * the budget is revoked or the table is dropped, and a later role with the same
+ * oid inherits nothing, because an account without its entry is dead.  An entry
+ * belongs to one account: whoever grants or revokes one waits for nobody who
+ * grants or revokes another, not even for the same role.
  */
 #include "postgres.h"
 
@@ -17,7 +17,6 @@
 #include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_shdepend.h"
 #include "catalog/pg_type.h"
@@ -26,30 +25,9 @@
 #include "storage/lock.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
-#include "catalog/store.h"
+#include "ledger/holders.h"
 #include "ledger/internal.h"
-
-/* InvalidOid if the extension is gone. */
-static Oid
-budget_type(void)
-{
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("budget"),
-						   ObjectIdGetDatum(get_namespace_oid(PRIVPRED_SCHEMA, true)));
-}
-
-/* The server counts sub-objects with 32 bits; more accounts than that there will not be. */
-static int32
-sub_object(int64 account_id)
-{
-	if (account_id > PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("there have been too many privacy budgets in this database"),
-				 errhint("Move relations to another database.")));
-	return (int32) account_id;
-}
 
 /* Roles of the server itself cannot be dropped, and it records nothing about them. */
 static bool
@@ -59,8 +37,9 @@ role_is_pinned(Oid role)
 }
 
 bool
-holder_is_recorded(int64 account_id, Oid role)
+holder_is_recorded(Oid relid, Oid role)
 {
+	Oid			type = get_rel_type_id(relid);
 	Relation	relation;
 	SysScanDesc scan;
 	ScanKeyData key[4];
@@ -69,7 +48,7 @@ holder_is_recorded(int64 account_id, Oid role)
 
 	if (role_is_pinned(role))
 		return true;
-	if (account_id > PG_INT32_MAX)
+	if (!OidIsValid(type))
 		return false;
 	relation = table_open(SharedDependRelationId, AccessShareLock);
 	ScanKeyInit(&key[0], Anum_pg_shdepend_dbid, BTEqualStrategyNumber, F_OIDEQ,
@@ -77,44 +56,51 @@ holder_is_recorded(int64 account_id, Oid role)
 	ScanKeyInit(&key[1], Anum_pg_shdepend_classid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(TypeRelationId));
 	ScanKeyInit(&key[2], Anum_pg_shdepend_objid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(budget_type()));
+				ObjectIdGetDatum(type));
 	ScanKeyInit(&key[3], Anum_pg_shdepend_objsubid, BTEqualStrategyNumber, F_INT4EQ,
-				Int32GetDatum(sub_object(account_id)));
+				Int32GetDatum(0));
 	scan = systable_beginscan(relation, SharedDependDependerIndexId, true, NULL, 4, key);
 	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_shdepend entry = (Form_pg_shdepend) GETSTRUCT(tuple);
 
-		found = entry->refclassid == AuthIdRelationId && entry->refobjid == role;
+		found = entry->refclassid == AuthIdRelationId && entry->refobjid == role &&
+			entry->deptype == SHARED_DEPENDENCY_ACL;
 	}
 	systable_endscan(scan);
 	table_close(relation, AccessShareLock);
 	return found;
 }
 
+/* As if a privilege had been granted or revoked.  (The lists are freed there.) */
+static void
+change_entry(Oid relid, Oid role, bool hold)
+{
+	Oid		   *list = palloc_object(Oid);
+
+	list[0] = role;
+	updateAclDependencies(TypeRelationId, get_rel_type_id(relid), 0, InvalidOid,
+						  hold ? 0 : 1, hold ? NULL : list, hold ? 1 : 0, hold ? list : NULL);
+}
+
 /* The caller has locked the account; the role stays until we have committed. */
 void
-holder_record(int64 account_id, Oid role)
+holder_record(Oid relid, Oid role)
 {
-	ObjectAddress budget;
-	ObjectAddress holder;
-
-	if (role_is_pinned(role) || holder_is_recorded(account_id, role))
-		return;
-	ObjectAddressSubSet(budget, TypeRelationId, budget_type(), sub_object(account_id));
-	ObjectAddressSet(holder, AuthIdRelationId, role);
-	recordSharedDependencyOn(&budget, &holder, SHARED_DEPENDENCY_ACL);
+	if (!holder_is_recorded(relid, role))
+		change_entry(relid, role, true);
 }
 
 /* The lock keeps a second one from deleting the same entry, which is an error. */
 void
-holder_erase(int64 account_id)
+holder_erase(Oid relid, Oid role)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, budget_type(), (Oid) account_id, 0);
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, relid, role, 1);
 	(void) LockAcquire(&tag, AccessExclusiveLock, false, false);
-	deleteSharedDependencyRecordsFor(TypeRelationId, budget_type(), sub_object(account_id));
+	if (!role_is_pinned(role) && holder_is_recorded(relid, role))
+		change_entry(relid, role, false);
 }
 
 /*
@@ -128,14 +114,17 @@ holders_record_all(void)
 	uint64		rows;
 	bool		isnull;
 
-	if (SPI_execute("SELECT a.account_id, a.role::oid FROM privpred.account a "
+	if (SPI_execute("SELECT p.relation::oid, a.role::oid FROM privpred.account a "
+					"JOIN privpred.protected_relation p USING (relation_id) "
+					"JOIN pg_class c ON c.oid = p.relation "
 					"JOIN pg_roles r ON r.oid = a.role WHERE a.revoked_at IS NULL",
 					true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read accounts");
 	table = SPI_tuptable;
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
-		holder_record(DatumGetInt64(SPI_getbinval(table->vals[row], table->tupdesc, 1, &isnull)),
+		holder_record(DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 1,
+													 &isnull)),
 					  DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 2,
 													 &isnull)));
 }

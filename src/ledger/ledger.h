@@ -7,6 +7,7 @@
  * client.c		one round trip to the ledger's process
  * shmem.c		request slots between the two
  * worker.c		the ledger's process: start, signals, main loop
+ * returns.c	what comes back to it and waits in its memory
  * stream.c		streams: the asking side, see stream.h
  * stream_book.c	what the ledger's process does about them
  * stream_run.c	one noisy threshold after the other

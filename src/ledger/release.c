@@ -16,6 +16,7 @@
 #include "utils/builtins.h"
 
 #include "catalog/store.h"
+#include "ledger/holders.h"
 #include "ledger/internal.h"
 
 #define EVERYBODY	0			/* in the place of an account: it was exported */
