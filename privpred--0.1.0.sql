@@ -795,10 +795,12 @@ CREATE TABLE privpred.release (
 COMMENT ON TABLE privpred.release IS 'accounts that have paid for a version of a model that is charged once';
 
 -- Left out of dumps on purpose: a restored ledger is recognised by its absence.
+-- No key, because those who claim the ledger first must not wait for each other.
 CREATE TABLE privpred.ledger_identity (
-	only_row		bool PRIMARY KEY DEFAULT true CHECK (only_row),
-	database		oid NOT NULL
+	database		oid NOT NULL,
+	system			bigint NOT NULL		-- identifies the cluster
 );
+ALTER TABLE privpred.ledger_identity REPLICA IDENTITY FULL;
 COMMENT ON TABLE privpred.ledger_identity IS 'the database that this ledger belongs to';
 
 SELECT pg_catalog.pg_extension_config_dump('privpred.account', '');
@@ -808,11 +810,6 @@ SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_outbox', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_outbox_seq_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.open_lease', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.release', '');
-
--- Roles with a budget hold SELECT on this, so that DROP ROLE is refused until
--- it is revoked and a later role with the same oid inherits nothing.
-CREATE VIEW privpred.budget_holders AS SELECT WHERE false;
-COMMENT ON VIEW privpred.budget_holders IS 'empty; whoever may select from it holds a privacy budget';
 
 CREATE FUNCTION privpred.ledger_incarnation() RETURNS bigint
 	AS 'MODULE_PATHNAME', 'privpred_ledger_incarnation'
@@ -900,10 +897,15 @@ COMMENT ON FUNCTION privpred.account_window(timestamptz, interval, timestamptz)
 CREATE VIEW privpred.budgets WITH (security_barrier) AS
 WITH now AS (
 	SELECT pg_catalog.clock_timestamp() AS now
+), this AS (
+	SELECT b.oid FROM pg_catalog.pg_database b
+	WHERE b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 ), holder AS (
-	SELECT x.grantee FROM pg_catalog.pg_class m, pg_catalog.aclexplode(m.relacl) x
-	WHERE m.oid OPERATOR(pg_catalog.=) 'privpred.budget_holders'::pg_catalog.regclass::pg_catalog.oid
-		AND x.privilege_type OPERATOR(pg_catalog.=) 'SELECT'
+	-- as src/ledger/holders.c records them
+	SELECT d.objid AS type, d.refobjid AS role
+	FROM pg_catalog.pg_shdepend d JOIN this t ON t.oid OPERATOR(pg_catalog.=) d.dbid
+	WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
+		AND d.deptype OPERATOR(pg_catalog.=) 'a'
 ), out AS (
 	SELECT o.account_id,
 		pg_catalog.sum(o.answers::pg_catalog.numeric OPERATOR(pg_catalog.*) o.charge)
@@ -912,7 +914,7 @@ WITH now AS (
 			FILTER (WHERE o.incarnation OPERATOR(pg_catalog.<>) privpred.ledger_incarnation()) AS orphaned
 	FROM privpred.open_lease o GROUP BY o.account_id
 ), visible AS (
-	SELECT a.*, r.relation, r.relation_name, c.relowner, n.now, w.ends AS window_ends,
+	SELECT a.*, r.relation, r.relation_name, c.relowner, c.reltype, n.now, w.ends AS window_ends,
 		a.role OPERATOR(pg_catalog.=) 0::pg_catalog.oid AS is_cap,
 		CASE WHEN w.starts OPERATOR(pg_catalog.>) a.window_start THEN 0
 			ELSE a.window_spent_units END AS in_window,
@@ -948,8 +950,13 @@ WITH now AS (
 			WHEN v.is_cap THEN 'active'
 			WHEN v.revoked_at IS NOT NULL THEN 'revoked'
 			WHEN v.role_dropped THEN 'role dropped'
-			WHEN NOT EXISTS (SELECT FROM holder h WHERE h.grantee OPERATOR(pg_catalog.=) v.role)
-				THEN 'revoked'
+			-- the server's own roles cannot be dropped; a copy is not adopted yet
+			WHEN v.role::pg_catalog.oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid
+				AND EXISTS (SELECT FROM privpred.ledger_identity i
+					JOIN this t ON t.oid OPERATOR(pg_catalog.=) i.database)
+				AND NOT EXISTS (SELECT FROM holder h
+					WHERE h.type OPERATOR(pg_catalog.=) v.reltype
+						AND h.role OPERATOR(pg_catalog.=) v.role::pg_catalog.oid) THEN 'revoked'
 			WHEN v.valid_until OPERATOR(pg_catalog.<=) v.now THEN 'expired'
 			WHEN v.spent_units OPERATOR(pg_catalog.>) v.limit_units
 				OR v.in_window OPERATOR(pg_catalog.>) v.window_limit_units THEN 'frozen'
@@ -1357,6 +1364,13 @@ COMMENT ON FUNCTION privpred.on_sql_drop() IS
 'forgets protected tables that are dropped, so that a re-used identity inherits nothing';
 
 CREATE EVENT TRIGGER privpred_on_sql_drop ON sql_drop EXECUTE FUNCTION privpred.on_sql_drop();
+
+CREATE FUNCTION privpred.on_drop_owned() RETURNS event_trigger
+	AS 'MODULE_PATHNAME', 'privpred_on_drop_owned' LANGUAGE C;
+COMMENT ON FUNCTION privpred.on_drop_owned() IS 'revokes the budgets of roles after DROP OWNED BY';
+
+CREATE EVENT TRIGGER privpred_on_drop_owned ON ddl_command_end WHEN TAG IN ('DROP OWNED')
+	EXECUTE FUNCTION privpred.on_drop_owned();
 
 ----------------------------------------------------------------------
 -- Progress

@@ -81,9 +81,30 @@ SELECT count(*) FROM privpred.models;
 RESET ROLE;
 
 -- the table goes, its models and budgets go, the ledger stays; a new table of that name is not protected
+CREATE ROLE life_widow;
+SELECT privpred.grant_budget('life_widow', '"life Two".renamed', epsilon => 1);
+SELECT refused('DROP ROLE life_widow');
 SET ROLE life_heir;
 DROP TABLE "life Two".renamed;
 RESET ROLE;
+SELECT role_name, status FROM privpred.budgets WHERE role_name = 'life_widow';
+DROP ROLE life_widow;
+
+-- a budget of whoever becomes the owner stays, and counts no longer when it is revoked
+CREATE TABLE life.given (id int PRIMARY KEY, x float8, y boolean);
+SELECT privpred.protect('life.given');
+SELECT privpred.grant_budget('life_heir', 'life.given', epsilon => 1);
+ALTER TABLE life.given OWNER TO life_heir;
+SELECT role_name, status FROM privpred.budgets WHERE relation = 'life.given'::regclass;
+SELECT privpred.revoke_budget('life_heir', 'life.given');
+SELECT privpred.grant_budget('life_heir', 'life.given', epsilon => 2);
+-- DROP OWNED by the role itself revokes nothing that others have granted
+SELECT privpred.grant_budget('life_newcomer', 'life.given', epsilon => 2);
+SET ROLE life_newcomer;
+DROP OWNED BY life_newcomer;
+RESET ROLE;
+SELECT role_name, status FROM privpred.budgets WHERE relation = 'life.given'::regclass ORDER BY 1;
+DROP TABLE life.given;
 SELECT count(*) FROM privpred.model WHERE name = 'life';
 SELECT relation IS NULL AS forgotten, relation_name, active, dropped_at IS NOT NULL AS dropped FROM privpred.protected_relation WHERE relation_name LIKE '%life%';
 SELECT count(*) > 0 AS ledger_stays FROM privpred.ledger_entry WHERE model = 'life';

@@ -5,6 +5,10 @@
 #include "postgres.h"
 
 #include "commands/event_trigger.h"
+#include "commands/user.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 
@@ -22,6 +26,7 @@ PG_FUNCTION_INFO_V1(privpred_distill);
 PG_FUNCTION_INFO_V1(privpred_export_model);
 PG_FUNCTION_INFO_V1(privpred_littlestone_dimension);
 PG_FUNCTION_INFO_V1(privpred_on_sql_drop);
+PG_FUNCTION_INFO_V1(privpred_on_drop_owned);
 
 static bool
 protects_labels(const char *protects)
@@ -157,15 +162,39 @@ privpred_littlestone_dimension(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(request_littlestone_dimension(PG_GETARG_OID(0)));
 }
 
-/* Fires after any DROP in the database. */
-Datum
-privpred_on_sql_drop(PG_FUNCTION_ARGS)
+static EventTriggerData *
+event_trigger_data(FunctionCallInfo fcinfo)
 {
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function is not called by the event trigger manager"),
 				 errhint("The extension's own event trigger calls it.")));
+	return (EventTriggerData *) fcinfo->context;
+}
+
+/* Fires after any DROP in the database. */
+Datum
+privpred_on_sql_drop(PG_FUNCTION_ARGS)
+{
+	(void) event_trigger_data(fcinfo);
 	request_forget_dropped_relations();
+	PG_RETURN_VOID();
+}
+
+/*
+ * Fires after DROP OWNED BY.  As with other privileges, those whom the
+ * budget's owner would not obey end nothing.
+ */
+Datum
+privpred_on_drop_owned(PG_FUNCTION_ARGS)
+{
+	Node	   *statement = event_trigger_data(fcinfo)->parsetree;
+	ListCell   *cell;
+
+	if (!IsA(statement, DropOwnedStmt) || !has_privs_of_role(GetUserId(), catalog_owner()))
+		PG_RETURN_VOID();
+	foreach(cell, roleSpecsToIds(((DropOwnedStmt *) statement)->roles))
+		ledger_disown(lfirst_oid(cell));
 	PG_RETURN_VOID();
 }

@@ -6,9 +6,7 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "executor/spi.h"
@@ -18,43 +16,8 @@
 #include "utils/syscache.h"
 
 #include "catalog/store.h"
+#include "ledger/holders.h"
 #include "ledger/internal.h"
-
-/*
- * An account is live only while its role holds SELECT on the marker.  The
- * grant makes DROP ROLE fail until the budget is revoked, and ends with DROP
- * OWNED BY, so that a later role with the same oid inherits nothing.
- */
-bool
-role_holds_marker(Oid role)
-{
-	Oid			schema = get_namespace_oid(PRIVPRED_SCHEMA, true);
-	HeapTuple	tuple;
-	Datum		datum;
-	bool		isnull;
-	bool		holds = false;
-
-	/* An owner's rights are not in the list, and an owner cannot be dropped. */
-	if (role == catalog_owner())
-		return true;
-
-	tuple = SearchSysCache2(RELNAMENSP, CStringGetDatum("budget_holders"),
-							ObjectIdGetDatum(schema));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	datum = SysCacheGetAttr(RELNAMENSP, tuple, Anum_pg_class_relacl, &isnull);
-	if (!isnull)
-	{
-		Acl		   *acl = DatumGetAclP(datum);
-		AclItem    *items = ACL_DAT(acl);
-
-		for (int i = 0; i < ACL_NUM(acl) && !holds; i++)
-			holds = items[i].ai_grantee == role &&
-				(ACLITEM_GET_PRIVS(items[i]) & ACL_SELECT) != 0;
-	}
-	ReleaseSysCache(tuple);
-	return holds;
-}
 
 /* By real membership with inheritance; being a superuser is not enough. */
 bool
@@ -125,7 +88,10 @@ account_from_spi(Account *account, uint64 row)
 	account->per_answer = spi_int8(row, 13, 0);
 	account->lifetime = spi_int8(row, 14, 0);
 	window_from_spi(account, row);
-	account->live_role = account->role == CAP_ROLE || role_holds_marker(account->role);
+	value = spi_value(row, 20, &isnull);
+	account->relid = isnull ? InvalidOid : DatumGetObjectId(value);
+	account->live_role = account->role == CAP_ROLE ||
+		holder_is_recorded(account->relid, account->role);
 }
 
 LedgerOutcome
@@ -418,42 +384,61 @@ ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
  * A restored dump or a clone would spend the same budget a second time.  The
  * identity is left out of dumps but copied by CREATE DATABASE and pg_upgrade:
  * missing, with a ledger in use, it tells a restored dump; of another
- * database, a clone.  (pg_upgrade keeps the database's oid.)
+ * database, a clone; of another cluster, pg_upgrade, which keeps the
+ * database's oid.
  */
 bool
-ledger_is_ours(void)
+ledger_is_ours(bool *moved)
 {
 	bool		isnull;
 	Datum		database;
 	bool		used;
 
 	if (SPI_execute("SELECT i.database, EXISTS (SELECT FROM privpred.account) "
-					"OR EXISTS (SELECT FROM privpred.ledger_entry) "
-					"FROM (SELECT) one LEFT JOIN privpred.ledger_identity i ON true",
+					"OR EXISTS (SELECT FROM privpred.ledger_entry), i.system "
+					"FROM (SELECT) one LEFT JOIN (SELECT * FROM privpred.ledger_identity LIMIT 1) i "
+					"ON true",
 					false, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "could not read the identity of the ledger");
 	used = DatumGetBool(spi_value(0, 2, &isnull));
+	*moved = spi_int8(0, 3, (int64) GetSystemIdentifier()) != (int64) GetSystemIdentifier();
 	database = spi_value(0, 1, &isnull);
 	if (isnull)
 		return !used;
 	return DatumGetObjectId(database) == MyDatabaseId;
 }
 
+/*
+ * Several transactions may do so at the same time, and must not wait for each
+ * other; then there are several rows, which say the same.
+ */
+void
+ledger_make_ours(void)
+{
+	Oid			argtypes[] = {OIDOID, INT8OID};
+	Datum		args[] = {ObjectIdGetDatum(MyDatabaseId), Int64GetDatum((int64) GetSystemIdentifier())};
+
+	if (SPI_execute_with_args("DELETE FROM privpred.ledger_identity WHERE database <> $1 OR system <> $2",
+							  2, argtypes, args, NULL, false, 0) != SPI_OK_DELETE ||
+		SPI_execute_with_args("INSERT INTO privpred.ledger_identity (database, system) SELECT $1, $2 "
+							  "WHERE NOT EXISTS (SELECT FROM privpred.ledger_identity)",
+							  2, argtypes, args, NULL, false, 0) != SPI_OK_INSERT)
+		elog(ERROR, "could not claim the ledger");
+}
+
 /* Before the first account is opened. */
 void
 ledger_claim(void)
 {
-	Oid			argtypes[] = {OIDOID};
-	Datum		args[] = {ObjectIdGetDatum(MyDatabaseId)};
+	bool		moved;
 
-	if (!ledger_is_ours())
+	if (!ledger_is_ours(&moved))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the privacy ledger of this database is a copy"),
 				 errdetail("It was restored from a dump or cloned from a template, so spending since then may be missing."),
 				 errhint("A superuser can accept it with SELECT privpred.adopt_ledger(), after comparing it with the original.")));
-	if (SPI_execute_with_args("INSERT INTO privpred.ledger_identity (database) VALUES ($1) "
-							  "ON CONFLICT DO NOTHING",
-							  1, argtypes, args, NULL, false, 0) != SPI_OK_INSERT)
-		elog(ERROR, "could not claim the ledger");
+	/* The ledger's process does the rest when it comes. */
+	if (!moved)
+		ledger_make_ours();
 }

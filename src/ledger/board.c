@@ -95,11 +95,36 @@ board_has_failed(Oid generation, int64 stream, int32 run)
 	return failed;
 }
 
+/* As slots of requests are shared, so are boards. */
+static bool
+may_take_board(LedgerShared *shared, Oid role)
+{
+	int			unused = 0;
+	int			of_role = 0;
+	int			of_database = 0;
+
+	for (int i = 0; i < LEDGER_BOARDS; i++)
+	{
+		const StreamBoard *board = &shared->boards[i];
+
+		if (!OidIsValid(board->database))
+			unused++;
+		else
+		{
+			of_role += board->role == role;
+			of_database += board->database == MyDatabaseId;
+		}
+	}
+	return share_allows(of_role, of_database, unused);
+}
+
 static int
-take_board(Oid generation, const StreamReply *reply)
+take_board(Oid generation, const StreamReply *reply, Oid role)
 {
 	LedgerShared *shared = ledger_shared();
 
+	if (!may_take_board(shared, role))
+		return -1;
 	for (int i = 0; i < LEDGER_BOARDS; i++)
 	{
 		StreamBoard *board = &shared->boards[i];
@@ -109,6 +134,7 @@ take_board(Oid generation, const StreamReply *reply)
 		board->database = MyDatabaseId;
 		board->generation = generation;
 		board->stream = reply->id;
+		board->role = role;
 		board->users = 0;
 		board->state = BOARD_OPEN;
 		board->run = reply->run;
@@ -157,7 +183,7 @@ board_publish(LedgerSlot *slot)
 	}
 	index = find_board(generation, reply->id);
 	if (index < 0 && request->kind == REQUEST_STREAM_TAKE && slot->reply.granted > 0)
-		index = take_board(generation, reply);
+		index = take_board(generation, reply, request->role);
 	reply->board = index;
 	if (index < 0)
 		return;

@@ -181,7 +181,6 @@ read_account(Batch *batch, int64 relation_id, Oid role, Account *account)
 		return ACCOUNT_MISSING;
 	*account = cached->account;
 	account->cached = true;
-	account->live_role = role == CAP_ROLE || role_holds_marker(role);
 	return ACCOUNT_FOUND;
 }
 

@@ -17,7 +17,8 @@
 #define START_PATIENCE_US	INT64CONST(5000000) /* for a worker slot */
 #define START_RETRY_US		INT64CONST(500000)	/* a start may fail silently */
 #define POLL_MS				100
-#define POST_PATIENCE		200 /* ms, when all slots are taken at abort */
+#define POST_PATIENCE		2000	/* ms, when all slots are taken at abort */
+#define POST_PAUSE_US		INT64CONST(1000000) /* then there is none for so long */
 
 /*
  * The client goes, by error or exit, before it has its reply.  No answer was
@@ -92,7 +93,7 @@ post_patiently(const LedgerRequest *request, TimestampTz deadline)
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("too many sessions are waiting for the privacy ledger"),
 					 errdetail("Nothing was charged."),
-					 errhint("Try again.")));
+					 errhint("Try again, with fewer sessions of the same role.")));
 		}
 		(void) ConditionVariableTimedSleep(&ledger_shared()->slot_freed, POLL_MS,
 										   PG_WAIT_EXTENSION);
@@ -174,27 +175,44 @@ await(int slot, TimestampTz deadline)
 	PG_END_ENSURE_ERROR_CLEANUP(abandon, Int32GetDatum(slot));
 }
 
-/*
- * Sends a request and waits for its reply.  The caller's transaction is not
- * involved: what the worker commits stays, whatever becomes of the caller.
- */
-LedgerReply
-ledger_call(const LedgerRequest *request)
+static LedgerReply
+call_once(const LedgerRequest *request, TimestampTz deadline)
 {
 	LedgerShared *shared = ledger_shared();
-	TimestampTz deadline;
+	int			slot = post_patiently(request, deadline);
 	LedgerReply reply;
-	int			slot;
 
-	deadline = GetCurrentTimestamp() + ledger_settings().timeout_ms * INT64CONST(1000);
-	slot = post_patiently(request, deadline);
 	await(slot, deadline);
-
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	reply = shared->slots[slot].reply;
 	slot_set_free(&shared->slots[slot]);
 	LWLockRelease(&shared->lock);
 	return reply;
+}
+
+/*
+ * Sends a request and waits for its reply.  The caller's transaction is not
+ * involved: what the worker commits stays, whatever becomes of the caller.
+ * While an account is locked we wait here, not in a slot that others need.
+ */
+LedgerReply
+ledger_call(const LedgerRequest *request)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz deadline = now + ledger_settings().timeout_ms * INT64CONST(1000);
+	TimestampTz patience = Min(deadline, now + ROW_LOCK_PATIENCE_US);
+	LedgerReply reply;
+
+	for (;;)
+	{
+		reply = call_once(request, deadline);
+		if (reply.outcome != OUTCOME_LOCKED || GetCurrentTimestamp() > patience)
+			return reply;
+		ResetLatch(MyLatch);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 ROW_LOCK_RETRY_MS, PG_WAIT_EXTENSION);
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /* Not granted for a reason that lies in the budget or the stream, not in the ledger. */
@@ -242,14 +260,18 @@ ledger_call_counted(const LedgerPrice *price, const LedgerRequest *request)
 void
 ledger_post(const LedgerRequest *request)
 {
+	static TimestampTz impatient_until = 0;
+
 	for (int i = 0; slot_post(request, false) < 0; i++)
 	{
-		if (i >= POST_PATIENCE)
+		/* Many call sites may end at the same time; one of them waits. */
+		if (i >= POST_PATIENCE || GetCurrentTimestamp() < impatient_until)
 		{
+			impatient_until = GetCurrentTimestamp() + POST_PAUSE_US;
 			ereport(LOG,
 					(errmsg("%d unused private answers could not be returned to their account",
 							request->answers),
-					 errdetail("All requests to the privacy ledger were in use.")));
+					 errdetail("All requests to the privacy ledger that the role or the database may have were in use.")));
 			return;
 		}
 		pg_usleep(1000);

@@ -17,7 +17,9 @@
 #include "utils/lsyscache.h"
 
 #include "catalog/store.h"
+#include "ledger/holders.h"
 #include "ledger/internal.h"
+#include "ledger/returns.h"
 
 static uint64 seen_epoch = 0;	/* 0: look at everything anew */
 
@@ -96,6 +98,56 @@ unlist_block(int64 lease)
 									   1, &isnull));
 }
 
+/* Is a grant that nobody took what the request would be granted now? */
+static bool
+still_fits(const Batch *batch, const LedgerRequest *request, const LedgerRequest *grant,
+		   const Account *payer, const Account *cap)
+{
+	const Charge *drawn;
+
+	if (payer == NULL || payer->account_id != grant->account_id ||
+		grant->generation != batch->generation ||
+		account_status(payer, batch->now) != OUTCOME_GRANTED ||
+		grant->window != (payer->has_window ? payer->window_start : 0) ||
+		grant->cap_id != (cap != NULL ? cap->account_id : 0))
+		return false;
+	drawn = payer_charge(request, payer);
+	return grant->charge == charge_units(drawn, payer->order) &&
+		grant->cap_charge == (cap != NULL ? charge_units(drawn, cap->order) : 0);
+}
+
+/* Hands on a grant that is paid for, and that nobody took; *locked as below. */
+static bool
+hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *locked)
+{
+	int			place = request->lease == 0 ? returns_find_grant(request) : -1;
+	const LedgerRequest *grant;
+	Account    *payer;
+	Account    *cap;
+
+	if (place < 0)
+		return false;
+	grant = returns_request(place);
+	*locked = book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
+		book_account(batch, request->relation_id, grant->account_role, &payer) == ACCOUNT_LOCKED;
+	if (*locked || !still_fits(batch, request, grant, payer, cap))
+		return false;
+	returns_settle(place);
+	reply->outcome = OUTCOME_GRANTED;
+	reply->granted = grant->answers;
+	reply->lease = grant->lease;
+	reply->generation = grant->generation;
+	reply->account_id = grant->account_id;
+	reply->account_role = grant->account_role;
+	reply->cap_id = grant->cap_id;
+	reply->charge = grant->charge;
+	reply->cap_charge = grant->cap_charge;
+	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
+	reply->window = grant->window;
+	reply->valid_until = Min(payer->valid_until, payer->window_end);
+	return true;
+}
+
 /* Debits a block; false if an account is locked by another transaction. */
 static bool
 grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
@@ -105,8 +157,11 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	const Charge *drawn;
 	LedgerEntry entry = {0};
 	int64		answers;
+	bool		locked = false;
 
-	if (book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
+	if (hand_on(batch, request, reply, &locked))
+		return true;
+	if (locked || book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
 		payer_choose(batch, request, reply, &payer) == ACCOUNT_LOCKED)
 		return false;
 	if (payer == NULL)
@@ -239,13 +294,20 @@ static bool
 look_around(Batch *batch)
 {
 	uint64		epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
+	bool		moved;
 
-	if (seen_epoch == epoch)
+	if (seen_epoch == epoch && !returns_have_orphans())
 		return true;
-	if (!ledger_is_ours())
+	if (!ledger_is_ours(&moved))
 		return false;
+	if (moved)
+	{
+		holders_record_all();
+		ledger_make_ours();
+	}
 	book_forget_rows();
-	if (seen_epoch == 0)
+	returns_list_orphans();
+	if (seen_epoch == 0 || returns_have_orphans())
 		note_orphans(batch);
 	chain_drain_outbox(&batch->end);
 	seen_epoch = epoch;
@@ -285,6 +347,42 @@ serve(Batch *batch, LedgerSlot *slot)
 	return true;
 }
 
+/* What nobody took may be what is missing: puts all back that the relation is owed. */
+static bool
+take_back_kept(Batch *batch, int64 relation_id)
+{
+	bool		any = false;
+	int			place = -1;
+
+	while ((place = returns_find_relation(relation_id, place)) >= 0)
+		if (take_back(batch, returns_request(place)))
+		{
+			returns_settle(place);
+			any = true;
+		}
+	return any;
+}
+
+static void
+clear_reply(LedgerReply *reply)
+{
+	memset(reply, 0, sizeof(LedgerReply));
+	reply->valid_until = DT_NOEND;
+}
+
+/* False if it must be tried again later. */
+static bool
+serve_fully(Batch *batch, LedgerSlot *slot)
+{
+	if (!serve(batch, slot))
+		return false;
+	if (!batch->careful || slot->reply.outcome != OUTCOME_EXHAUSTED ||
+		!take_back_kept(batch, slot->request.relation_id))
+		return true;
+	clear_reply(&slot->reply);
+	return serve(batch, slot);
+}
+
 /* A refusal must not rest on memory. */
 static bool
 rests_on_memory(const Batch *batch, const LedgerSlot *slot)
@@ -293,17 +391,21 @@ rests_on_memory(const Batch *batch, const LedgerSlot *slot)
 }
 
 static bool
-serve_all(Batch *batch, LedgerSlot **slots, int nslots, bool ours)
+serve_all(Batch *batch, LedgerSlot **slots, int nslots, const bool *passed, bool ours)
 {
 	for (int i = 0; i < nslots; i++)
 	{
 		LedgerReply *reply = &slots[i]->reply;
 
-		memset(reply, 0, sizeof(LedgerReply));
-		reply->valid_until = DT_NOEND;
+		clear_reply(reply);
+		if (slot_state(slots[i]) == SLOT_ABANDONED)
+		{
+			reply->outcome = OUTCOME_FAILED;	/* nobody would take it */
+			continue;
+		}
 		if (!ours)
 			reply->outcome = OUTCOME_FOREIGN;
-		else if (!serve(batch, slots[i]))
+		else if (!passed[i] || !serve_fully(batch, slots[i]))
 			reply->outcome = OUTCOME_LOCKED;
 		else if (rests_on_memory(batch, slots[i]))
 			return false;
@@ -325,23 +427,30 @@ debit_batch(LedgerSlot **slots, int nslots, bool careful)
 {
 	CatalogSession session;
 	Batch		batch = {.careful = careful};
+	bool	   *passed;
 	bool		ours;
 	bool		done;
 
 	catalog_begin(&session);
+	returns_begin_batch();
 	batch.now = GetCurrentTimestamp();
 	batch.generation = get_relname_relid("account", get_namespace_oid(PRIVPRED_SCHEMA, false));
 	batch.size = nslots + 2;
 	batch.accounts = palloc(batch.size * sizeof(Account *));
 
-	/*
-	 * Serialises with the opening of a cap, which sums over accounts; whoever
-	 * held a stronger lock has changed the epoch before letting go.
-	 */
 	LockRelationOid(batch.generation, RowExclusiveLock);
+
+	/*
+	 * Whoever was alone behind a gate has changed the epoch before letting us
+	 * in, and we look at the epoch after.
+	 */
+	passed = palloc(nslots * sizeof(bool));
+	for (int i = 0; i < nslots; i++)
+		passed[i] = slots[i]->request.relation_id == 0 ||
+			gate_pass(slots[i]->request.relation_id, false, false);
 	chain_read_end(&batch.end, batch.generation);
 	ours = look_around(&batch);
-	done = serve_all(&batch, slots, nslots, ours);
+	done = serve_all(&batch, slots, nslots, passed, ours);
 	catalog_end(&session);
 	return done;
 }

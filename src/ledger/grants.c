@@ -7,18 +7,16 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "catalog/store.h"
+#include "ledger/holders.h"
 #include "ledger/internal.h"
 
 static int64
@@ -84,28 +82,6 @@ actor_name(void)
 	return GetUserNameFromId(GetUserId(), false);
 }
 
-/*
- * Serialises everything that changes who holds the marker: GRANT on one object
- * in two transactions fails with "tuple concurrently updated" otherwise.
- */
-static void
-lock_marker(void)
-{
-	Oid			marker = get_relname_relid("budget_holders",
-										   get_namespace_oid(PRIVPRED_SCHEMA, false));
-
-	LockRelationOid(marker, ShareUpdateExclusiveLock);
-}
-
-static void
-change_marker(const char *format, Oid role)
-{
-	char	   *command = psprintf(format, quote_identifier(GetUserNameFromId(role, false)));
-
-	if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
-		elog(ERROR, "could not execute \"%s\"", command);
-}
-
 /* Revokes what "condition" selects, $1 being a relation and $2 a role. */
 static uint64
 revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *kind,
@@ -115,7 +91,9 @@ revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *
 	Datum		args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
 	char	   *query = psprintf("UPDATE privpred.account a SET revoked_at = now() "
 								 "WHERE a.revoked_at IS NULL AND $1 IS NOT NULL "
-								 "AND $2 IS NOT NULL AND %s RETURNING a.account_id", condition);
+								 "AND $2 IS NOT NULL AND %s RETURNING a.account_id, a.role::oid, "
+								 "(SELECT p.relation::oid FROM privpred.protected_relation p "
+								 "WHERE p.relation_id = a.relation_id)", condition);
 	SPITupleTable *table;
 	uint64		rows;
 	bool		isnull;
@@ -124,25 +102,18 @@ revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *
 	table = SPI_tuptable;
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
-		put_outbox(kind,
-				   DatumGetInt64(SPI_getbinval(table->vals[row], table->tupdesc, 1, &isnull)),
-				   actor);
-	return rows;
-}
+	{
+		HeapTuple	account = table->vals[row];
+		Oid			holder = DatumGetObjectId(SPI_getbinval(account, table->tupdesc, 2, &isnull));
+		Oid			relid;
 
-/*
- * A role without the marker is new to us, or lost all budgets by DROP OWNED
- * BY: whatever accounts carry its oid are closed first.
- */
-static void
-give_marker(const LedgerGrant *grant, const char *actor)
-{
-	lock_marker();
-	if (role_holds_marker(grant->role))
-		return;
-	(void) revoke_accounts("a.role = $2 AND a.relation_id <> $1",
-						   grant->relation_id, grant->role, "revoke", actor);
-	change_marker("GRANT SELECT ON TABLE privpred.budget_holders TO %s", grant->role);
+		put_outbox(kind, DatumGetInt64(SPI_getbinval(account, table->tupdesc, 1, &isnull)), actor);
+		relid = DatumGetObjectId(SPI_getbinval(account, table->tupdesc, 3, &isnull));
+		/* A table that was dropped has taken its entries with it. */
+		if (!isnull)
+			holder_erase(relid, holder);
+	}
+	return rows;
 }
 
 /*
@@ -265,9 +236,10 @@ ledger_grant(const LedgerGrant *grant)
 
 	catalog_begin(&session);
 	ledger_claim();
-	give_marker(grant, actor);
+	(void) gate_pass(grant->relation_id, false, true);
 	lock_account(grant, actor, &account);
 	set_terms(&account, grant, NULL, actor);
+	holder_record(account.relid, grant->role);
 	exports_charge(&account, actor);
 	catalog_end(&session);
 	ledger_invalidate_leases();
@@ -279,12 +251,9 @@ ledger_revoke(int64 relation_id, Oid role)
 {
 	char	   *actor = actor_name();
 	char	   *name = GetUserNameFromId(role, true);
-	Oid			argtypes[] = {REGROLEOID};
-	Datum		args[] = {ObjectIdGetDatum(role)};
 	CatalogSession session;
 
 	catalog_begin(&session);
-	lock_marker();
 	if (revoke_accounts("a.role = $2 AND a.relation_id = $1", relation_id, role, "revoke",
 						actor) == 0)
 		ereport(ERROR,
@@ -292,10 +261,17 @@ ledger_revoke(int64 relation_id, Oid role)
 				 errmsg("role \"%s\" has no budget on this relation",
 						name ? name : psprintf("%u", role)),
 				 errhint("See privpred.budgets.")));
-	execute("SELECT FROM privpred.account a WHERE a.role = $1 AND a.revoked_at IS NULL LIMIT 1",
-			1, argtypes, args, NULL);
-	if (SPI_processed == 0 && name != NULL && role != catalog_owner())
-		change_marker("REVOKE SELECT ON TABLE privpred.budget_holders FROM %s", role);
+	catalog_end(&session);
+	ledger_invalidate_leases();
+}
+
+void
+ledger_disown(Oid role)
+{
+	CatalogSession session;
+
+	catalog_begin(&session);
+	(void) revoke_accounts("a.role = $2", 0, role, "revoke", actor_name());
 	catalog_end(&session);
 	ledger_invalidate_leases();
 }
@@ -312,9 +288,8 @@ add_up_deltas(ArrayType *deltas, Already *already)
 /*
  * A cap counts from the beginning: it opens with what the roles have spent, at
  * the lowest of their orders; and with their deltas, what changes of their own
- * orders took included, which is too much rather than too little.  The table lock keeps debits out between the sum
- * and our commit; with no account on the relation there is nothing to sum, and
- * a debit needs one.
+ * orders took included, which is too much rather than too little.  The gate
+ * keeps debits of the relation out between the sum and our commit.
  */
 static void
 spent_by_roles(int64 relation_id, Already *already)
@@ -323,8 +298,8 @@ spent_by_roles(int64 relation_id, Already *already)
 	Datum		args[] = {Int64GetDatum(relation_id), Int64GetDatum(RENYI_ORDER_INFINITE)};
 	bool		isnull;
 
-	execute("LOCK TABLE privpred.account IN SHARE ROW EXCLUSIVE MODE", 0, NULL, NULL, NULL);
-	/* What was committed before we got the lock, whatever our isolation level. */
+	(void) gate_pass(relation_id, true, true);
+	/* What was committed before we passed, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
 	if (SPI_execute_with_args("SELECT coalesce(sum(a.spent_units), 0)::int8, "
 							  "coalesce(min(a.renyi_order), $2), "
@@ -382,6 +357,7 @@ ledger_set_cap(const LedgerGrant *cap)
 	}
 	if (exists || cap->epsilon > 0)
 	{
+		(void) gate_pass(cap->relation_id, false, true);
 		lock_account(cap, actor, &account);
 		/* Another session may have opened it while we waited for the lock. */
 		if (account.epsilon > 0 || account.spent > 0)
@@ -433,23 +409,20 @@ void
 ledger_adopt(void)
 {
 	char	   *actor = actor_name();
-	Oid			argtypes[] = {OIDOID, TEXTOID, INT4OID};
-	Datum		args[] = {ObjectIdGetDatum(MyDatabaseId), CStringGetTextDatum(actor),
-	Int32GetDatum(MyProcPid)};
+	Oid			argtypes[] = {TEXTOID, INT4OID};
+	Datum		args[] = {CStringGetTextDatum(actor), Int32GetDatum(MyProcPid)};
 	CatalogSession session;
 
 	catalog_begin(&session);
-	lock_marker();
 	(void) revoke_accounts("a.role <> 0 AND NOT EXISTS (SELECT FROM pg_roles r "
 						   "WHERE r.oid = a.role AND r.rolname = a.role_name)",
 						   0, InvalidOid, "revoke", actor);
 	execute("UPDATE privpred.stream SET status = 'ledger adopted', threshold = NULL, holders = 0, "
 			"incarnation = NULL, closed_at = now() WHERE status = 'open'", 0, NULL, NULL, NULL);
-	execute("INSERT INTO privpred.ledger_identity (database) VALUES ($1) "
-			"ON CONFLICT (only_row) DO UPDATE SET database = excluded.database",
-			1, argtypes, args, NULL);
-	execute("INSERT INTO privpred.ledger_outbox (kind, actor, pid) "
-			"SELECT 'adopt', $2, $3 WHERE $1 IS NOT NULL", 3, argtypes, args, NULL);
+	holders_record_all();
+	ledger_make_ours();
+	execute("INSERT INTO privpred.ledger_outbox (kind, actor, pid) VALUES ('adopt', $1, $2)",
+			2, argtypes, args, NULL);
 	catalog_end(&session);
 	ledger_invalidate_leases();
 }

@@ -24,7 +24,7 @@
 #define LEASE_SHARE			8		/* a lease takes at most 1/8 of what is left */
 #define LEASE_MAX_AGE_US	INT64CONST(1000000)	/* bounds what a missed epoch costs */
 #define ROW_LOCK_PATIENCE_US	INT64CONST(2000000)
-#define ROW_LOCK_RETRY_US	INT64CONST(20000)
+#define ROW_LOCK_RETRY_MS	20
 
 /* ---------- settings (ledger.c) ---------- */
 
@@ -88,6 +88,7 @@ typedef struct LedgerRequest
 
 	/* settle, give back */
 	int32		answers;
+	bool		fresh;			/* the first block of a lease, of which nothing was used */
 	Oid			generation;		/* oid of privpred.account at the debit */
 	Oid			account_role;
 	int64		account_id;
@@ -172,8 +173,7 @@ typedef struct LedgerSlot
 	int			client;			/* proc number */
 	int			attempts;
 	uint64		serial;
-	TimestampTz locked_since;	/* 0: not waiting for a row lock */
-	TimestampTz not_before;
+	TimestampTz not_before;		/* of what waits in returns.c */
 	LedgerRequest request;
 	LedgerReply reply;
 } LedgerSlot;
@@ -211,6 +211,13 @@ extern void slot_set_free(LedgerSlot *slot);
 extern void slot_give_back(LedgerSlot *slot);
 extern void slot_reclaim_dropped_databases(void);
 extern LedgerDatabase *database_entry(LedgerShared *shared, bool create);
+
+/* Of what all databases share: may a role that holds so many take another? */
+static inline bool
+share_allows(int of_role, int of_database, int unused)
+{
+	return of_role < unused && of_database < 3 * unused;
+}
 
 static inline SlotState
 slot_state(LedgerSlot *slot)
@@ -293,10 +300,11 @@ typedef struct Account
 {
 	int64		account_id;
 	int64		relation_id;
+	Oid			relid;			/* InvalidOid: it was dropped */
 	Oid			role;
 	TimestampTz valid_until;	/* DT_NOEND: for ever */
 	bool		revoked;
-	bool		live_role;		/* the role still exists and holds the marker */
+	bool		live_role;		/* holders.c has an entry of it */
 
 	/* as granted */
 	EpsilonUnits epsilon;		/* of each window, or for ever; 0: no limit */
@@ -360,22 +368,25 @@ extern bool account_delta_fits(const Account *account, const Charge *charge);
 
 /* How many such purchases fit; those with a delta are counted one at a time. */
 extern int64 account_affords(const Account *account, const Charge *charge);
-extern bool role_holds_marker(Oid role);
 extern bool role_inherits_budget_of(Oid member, Oid role);
 
 #define ACCOUNT_COLUMNS \
 	"a.account_id, a.relation_id, a.role, a.limit_units, a.spent_units, " \
 	"a.valid_until, a.revoked_at, a.renyi_order, a.ctid, a.epsilon_units, a.delta_limit, " \
 	"a.delta_spent, a.per_answer_units, a.lifetime_epsilon_units, a.refresh, " \
-	"a.window_anchor, a.window_start, a.window_limit_units, a.window_spent_units"
-#define ACCOUNT_COLUMN_COUNT 19
+	"a.window_anchor, a.window_start, a.window_limit_units, a.window_spent_units, " \
+	"(SELECT p.relation::oid FROM privpred.protected_relation p WHERE p.relation_id = a.relation_id)"
+#define ACCOUNT_COLUMN_COUNT 20
 
 /* Reads row "row" of SPI_tuptable, selected with ACCOUNT_COLUMNS. */
 extern void account_from_spi(Account *account, uint64 row);
 
-/* Raises 55000 if the ledger was cloned or restored; may make it ours if new. */
-extern bool ledger_is_ours(void);
+/* False if the ledger was cloned or restored; *moved: pg_upgrade has brought it here. */
+extern bool ledger_is_ours(bool *moved);
+
+/* Raises 55000 if it was; makes it ours if it is new. */
 extern void ledger_claim(void);
+extern void ledger_make_ours(void);
 
 /* ---------- window.c ---------- */
 
@@ -429,7 +440,7 @@ extern void ledger_put_event(int64 account_id, const LedgerEvent *event, const c
 
 /*
  * Charges an account for all that was exported and that it has not paid for;
- * raises if it is too small.  The caller has written to privpred.account, which
+ * raises if it is too small.  The caller has passed the relation's gate, which
  * keeps exports out until it ends.
  */
 extern void exports_charge(Account *account, const char *actor);

@@ -98,6 +98,7 @@ drop_block(LedgerLease *lease)
 		request.kind = block->granted > 1 ? REQUEST_SETTLE : REQUEST_GIVE_BACK;
 		ledger_lease_describe(lease, &request);
 		request.lease = block->lease;
+		request.fresh = lease->used == 0;
 		request.answers = MUTANT(ledger_rollback_refunds) && !IsTransactionState() ?
 			block->granted : lease->unused;
 		request.charge = block->charge;

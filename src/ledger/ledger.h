@@ -7,6 +7,7 @@
  * client.c		one round trip to the ledger's process
  * shmem.c		request slots between the two
  * worker.c		the ledger's process: start, signals, main loop
+ * returns.c	what comes back to it and waits in its memory
  * stream.c		streams: the asking side, see stream.h
  * stream_book.c	what the ledger's process does about them
  * stream_run.c	one noisy threshold after the other
@@ -18,6 +19,8 @@
  * book.c		the accounts and entries of a batch
  * accounts.c	reading accounts: who pays, what is left
  * grants.c		grants, revocations, caps: the owner's side
+ * holders.c	roles that hold budgets, as the server knows them
+ * gate.c		what must not happen to a relation's accounts at the same time
  * terms.c		what a grant means: order, limits, windows, conversions
  * window.c		budgets that refresh
  * renyi.c		arithmetic of accounts of a fixed Rényi order
@@ -167,6 +170,9 @@ typedef struct LedgerGrant
 
 extern void ledger_grant(const LedgerGrant *grant);
 extern void ledger_revoke(int64 relation_id, Oid role);
+
+/* After DROP OWNED BY: closes all budgets of the role. */
+extern void ledger_disown(Oid role);
 
 /* Epsilon 0 removes the cap; totals are still kept. */
 extern void ledger_set_cap(const LedgerGrant *cap);

@@ -13,10 +13,10 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
 
 #include "catalog/store.h"
+#include "ledger/holders.h"
 #include "ledger/internal.h"
 
 #define EVERYBODY	0			/* in the place of an account: it was exported */
@@ -247,8 +247,8 @@ charge_export(Batch *batch, const LedgerRequest *request, Account *account)
 }
 
 /*
- * Grants hold a weaker lock from before they look for exports until they
- * commit, so that no budget slips between: either we see it or it sees us.
+ * Grants pass the relation's gate before they look for exports, and we pass it
+ * alone, so that no budget slips between: either we see it or it sees us.
  */
 bool
 release_export(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
@@ -261,7 +261,8 @@ release_export(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 		reply->outcome = OUTCOME_FAILED;	/* to be served again carefully */
 		return true;
 	}
-	LockRelationOid(batch->generation, ShareRowExclusiveLock);
+	if (!gate_pass(request->relation_id, true, false))
+		return false;
 	if (has_paid(EVERYBODY, request))
 		return true;
 	if (find_unpaid(batch, request, &unpaid) == ACCOUNT_LOCKED)

@@ -15,7 +15,7 @@
 
 #include "ledger/internal.h"
 
-#define LEDGER_MAGIC	0x50504c33	/* "PPL3": change with the layout */
+#define LEDGER_MAGIC	0x50504c34	/* "PPL4": change with the layout */
 
 static LedgerShared *Shared = NULL;
 
@@ -127,7 +127,37 @@ database_entry(LedgerShared *shared, bool create)
 	return unused;
 }
 
-/* Queues a request and wakes the worker; returns its slot, or -1 if all are taken. */
+/*
+ * A role may hold as many slots as are free, and a database three times as
+ * many, so that neither can take the last ones from others: alone, a role gets
+ * half of them.  The caller holds the lock.
+ */
+static bool
+may_take_slot(LedgerShared *shared, Oid role)
+{
+	int			unused = 0;
+	int			of_role = 0;
+	int			of_database = 0;
+
+	for (int i = 0; i < LEDGER_SLOTS; i++)
+	{
+		LedgerSlot *slot = &shared->slots[i];
+
+		if (slot_state(slot) == SLOT_FREE)
+			unused++;
+		else
+		{
+			of_role += slot->request.role == role;
+			of_database += slot->database == MyDatabaseId;
+		}
+	}
+	return share_allows(of_role, of_database, unused);
+}
+
+/*
+ * Queues a request and wakes the worker; returns its slot, or -1 if all that
+ * the role or the database may have are taken.
+ */
 int
 slot_post(const LedgerRequest *request, bool wants_reply)
 {
@@ -137,9 +167,10 @@ slot_post(const LedgerRequest *request, bool wants_reply)
 	int			worker = -1;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < LEDGER_SLOTS && found < 0; i++)
-		if (slot_state(&shared->slots[i]) == SLOT_FREE)
-			found = i;
+	if (may_take_slot(shared, request->role))
+		for (int i = 0; i < LEDGER_SLOTS && found < 0; i++)
+			if (slot_state(&shared->slots[i]) == SLOT_FREE)
+				found = i;
 	if (found >= 0)
 	{
 		LedgerSlot *slot = &shared->slots[found];
@@ -149,7 +180,6 @@ slot_post(const LedgerRequest *request, bool wants_reply)
 		slot->client = MyProcNumber;
 		slot->attempts = 0;
 		slot->serial = shared->next_serial++;
-		slot->locked_since = 0;
 		slot->not_before = 0;
 		slot->request = *request;
 		slot->request.pid = MyProcPid;
@@ -171,7 +201,8 @@ void
 slot_set_free(LedgerSlot *slot)
 {
 	slot_set_state(slot, SLOT_FREE);
-	ConditionVariableSignal(&ledger_shared()->slot_freed);
+	/* Whoever is first in line may have its share already. */
+	ConditionVariableBroadcast(&ledger_shared()->slot_freed);
 }
 
 /* Turns a granted request into the return of it; the caller holds the lock. */
@@ -191,6 +222,7 @@ slot_give_back(LedgerSlot *slot)
 	}
 	else
 		request->kind = REQUEST_GIVE_BACK;
+	request->fresh = request->lease == 0;
 	request->lease = reply->lease;
 	request->answers = reply->granted;
 	request->generation = reply->generation;
@@ -202,7 +234,6 @@ slot_give_back(LedgerSlot *slot)
 	request->window = reply->window;
 	slot->wants_reply = false;
 	slot->attempts = 0;
-	slot->locked_since = 0;
 	slot->not_before = 0;
 	slot_set_state(slot, SLOT_PENDING);
 }

@@ -224,8 +224,9 @@ take_block(LedgerStream *stream, int64 allowed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("too many streams are in use at the same time"),
-				 errdetail("At most %d can be, over all databases.", LEDGER_BOARDS),
-				 errhint("Try again.")));
+				 errdetail("All databases share %d places; a role may use as many as are free.",
+						   LEDGER_BOARDS),
+				 errhint("End statements and cursors of the role that use other streams, and try again.")));
 	}
 }
 

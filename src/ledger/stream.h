@@ -61,7 +61,7 @@ typedef struct StreamRequest
 typedef struct StreamReply
 {
 	int64		id;				/* 0: none */
-	int			board;			/* -1: all were taken, so that it cannot be used */
+	int			board;			/* -1: none was left for the role, so that it cannot be used */
 	int32		run;			/* failures so far */
 	int32		unstable;
 	bool		over;			/* closed */
@@ -84,6 +84,7 @@ typedef struct StreamBoard
 	Oid			database;		/* InvalidOid: free */
 	Oid			generation;
 	int64		stream;
+	Oid			role;			/* that took it */
 	int32		users;
 
 	slock_t		mutex;

@@ -358,6 +358,7 @@ ledger_verify(const uint8 *expected_head)
 	Verification verification = {.verdict = &verdict,.context = CurrentMemoryContext};
 	HASHCTL		ctl = {.keysize = sizeof(int64),.entrysize = sizeof(Tally)};
 	CatalogSession session;
+	bool		moved;
 
 	bring_up_to_date();
 	progress_begin("", InvalidOid);
@@ -386,7 +387,7 @@ ledger_verify(const uint8 *expected_head)
 				"the chain never had the expected head: an older state was restored, or entries were rewritten");
 	check_accounts(&verification);
 	check_releases(&verification);
-	if (!RecoveryInProgress() && !ledger_is_ours())
+	if (!RecoveryInProgress() && !ledger_is_ours(&moved))
 		problem(&verification, 0,
 				"the ledger was restored from a dump or cloned, and not adopted");
 	verdict.orphaned_leases = count_orphans();

@@ -25,6 +25,7 @@
 
 #include "catalog/store.h"
 #include "ledger/internal.h"
+#include "ledger/returns.h"
 #include "mutant.h"
 
 #define DRAIN_US		INT64CONST(300000)	/* at shutdown, for leases that come back */
@@ -32,6 +33,8 @@
 #define LOCK_TIMEOUT	"100ms" /* then requests go back into the queue */
 #define MAX_ATTEMPTS	50		/* at returning unused answers */
 #define RETRY_US		INT64CONST(200000)
+#define KEEP_US			INT64CONST(10000000)	/* a grant that nobody took, for the next */
+#define BATCH_SIZE		(2 * LEDGER_SLOTS)
 
 static volatile sig_atomic_t stop_requested = false;
 static volatile sig_atomic_t committing = false;
@@ -162,9 +165,17 @@ by_urgency(const void *a, const void *b)
 	return one->serial < two->serial ? -1 : one->serial > two->serial;
 }
 
-/* Takes what is due; *wait_us shrinks to when to look again for what is not. */
+/* A grant of one answer that its client was not there to take. */
+static bool
+is_untaken_grant(const LedgerSlot *slot)
+{
+	return !draining && !slot->wants_reply && slot->request.kind == REQUEST_GIVE_BACK &&
+		slot->request.fresh && slot->request.answers == 1;
+}
+
+/* Takes what is due, or all; *wait_us shrinks to when to look again for what is not. */
 static int
-take_batch(LedgerSlot **batch, int64 *wait_us)
+take_batch(LedgerSlot **batch, bool all, int64 *wait_us)
 {
 	LedgerShared *shared = ledger_shared();
 	TimestampTz now = GetCurrentTimestamp();
@@ -178,15 +189,17 @@ take_batch(LedgerSlot **batch, int64 *wait_us)
 		if (slot->database != MyDatabaseId || slot_state(slot) != SLOT_PENDING ||
 			(draining && slot->wants_reply))
 			continue;
-		if (slot->not_before > now)
+		if (is_untaken_grant(slot) && returns_keep(slot, now + KEEP_US))
 		{
-			*wait_us = Min(*wait_us, slot->not_before - now);
+			slot_set_free(slot);
 			continue;
 		}
+		all |= slot->request.kind == REQUEST_SYNC;
 		slot_set_state(slot, SLOT_TAKEN);
 		batch[n++] = slot;
 	}
 	LWLockRelease(&shared->lock);
+	n += returns_due(&batch[n], BATCH_SIZE - n, all || draining, wait_us);
 	qsort(batch, n, sizeof(LedgerSlot *), by_urgency);
 	return n;
 }
@@ -241,6 +254,16 @@ serve_batch(LedgerSlot **slots, int nslots, bool careful)
 	return commit_batch() ? SERVED_COMMITTED : SERVED_STOPPED;
 }
 
+/* The slot, ours or a shared one, is done with.  The caller holds the lock. */
+static void
+release_slot(LedgerSlot *slot)
+{
+	if (returns_has(slot))
+		slot_set_state(slot, SLOT_FREE);
+	else
+		slot_set_free(slot);
+}
+
 /* For the process that comes after us. */
 static void
 leave_behind(LedgerSlot **slots, int nslots)
@@ -256,28 +279,31 @@ leave_behind(LedgerSlot **slots, int nslots)
 	LWLockRelease(&shared->lock);
 }
 
-/* Too early to answer: an account was locked.  The caller holds the lock. */
+/*
+ * What comes back is tried again later, and waits in our own memory: nobody may
+ * fill the slots that all share by locking an account.  The caller holds the
+ * lock.
+ */
 static void
-put_back(LedgerSlot *slot, TimestampTz now)
+try_later(LedgerSlot *slot)
 {
-	if (slot->locked_since == 0)
-		slot->locked_since = now;
-	if (slot_state(slot) == SLOT_ABANDONED)
-		slot_set_free(slot);
-	else if (slot->wants_reply && now - slot->locked_since > ROW_LOCK_PATIENCE_US)
-		reply_to(slot);
-	else
+	TimestampTz later = GetCurrentTimestamp() + RETRY_US;
+
+	if (returns_has(slot))
 	{
-		slot->not_before = now + (slot->wants_reply ? ROW_LOCK_RETRY_US : RETRY_US);
+		slot->not_before = later;
 		slot_set_state(slot, SLOT_PENDING);
+		return;
 	}
+	if (!returns_keep(slot, later))
+		returns_give_up(&slot->request);
+	slot_set_free(slot);
 }
 
 static void
 publish(LedgerSlot **slots, int nslots)
 {
 	LedgerShared *shared = ledger_shared();
-	TimestampTz now = GetCurrentTimestamp();
 	int			clients[LEDGER_SLOTS];
 	int			nclients = 0;
 
@@ -289,8 +315,8 @@ publish(LedgerSlot **slots, int nslots)
 
 		if (reply->outcome != OUTCOME_LOCKED)
 			board_publish(slot);
-		if (reply->outcome == OUTCOME_LOCKED)
-			put_back(slot, now);
+		if (reply->outcome == OUTCOME_LOCKED && !slot->wants_reply)
+			try_later(slot);
 		else if (slot_state(slot) == SLOT_TAKEN && slot->wants_reply)
 		{
 			slot_set_state(slot, SLOT_DONE);
@@ -299,7 +325,7 @@ publish(LedgerSlot **slots, int nslots)
 		else if (slot->wants_reply && reply->outcome == OUTCOME_GRANTED && reply->granted > 0)
 			slot_give_back(slot);	/* the client has gone */
 		else
-			slot_set_free(slot);
+			release_slot(slot);
 	}
 	LWLockRelease(&shared->lock);
 
@@ -325,12 +351,9 @@ publish_failure(LedgerSlot *slot, int sqlstate)
 		reply_to(slot);
 	}
 	else if (++slot->attempts < MAX_ATTEMPTS)
-	{
-		slot->not_before = GetCurrentTimestamp() + RETRY_US;
-		slot_set_state(slot, SLOT_PENDING);
-	}
+		try_later(slot);
 	else
-		slot_set_free(slot);
+		release_slot(slot);
 	LWLockRelease(&shared->lock);
 }
 
@@ -405,6 +428,7 @@ run_batch(LedgerSlot **slots, int nslots, bool careful)
 
 	if (sqlstate == 0 && served == SERVED_COMMITTED)
 	{
+		returns_end_batch();
 		publish(slots, nslots);
 		head_log_changed();
 	}
@@ -456,7 +480,7 @@ may_leave(void)
 {
 	LedgerShared *shared = ledger_shared();
 	LedgerDatabase *entry;
-	bool		idle = true;
+	bool		idle = returns_none();
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < LEDGER_SLOTS && idle; i++)
@@ -493,8 +517,9 @@ linger(void)
 static bool
 work(TimestampTz stop_at)
 {
-	LedgerSlot *batch[LEDGER_SLOTS];
+	LedgerSlot *batch[BATCH_SIZE];
 	int64		wait_us = ledger_idle_timeout_ms() * INT64CONST(1000);
+	bool		idle = GetCurrentTimestamp() - last_work >= wait_us;
 	int			n;
 
 	ResetLatch(MyLatch);
@@ -504,7 +529,7 @@ work(TimestampTz stop_at)
 		ProcessConfigFile(PGC_SIGHUP);
 		set_session();
 	}
-	n = take_batch(batch, &wait_us);
+	n = take_batch(batch, idle, &wait_us);
 	if (n > 0)
 	{
 		run_batch(batch, n, false);
@@ -517,7 +542,7 @@ work(TimestampTz stop_at)
 	}
 	if (stop_at != 0)
 		wait_us = Min(wait_us, 10000);
-	else if (GetCurrentTimestamp() - last_work >= wait_us)
+	else if (idle)
 	{
 		head_log(false);
 		if (may_leave())

@@ -133,27 +133,41 @@ is(sql(q{SELECT private_score('soft', ARRAY[990.0], 0.25)}), '0.875', 'soft: at 
 sql(q{SELECT count(privpred.create_model('many ' || i, 'people', label => 'y', classes => '{a,b}', features => '["x"]',
 	mechanism => 'sparse', learner => 'stump', teachers => 5, epsilon => 1)) FROM generate_series(1, 65) i});
 sql(q{SELECT count(privpred.open_stream('many ' || i, 5, 2, 1e-4)) FROM generate_series(1, 65) i});
-# All but one are held until the cursor closes.  Whoever catches the error and asks again holds nothing.
-is(sql(q{
-BEGIN;
-DECLARE held CURSOR FOR SELECT private_predict('many ' || i, ARRAY[990.0]) FROM generate_series(1, 64) i;
-MOVE ALL held;
-CREATE FUNCTION pg_temp.ask(times int) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE seen text := '';
+# Half of the boards are what a role may have at the same time; whoever catches the error and asks
+# again holds nothing, and another role has its answers.
+sql(q{
+CREATE ROLE neighbour LOGIN;
+SELECT privpred.grant_budget('neighbour', 'people', epsilon => 1000, delta => 0.99);
+CREATE FUNCTION hold(streams int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	held int := 0;
+	refused int := 0;
+	c refcursor;
 BEGIN
-	FOR i IN 1 .. times LOOP
+	FOR i IN 1 .. streams LOOP
 		BEGIN
-			seen := seen || coalesce(private_predict('many 65', ARRAY[990.0]), 'unstable') || ',';
+			c := NULL;
+			OPEN c FOR SELECT private_predict('many ' || i, ARRAY[990.0]);
+			MOVE c;
+			held := held + 1;
 		EXCEPTION WHEN insufficient_resources THEN
-			seen := seen || 'too many,';
+			refused := refused + 1;
 		END;
 	END LOOP;
-	RETURN seen;
+	RETURN format('%s held, %s refused', held, refused);
 END $$;
-SELECT pg_temp.ask(3);
-CLOSE held;
-}), 'too many,too many,too many,', 'a stream without a board gives no answer');
-is(sql(q{SELECT count(coalesce(private_predict('many 65', ARRAY[990.0]), 'unstable')) FROM generate_series(1, 3)}), 3, 'and some once there is one');
+SET ROLE neighbour;
+SELECT privpred.open_stream('many 65', 5, 2, 1e-4);
+});
+my $greedy = $node->background_psql('postgres', on_error_stop => 0);
+$greedy->query('BEGIN');
+is($greedy->query('SELECT hold(64)'), '32 held, 32 refused', 'half of the boards for one role');
+is(sql(q{SET ROLE neighbour; SELECT count(coalesce(private_predict('many 65', ARRAY[990.0]), 'unstable')) FROM generate_series(1, 3)}), 3,
+	'the rest for others');
+is($greedy->query('SELECT hold(65)'), '32 held, 33 refused', 'those that are in use can be used again');
+$greedy->query('COMMIT');
+$greedy->quit;
+is(sql(q{SELECT count(coalesce(private_predict('many 65', ARRAY[990.0]), 'unstable')) FROM generate_series(1, 3)}), 3, 'and for the role itself once they are free');
 is(sql(q{SELECT sum(holders) FROM privpred.stream}), 0, 'nobody holds any of them');
 
 is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'the ledger adds up');

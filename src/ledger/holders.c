@@ -1,0 +1,130 @@
+/*
+ * holders.c
+ *		Roles that hold budgets, as the server knows them.
+ *
+ * A budget that was not revoked stands in pg_shdepend as a privilege of its
+ * role on the row type of the protected table.  So DROP ROLE is refused until
+ * the budget is revoked or the table is dropped, and a later role with the same
+ * oid inherits nothing, because an account without its entry is dead.  An entry
+ * belongs to one account: whoever grants or revokes one waits for nobody who
+ * grants or revokes another, not even for the same role.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_shdepend.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "ledger/holders.h"
+#include "ledger/internal.h"
+
+/* Roles of the server itself cannot be dropped, and it records nothing about them. */
+static bool
+role_is_pinned(Oid role)
+{
+	return role < FirstNormalObjectId;
+}
+
+bool
+holder_is_recorded(Oid relid, Oid role)
+{
+	Oid			type = get_rel_type_id(relid);
+	Relation	relation;
+	SysScanDesc scan;
+	ScanKeyData key[4];
+	HeapTuple	tuple;
+	bool		found = false;
+
+	if (role_is_pinned(role))
+		return true;
+	if (!OidIsValid(type))
+		return false;
+	relation = table_open(SharedDependRelationId, AccessShareLock);
+	ScanKeyInit(&key[0], Anum_pg_shdepend_dbid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(MyDatabaseId));
+	ScanKeyInit(&key[1], Anum_pg_shdepend_classid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(TypeRelationId));
+	ScanKeyInit(&key[2], Anum_pg_shdepend_objid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(type));
+	ScanKeyInit(&key[3], Anum_pg_shdepend_objsubid, BTEqualStrategyNumber, F_INT4EQ,
+				Int32GetDatum(0));
+	scan = systable_beginscan(relation, SharedDependDependerIndexId, true, NULL, 4, key);
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_shdepend entry = (Form_pg_shdepend) GETSTRUCT(tuple);
+
+		found = entry->refclassid == AuthIdRelationId && entry->refobjid == role &&
+			entry->deptype == SHARED_DEPENDENCY_ACL;
+	}
+	systable_endscan(scan);
+	table_close(relation, AccessShareLock);
+	return found;
+}
+
+/* As if a privilege had been granted or revoked.  (The lists are freed there.) */
+static void
+change_entry(Oid relid, Oid role, bool hold)
+{
+	Oid		   *list = palloc_object(Oid);
+
+	list[0] = role;
+	updateAclDependencies(TypeRelationId, get_rel_type_id(relid), 0, InvalidOid,
+						  hold ? 0 : 1, hold ? NULL : list, hold ? 1 : 0, hold ? list : NULL);
+}
+
+/* The caller has locked the account; the role stays until we have committed. */
+void
+holder_record(Oid relid, Oid role)
+{
+	if (!holder_is_recorded(relid, role))
+		change_entry(relid, role, true);
+}
+
+/* The lock keeps a second one from deleting the same entry, which is an error. */
+void
+holder_erase(Oid relid, Oid role)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, relid, role, 1);
+	(void) LockAcquire(&tag, AccessExclusiveLock, false, false);
+	if (!role_is_pinned(role) && holder_is_recorded(relid, role))
+		change_entry(relid, role, false);
+}
+
+/*
+ * Dumps and pg_upgrade do not carry entries over, so they are made anew for
+ * the accounts of a ledger that was adopted or has come to another cluster.
+ */
+void
+holders_record_all(void)
+{
+	SPITupleTable *table;
+	uint64		rows;
+	bool		isnull;
+
+	if (SPI_execute("SELECT p.relation::oid, a.role::oid FROM privpred.account a "
+					"JOIN privpred.protected_relation p USING (relation_id) "
+					"JOIN pg_class c ON c.oid = p.relation "
+					"JOIN pg_roles r ON r.oid = a.role WHERE a.revoked_at IS NULL",
+					true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read accounts");
+	table = SPI_tuptable;
+	rows = SPI_processed;
+	for (uint64 row = 0; row < rows; row++)
+		holder_record(DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 1,
+													 &isnull)),
+					  DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 2,
+													 &isnull)));
+}
