@@ -12,10 +12,14 @@
 
 PG_FUNCTION_INFO_V1(private_predict_array);
 PG_FUNCTION_INFO_V1(private_predict_jsonb);
+PG_FUNCTION_INFO_V1(private_predict_json);
 PG_FUNCTION_INFO_V1(private_predict_row);
+PG_FUNCTION_INFO_V1(private_predict_text);
 PG_FUNCTION_INFO_V1(private_score_array);
 PG_FUNCTION_INFO_V1(private_score_jsonb);
+PG_FUNCTION_INFO_V1(private_score_json);
 PG_FUNCTION_INFO_V1(private_score_row);
+PG_FUNCTION_INFO_V1(private_score_text);
 
 /* private_predict(model, features) */
 static Datum
@@ -42,9 +46,21 @@ private_predict_jsonb(PG_FUNCTION_ARGS)
 }
 
 Datum
+private_predict_json(PG_FUNCTION_ARGS)
+{
+	return predict(fcinfo, INPUT_JSON);
+}
+
+Datum
 private_predict_row(PG_FUNCTION_ARGS)
 {
 	return predict(fcinfo, INPUT_ROW);
+}
+
+Datum
+private_predict_text(PG_FUNCTION_ARGS)
+{
+	return predict(fcinfo, INPUT_TEXT);
 }
 
 /* private_score(model, features, precision) */
@@ -81,7 +97,19 @@ private_score_jsonb(PG_FUNCTION_ARGS)
 }
 
 Datum
+private_score_json(PG_FUNCTION_ARGS)
+{
+	return score(fcinfo, INPUT_JSON);
+}
+
+Datum
 private_score_row(PG_FUNCTION_ARGS)
 {
 	return score(fcinfo, INPUT_ROW);
+}
+
+Datum
+private_score_text(PG_FUNCTION_ARGS)
+{
+	return score(fcinfo, INPUT_TEXT);
 }

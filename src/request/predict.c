@@ -196,7 +196,7 @@ encode_input(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input)
 {
 	const FeatureSpec *features = predict->model->record->features;
 
-	switch (form)
+	switch (question_read(form, &input))
 	{
 		case INPUT_ARRAY:
 			encode_array(features, DatumGetArrayTypeP(input), predict->x);
@@ -206,6 +206,10 @@ encode_input(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input)
 			break;
 		case INPUT_ROW:
 			encode_row_input(site, predict, DatumGetHeapTupleHeader(input));
+			break;
+		case INPUT_JSON:
+		case INPUT_TEXT:
+			elog(ERROR, "a question was not read");
 			break;
 	}
 }

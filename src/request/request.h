@@ -6,6 +6,7 @@
  * protect.c	protect, unprotect, dropped tables
  * train.h		create_model, retrain, drop_model, see there
  * predict.c	private_predict, private_score
+ * question.c	the forms of a question
  * repeat.c		questions asked before
  * stream.c		open_stream, close_stream
  * evaluate.c	evaluate, confusion_matrix, accuracy_curve
@@ -77,14 +78,24 @@ extern text *request_export(const char *name);
 /* The columns of row r as the model's features, in SQL; the parameter holds them. */
 extern void append_encoding(StringInfo query, const FeatureSpec *features, const char *parameter);
 
-/* predict.c */
-
 typedef enum InputForm
 {
-	INPUT_ARRAY,
+	INPUT_ARRAY,				/* of any numbers */
 	INPUT_JSONB,
-	INPUT_ROW
+	INPUT_JSON,
+	INPUT_ROW,
+	INPUT_TEXT					/* that looks like an object or an array */
 } InputForm;
+
+/* question.c */
+
+/*
+ * Reads what is neither an array of float8 nor jsonb nor a row, and returns which
+ * of them it has become.  22023 if it looks like none of them.
+ */
+extern InputForm question_read(InputForm form, Datum *input);
+
+/* predict.c */
 
 /*
  * One private answer, NULL if it is unstable.  State lives in the call site's
