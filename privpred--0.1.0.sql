@@ -1306,6 +1306,7 @@ COMMENT ON FUNCTION privpred.encode(jsonb, "any") IS
 
 -- One form for every type that numbers, objects and rows are written in: a call that
 -- fits ours exactly cannot be caught by somebody else's function of the same name.
+-- There are no defaults, because a function that needs none would be preferred.
 -- The same functions stand in privpred, a schema that is closed to everybody.
 CREATE FUNCTION @extschema@.private_predict(model text, features float8[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
@@ -1367,65 +1368,115 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_predict(text, text) IS
 'one private answer, paid from the caller''s budget; a JSON object or an array of numbers, written as text: what a literal without a type is';
 
-CREATE FUNCTION @extschema@.private_score(model text, features float8[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features float8[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, float8[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; numbers in their own units, levels one-hot, booleans 0/1, in declared order';
+CREATE FUNCTION @extschema@.private_score(model text, features float8[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, float8[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; numbers in their own units, levels one-hot, booleans 0/1, in declared order';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION @extschema@.private_score(model text, features numeric[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features numeric[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, numeric[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION @extschema@.private_score(model text, features numeric[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, numeric[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION @extschema@.private_score(model text, features bigint[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features bigint[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, bigint[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION @extschema@.private_score(model text, features bigint[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, bigint[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION @extschema@.private_score(model text, features int[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features int[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, int[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION @extschema@.private_score(model text, features int[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, int[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION @extschema@.private_score(model text, features smallint[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features smallint[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, smallint[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION @extschema@.private_score(model text, features smallint[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, smallint[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION @extschema@.private_score(model text, features real[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features real[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, real[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION @extschema@.private_score(model text, features real[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, real[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION @extschema@.private_score(model text, features jsonb, "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features jsonb)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, jsonb) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; features by name';
+CREATE FUNCTION @extschema@.private_score(model text, features jsonb, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, jsonb, float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; features by name';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION @extschema@.private_score(model text, features json, "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features json)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, json) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; features by name';
+CREATE FUNCTION @extschema@.private_score(model text, features json, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, json, float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; features by name';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION @extschema@.private_score(model text, features record, "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features record)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, record) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; a row whose columns are matched by name';
+CREATE FUNCTION @extschema@.private_score(model text, features record, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, record, float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; a row whose columns are matched by name';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION @extschema@.private_score(model text, features text, "precision" float8 DEFAULT NULL)
+CREATE FUNCTION @extschema@.private_score(model text, features text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, text) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; a JSON object or an array of numbers, written as text: what a literal without a type is';
+CREATE FUNCTION @extschema@.private_score(model text, features text, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, text, float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; a JSON object or an array of numbers, written as text: what a literal without a type is';
+'the same, to a precision; NULL is the model''s own';
 
 CREATE FUNCTION privpred.private_predict(model text, features float8[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
@@ -1487,65 +1538,115 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_predict(text, text) IS
 'one private answer, paid from the caller''s budget; a JSON object or an array of numbers, written as text: what a literal without a type is';
 
-CREATE FUNCTION privpred.private_score(model text, features float8[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features float8[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, float8[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; numbers in their own units, levels one-hot, booleans 0/1, in declared order';
+CREATE FUNCTION privpred.private_score(model text, features float8[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, float8[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; numbers in their own units, levels one-hot, booleans 0/1, in declared order';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION privpred.private_score(model text, features numeric[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features numeric[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, numeric[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION privpred.private_score(model text, features numeric[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, numeric[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION privpred.private_score(model text, features bigint[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features bigint[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, bigint[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION privpred.private_score(model text, features bigint[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, bigint[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION privpred.private_score(model text, features int[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features int[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, int[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION privpred.private_score(model text, features int[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, int[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION privpred.private_score(model text, features smallint[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features smallint[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, smallint[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION privpred.private_score(model text, features smallint[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, smallint[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION privpred.private_score(model text, features real[], "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features real[])
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, real[]) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+CREATE FUNCTION privpred.private_score(model text, features real[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, real[], float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION privpred.private_score(model text, features jsonb, "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features jsonb)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, jsonb) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; features by name';
+CREATE FUNCTION privpred.private_score(model text, features jsonb, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, jsonb, float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; features by name';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION privpred.private_score(model text, features json, "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features json)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, json) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; features by name';
+CREATE FUNCTION privpred.private_score(model text, features json, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, json, float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; features by name';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION privpred.private_score(model text, features record, "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features record)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, record) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; a row whose columns are matched by name';
+CREATE FUNCTION privpred.private_score(model text, features record, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, record, float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; a row whose columns are matched by name';
+'the same, to a precision; NULL is the model''s own';
 
-CREATE FUNCTION privpred.private_score(model text, features text, "precision" float8 DEFAULT NULL)
+CREATE FUNCTION privpred.private_score(model text, features text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, text) IS
+'one private number, paid from the caller''s budget: a score or a predicted number; a JSON object or an array of numbers, written as text: what a literal without a type is';
+CREATE FUNCTION privpred.private_score(model text, features text, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, text, float8) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; a JSON object or an array of numbers, written as text: what a literal without a type is';
+'the same, to a precision; NULL is the model''s own';
 
 CREATE VIEW privpred.models WITH (security_barrier) AS
 SELECT m.name, r.relation, m.mechanism, m.learner, m.version, m.status, m.classes, m.features,
@@ -1689,24 +1790,34 @@ GRANT SELECT ON privpred.models TO PUBLIC;
 -- questions: each checks who has a budget
 GRANT EXECUTE ON FUNCTION
 	privpred.private_predict(text, float8[]),
+	privpred.private_score(text, float8[]),
 	privpred.private_score(text, float8[], float8),
 	privpred.private_predict(text, numeric[]),
+	privpred.private_score(text, numeric[]),
 	privpred.private_score(text, numeric[], float8),
 	privpred.private_predict(text, bigint[]),
+	privpred.private_score(text, bigint[]),
 	privpred.private_score(text, bigint[], float8),
 	privpred.private_predict(text, int[]),
+	privpred.private_score(text, int[]),
 	privpred.private_score(text, int[], float8),
 	privpred.private_predict(text, smallint[]),
+	privpred.private_score(text, smallint[]),
 	privpred.private_score(text, smallint[], float8),
 	privpred.private_predict(text, real[]),
+	privpred.private_score(text, real[]),
 	privpred.private_score(text, real[], float8),
 	privpred.private_predict(text, jsonb),
+	privpred.private_score(text, jsonb),
 	privpred.private_score(text, jsonb, float8),
 	privpred.private_predict(text, json),
+	privpred.private_score(text, json),
 	privpred.private_score(text, json, float8),
 	privpred.private_predict(text, record),
+	privpred.private_score(text, record),
 	privpred.private_score(text, record, float8),
 	privpred.private_predict(text, text),
+	privpred.private_score(text, text),
 	privpred.private_score(text, text, float8)
 	TO PUBLIC;
 -- ledger

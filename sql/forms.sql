@@ -7,8 +7,8 @@ INSERT INTO forms_people SELECT i, i % 100, i % 2 = 0, i % 100 >= 50, i % 100 FR
 SELECT privpred.protect('forms_people');
 SELECT privpred.create_model('forms', 'forms_people', label => 'ill', classes => '{t,f}', epsilon => 100, teachers => 10,
   features => '{"age": {"min": 0, "max": 100}, "smoker": {"type": "boolean"}}') ->> 'version' AS version;
-SELECT privpred.create_model('forms_score', 'forms_people', label => 'bill', options => '{"target": {"min": 0, "max": 100}}', epsilon => 100, teachers => 10,
-  mechanism => 'average', learner => 'linear', features => '{"age": {"min": 0, "max": 100}, "smoker": {"type": "boolean"}}') ->> 'version' AS version;
+SELECT privpred.create_model('forms_score', 'forms_people', label => 'bill', options => '{"bins": [0, 50, 100]}', epsilon => 100, teachers => 10,
+  features => '{"age": {"min": 0, "max": 100}, "smoker": {"type": "boolean"}}') ->> 'version' AS version;
 CREATE ROLE forms_analyst;
 SELECT privpred.grant_budget('forms_analyst', 'forms_people', epsilon => 100000);
 
@@ -35,6 +35,7 @@ END $$;
 CREATE TYPE forms_row AS (smoker boolean, age int);
 CREATE DOMAIN forms_numbers AS numeric[];
 CREATE TABLE forms_shapes (n serial, shape text);
+GRANT SELECT ON forms_shapes TO PUBLIC;
 INSERT INTO forms_shapes (shape) VALUES
   ('ARRAY[AGE, 0]'), ('ARRAY[AGE.5, 0]'), ('ARRAY[AGE::float8, 0]'), ('ARRAY[AGE::numeric, 1]'), ('ARRAY[AGE, 0]::int2[]'), ('ARRAY[AGE, 0]::int8[]'),
   ('ARRAY[AGE, 0]::float4[]'), ('ARRAY[AGE, 0]::forms_numbers'), ('''{AGE, 0}'''), (''' { AGE.25 , 0 } '''), ('''{AGE,0}''::text'),
@@ -55,7 +56,9 @@ EXECUTE forms_unknown('{10, 0}', 'forms');
 EXECUTE forms_unknown(ARRAY[10, 0], 'forms');
 PREPARE forms_varchar(varchar, varchar) AS SELECT private_predict($1, $2), private_score($1 || '_score', $2) > 50 AS high;
 EXECUTE forms_varchar('forms', '{"age": 90, "smoker": false}');
-SELECT private_score('forms_score', '{90,0}', precision => 1) > 50 AS high, private_score('forms_score', ARRAY[90, 0], 0.5) > 50 AS high;
+SELECT private_score('forms_score', '{90,0}', "precision" => NULL) > 50 AS high, private_score('forms_score', ARRAY[90, 0], NULL) > 50 AS high;
+SELECT private_score('forms_score', '{90,0}', "precision" => 1);
+SELECT private_score('forms_score', ARRAY[90, 0], 0);
 -- all forms of one question are the same question
 SET privpred.repeat_memory = 100;
 SELECT spent.e AS before FROM (SELECT epsilon_spent AS e FROM privpred.budgets) spent \gset
@@ -77,6 +80,9 @@ BEGIN
     CONTINUE WHEN t = ANY ('{varchar,bpchar}'::regtype[]);	-- what the docs warn of
     BEGIN
       EXECUTE format('CREATE FUNCTION public.private_predict(text, %s) RETURNS text LANGUAGE sql AS $f$ SELECT ''captured '' || nextval(''forms_captured'') $f$', t);
+    EXCEPTION WHEN duplicate_function THEN NULL;	-- ours
+    END;
+    BEGIN
       EXECUTE format('CREATE FUNCTION public.private_score(text, %s) RETURNS float8 LANGUAGE sql AS $f$ SELECT nextval(''forms_captured'')::float8 $f$', t);
     EXCEPTION WHEN duplicate_function THEN NULL;	-- ours
     END;

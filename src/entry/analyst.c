@@ -63,17 +63,18 @@ private_predict_text(PG_FUNCTION_ARGS)
 	return predict(fcinfo, INPUT_TEXT);
 }
 
-/* private_score(model, features, precision) */
+/* private_score(model, features [, precision]) */
 static Datum
 score(FunctionCallInfo fcinfo, InputForm form)
 {
-	double		precision = PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2);
+	bool		has_precision = PG_NARGS() > 2 && !PG_ARGISNULL(2);
+	double		precision = has_precision ? PG_GETARG_FLOAT8(2) : 0;
 	double		answer;
 
 	/* A NULL argument gives NULL and costs nothing; no precision is the default. */
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	if (!PG_ARGISNULL(2) && !(precision > 0 && isfinite(precision)))
+	if (has_precision && !(precision > 0 && isfinite(precision)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("precision must be a positive number"),
