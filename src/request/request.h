@@ -3,6 +3,7 @@
  *		One request from start to end: authorise, resolve, price, debit, compute.
  *		The only readers of settings.
  *
+ * authorise.c	who may know of a model
  * protect.c	protect, unprotect, dropped tables
  * train.h		create_model, retrain, drop_model, see there
  * predict.c	private_predict, private_score
@@ -26,6 +27,26 @@
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
+
+/* authorise.c */
+
+/*
+ * Returns if the model exists and the role may know of it: as the owner of its
+ * relation, or with a budget on it.  Else it raises the same error whether the
+ * model exists or not: 42704 to those who have to do with some model, 42501 to
+ * strangers.
+ */
+extern void check_model_known(const char *name, Oid role);
+
+/* The model, after that check: as stored, for the current user, or decoded. */
+extern ModelRecord *known_model(const char *name);
+extern CachedModel *known_model_decoded(const char *name, MemoryContext context, Oid role);
+
+/* May a role know what is declared of a relation? */
+extern bool relation_is_known(Oid relid, Oid role);
+
+/* Raises 42501 unless the current user owns a protected relation or holds a budget. */
+extern void check_insider(void);
 
 /* protect.c */
 
