@@ -148,6 +148,24 @@ load_latest(const char *name)
 	return entry;
 }
 
+static CacheEntry *
+find(const char *name)
+{
+	CacheEntry *entry = entries;
+
+	while (entry != NULL && !(entry->model.valid && strcmp(entry->model.record->name, name) == 0))
+		entry = entry->next;
+	return entry;
+}
+
+const CachedModel *
+model_cache_peek(const char *name)
+{
+	CacheEntry *entry = IsInParallelMode() ? NULL : find(name);
+
+	return entry != NULL ? &entry->model : NULL;
+}
+
 CachedModel *
 model_cache_get(const char *name, MemoryContext user)
 {
@@ -167,9 +185,7 @@ model_cache_get(const char *name, MemoryContext user)
 
 	callback = MemoryContextAlloc(user, sizeof(MemoryContextCallback));
 	free_unused();
-	for (entry = entries; entry != NULL; entry = entry->next)
-		if (entry->model.valid && strcmp(entry->model.record->name, name) == 0)
-			break;
+	entry = find(name);
 	if (entry == NULL)
 		entry = load_latest(name);
 	entry->users++;

@@ -42,7 +42,7 @@ predictor_type(void)
 						   ObjectIdGetDatum(get_namespace_oid(PRIVPRED_SCHEMA, false)));
 }
 
-static void
+void
 no_such_model(const char *name)
 {
 	ereport(ERROR,
@@ -234,6 +234,32 @@ find_model(const char *name)
 
 	SPI_execute_with_args(select_model, 1, &type, &value, NULL, true, 0);
 	return SPI_processed > 0;
+}
+
+bool
+model_find_relation(const char *name, int64 *relation_id, Oid *relid)
+{
+	CatalogSession session;
+	Oid			type = TEXTOID;
+	Datum		value = CStringGetTextDatum(name);
+	bool		found;
+	bool		isnull;
+
+	catalog_begin(&session);
+	SPI_execute_with_args("SELECT m.relation_id, r.relation FROM privpred.model m"
+						  " JOIN privpred.protected_relation r ON r.relation_id = m.relation_id"
+						  " WHERE m.name = $1", 1, &type, &value, NULL, true, 0);
+	found = SPI_processed > 0;
+	if (found)
+	{
+		HeapTuple	row = SPI_tuptable->vals[0];
+		Datum		relation = SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull);
+
+		*relid = isnull ? InvalidOid : DatumGetObjectId(relation);
+		*relation_id = DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
+	}
+	catalog_end(&session);
+	return found;
 }
 
 ModelRecord *

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -19,15 +20,26 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "catalog/store.h"
 #include "learner/learner.h"
+
+static void
+no_such_relation(Oid relid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u does not exist", relid),
+			 errhint("It may have been dropped meanwhile.")));
+}
 
 char *
 relation_sql_name(Oid relid)
@@ -35,11 +47,25 @@ relation_sql_name(Oid relid)
 	char	   *name = get_rel_name(relid);
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid),
-				 errhint("It may have been dropped meanwhile.")));
+		no_such_relation(relid);
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
+}
+
+Relation
+open_relation(Oid relid, LOCKMODE lock)
+{
+	Relation	relation = try_relation_open(relid, lock);
+
+	if (relation == NULL)
+		no_such_relation(relid);
+	if (relation->rd_rel->relkind == RELKIND_INDEX ||
+		relation->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ||
+		relation->rd_rel->relkind == RELKIND_COMPOSITE_TYPE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
+				 errhint("Name a table.")));
+	return relation;
 }
 
 void
@@ -51,6 +77,15 @@ check_relation_owner(Oid relid)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of relation \"%s\"", get_rel_name(relid)),
 				 errhint("Only the owner of a table or a superuser may decide what is learnt from it.")));
+}
+
+/* Whoever waits for a lock finds another owner, or nothing, when it is there. */
+void
+lock_own_relation(Oid relid, LOCKMODE lock)
+{
+	check_relation_owner(relid);
+	relation_close(open_relation(relid, lock), NoLock);
+	check_relation_owner(relid);
 }
 
 /*
@@ -97,7 +132,7 @@ check_unit_column(Relation relation, const char *column)
 void
 check_unit_columns(const ProtectedRelation *protected)
 {
-	Relation	relation = table_open(protected->relid, AccessShareLock);
+	Relation	relation = open_relation(protected->relid, AccessShareLock);
 
 	for (int i = 0; i < protected->nunits; i++)
 		check_unit_column(relation, protected->unit_columns[i]);
@@ -185,10 +220,38 @@ check_same_declaration(HeapTuple row, TupleDesc columns, Datum units, bool prote
 				 errhint("Use the same unit and protects; sizes and caps may change.")));
 }
 
+/*
+ * One declaration at a time of tables that are part of one another, so that of
+ * two the later sees the earlier.  Such tables have a common root; what is locked
+ * is not the root itself but its place in our table, where it is in nobody's way.
+ */
+static void
+lock_family(Oid relid)
+{
+	Oid			table = get_relname_relid("protected_relation",
+										  get_namespace_oid(PRIVPRED_SCHEMA, false));
+	CatalogSession session;
+	Oid			type = OIDOID;
+	Datum		value = ObjectIdGetDatum(relid);
+	bool		isnull;
+
+	catalog_begin(&session);
+	SPI_execute_with_args("WITH RECURSIVE up(relid) AS (SELECT $1"
+						  " UNION SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid)"
+						  " SELECT u.relid FROM up u WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_inherits i"
+						  " WHERE i.inhrelid = u.relid) ORDER BY u.relid",
+						  1, &type, &value, NULL, true, 0);
+	for (uint64 row = 0; row < SPI_processed; row++)
+		LockDatabaseObject(table, DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[row],
+																 SPI_tuptable->tupdesc, 1, &isnull)),
+						   0, ExclusiveLock);
+	catalog_end(&session);
+}
+
 int64
 protected_relation_declare(Oid relid, const ProtectOptions *options)
 {
-	Relation	relation = table_open(relid, ShareUpdateExclusiveLock);
+	Relation	relation = open_relation(relid, ShareUpdateExclusiveLock);
 	CatalogSession session;
 	Oid			types[] = {REGCLASSOID, NAMEARRAYOID, TEXTOID, INT8OID, INT4OID, TEXTOID};
 	char		nulls[] = "      ";
@@ -196,7 +259,9 @@ protected_relation_declare(Oid relid, const ProtectOptions *options)
 	int64		relation_id;
 	bool		isnull;
 
+	check_relation_owner(relid);
 	check_relation_kind(relation);
+	lock_family(relid);
 	check_protected_once(relid);
 	values[0] = ObjectIdGetDatum(relid);
 	values[1] = PointerGetDatum(resolve_unit(relation, options->unit));
@@ -212,7 +277,7 @@ protected_relation_declare(Oid relid, const ProtectOptions *options)
 	catalog_begin(&session);
 	SPI_execute_with_args("SELECT relation_id, unit_columns, protects,"
 						  " COALESCE(declared_units, 0), COALESCE(max_rows_per_unit, 0)"
-						  " FROM privpred.protected_relation WHERE relation = $1 FOR UPDATE",
+						  " FROM privpred.protected_relation WHERE relation = $1 FOR NO KEY UPDATE",
 						  1, types, values, NULL, false, 0);
 	if (SPI_processed > 0)
 	{
@@ -239,26 +304,25 @@ protected_relation_declare(Oid relid, const ProtectOptions *options)
 	return relation_id;
 }
 
-ProtectedRelation *
-protected_relation_get(Oid relid)
+/*
+ * Looks a relation up as it is declared now, and locks the row that says so if
+ * there is a clause for it.  The snapshot is the latest at every isolation level.
+ */
+static void
+find_protected(Oid relid, const char *lock_clause)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
-	CatalogSession session;
-	ProtectedRelation *result;
+	char	   *query = psprintf("SELECT relation_id, unit_columns, protects,"
+								 " COALESCE(declared_units, 0), COALESCE(max_rows_per_unit, 0)"
+								 " FROM privpred.protected_relation WHERE relation = $1 AND active%s",
+								 lock_clause);
 	Oid			type = REGCLASSOID;
 	Datum		value = ObjectIdGetDatum(relid);
-	HeapTuple	row;
-	TupleDesc	columns;
-	ArrayType  *units;
-	Datum	   *names;
-	bool		isnull;
+	SPIPlanPtr	plan = SPI_prepare(query, 1, &type);
 
-	catalog_begin(&session);
-	SPI_execute_with_args("SELECT relation_id, unit_columns, protects,"
-						  " COALESCE(declared_units, 0), COALESCE(max_rows_per_unit, 0)"
-						  " FROM privpred.protected_relation WHERE relation = $1 AND active",
-						  1, &type, &value, NULL, true, 0);
+	if (plan == NULL ||
+		SPI_execute_snapshot(plan, &value, NULL, GetActiveSnapshot(), InvalidSnapshot,
+							 lock_clause[0] == '\0', false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read protected relations");
 	if (SPI_processed == 0)
 	{
 		(void) relation_sql_name(relid);
@@ -268,6 +332,23 @@ protected_relation_get(Oid relid)
 				 errhint("Its owner runs SELECT privpred.protect('%s') first.",
 						 get_rel_name(relid))));
 	}
+}
+
+static ProtectedRelation *
+read_protected(Oid relid, const char *lock_clause)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext spi;
+	CatalogSession session;
+	ProtectedRelation *result;
+	HeapTuple	row;
+	TupleDesc	columns;
+	ArrayType  *units;
+	Datum	   *names;
+	bool		isnull;
+
+	catalog_begin(&session);
+	find_protected(relid, lock_clause);
 	spi = MemoryContextSwitchTo(caller);
 	row = SPI_tuptable->vals[0];
 	columns = SPI_tuptable->tupdesc;
@@ -288,6 +369,24 @@ protected_relation_get(Oid relid)
 	return result;
 }
 
+ProtectedRelation *
+protected_relation_get(Oid relid)
+{
+	return read_protected(relid, "");
+}
+
+ProtectedRelation *
+protected_relation_hold(Oid relid)
+{
+	return read_protected(relid, " FOR KEY SHARE");
+}
+
+ProtectedRelation *
+protected_relation_seize(Oid relid)
+{
+	return read_protected(relid, " FOR UPDATE");
+}
+
 bool
 relation_is_protected(Oid relid)
 {
@@ -302,6 +401,28 @@ relation_is_protected(Oid relid)
 	found = SPI_processed > 0;
 	catalog_end(&session);
 	return found;
+}
+
+List *
+protected_relations(void)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext spi;
+	CatalogSession session;
+	List	   *relations = NIL;
+	bool		isnull;
+
+	catalog_begin(&session);
+	SPI_execute("SELECT relation FROM privpred.protected_relation"
+				" WHERE active AND relation IS NOT NULL", true, 0);
+	spi = MemoryContextSwitchTo(caller);
+	for (uint64 row = 0; row < SPI_processed; row++)
+		relations = lappend_oid(relations,
+								DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[row],
+															   SPI_tuptable->tupdesc, 1, &isnull)));
+	MemoryContextSwitchTo(spi);
+	catalog_end(&session);
+	return relations;
 }
 
 void

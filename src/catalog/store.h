@@ -11,6 +11,9 @@
 #ifndef PRIVPRED_STORE_H
 #define PRIVPRED_STORE_H
 
+#include "storage/lockdefs.h"
+#include "utils/relcache.h"
+
 #include "catalog/features.h"
 #include "mechanism/mechanism.h"
 #include "privpred.h"
@@ -97,11 +100,34 @@ extern char *relation_sql_name(Oid relid);
 /* Raises 42501 unless the current user owns the relation. */
 extern void check_relation_owner(Oid relid);
 
+/*
+ * Opens a table; 42P01 if it was dropped, also while we waited for the lock, 42809
+ * if it is none.
+ */
+extern Relation open_relation(Oid relid, LOCKMODE lock);
+
+/*
+ * Takes a lock on a relation until the transaction ends; 42P01 or 42501 unless it
+ * is there and the current user's even then.
+ */
+extern void lock_own_relation(Oid relid, LOCKMODE lock);
+
 /* Raises 55000 unless the relation is protected. */
 extern ProtectedRelation *protected_relation_get(Oid relid);
 
+/*
+ * The same, and until the transaction ends it stays protected: for whatever makes
+ * models or budgets.  Many may hold it; who seizes it waits for them and keeps
+ * others out.  Locks are taken in one order: the relation itself, then this.
+ */
+extern ProtectedRelation *protected_relation_hold(Oid relid);
+extern ProtectedRelation *protected_relation_seize(Oid relid);
+
 /* Is it protected itself?  Not whether its rows are: see shared_rows.c. */
 extern bool relation_is_protected(Oid relid);
+
+/* All that are protected now, as a list of OIDs. */
+extern List *protected_relations(void);
 
 /* Declares or re-declares a relation; returns its id. */
 extern int64 protected_relation_declare(Oid relid, const ProtectOptions *options);
@@ -167,6 +193,10 @@ bin_middle(const ModelRecord *model, int bin)
 
 /* Raises 42704 if there is no such model; allocates in the current context. */
 extern ModelRecord *model_get(const char *name);
+pg_noreturn extern void no_such_model(const char *name);
+
+/* Which relation a model is about, without reading it; false if there is no such model. */
+extern bool model_find_relation(const char *name, int64 *relation_id, Oid *relid);
 extern bool model_exists(const char *name);
 extern bool relation_has_models(int64 relation_id);
 
@@ -214,6 +244,9 @@ typedef struct CachedModel
  * replaced meanwhile.  42704 if there is none.
  */
 extern CachedModel *model_cache_get(const char *name, MemoryContext user);
+
+/* The decoded model if this session has a valid copy, else NULL; not to be kept. */
+extern const CachedModel *model_cache_peek(const char *name);
 
 /* How many models this session has decoded so far. */
 extern uint64 model_cache_loads(void);

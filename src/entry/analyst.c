@@ -12,10 +12,14 @@
 
 PG_FUNCTION_INFO_V1(private_predict_array);
 PG_FUNCTION_INFO_V1(private_predict_jsonb);
+PG_FUNCTION_INFO_V1(private_predict_json);
 PG_FUNCTION_INFO_V1(private_predict_row);
+PG_FUNCTION_INFO_V1(private_predict_text);
 PG_FUNCTION_INFO_V1(private_score_array);
 PG_FUNCTION_INFO_V1(private_score_jsonb);
+PG_FUNCTION_INFO_V1(private_score_json);
 PG_FUNCTION_INFO_V1(private_score_row);
+PG_FUNCTION_INFO_V1(private_score_text);
 
 /* private_predict(model, features) */
 static Datum
@@ -42,22 +46,35 @@ private_predict_jsonb(PG_FUNCTION_ARGS)
 }
 
 Datum
+private_predict_json(PG_FUNCTION_ARGS)
+{
+	return predict(fcinfo, INPUT_JSON);
+}
+
+Datum
 private_predict_row(PG_FUNCTION_ARGS)
 {
 	return predict(fcinfo, INPUT_ROW);
 }
 
-/* private_score(model, features, precision) */
+Datum
+private_predict_text(PG_FUNCTION_ARGS)
+{
+	return predict(fcinfo, INPUT_TEXT);
+}
+
+/* private_score(model, features [, precision]) */
 static Datum
 score(FunctionCallInfo fcinfo, InputForm form)
 {
-	double		precision = PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2);
+	bool		has_precision = PG_NARGS() > 2 && !PG_ARGISNULL(2);
+	double		precision = has_precision ? PG_GETARG_FLOAT8(2) : 0;
 	double		answer;
 
 	/* A NULL argument gives NULL and costs nothing; no precision is the default. */
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	if (!PG_ARGISNULL(2) && !(precision > 0 && isfinite(precision)))
+	if (has_precision && !(precision > 0 && isfinite(precision)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("precision must be a positive number"),
@@ -81,7 +98,19 @@ private_score_jsonb(PG_FUNCTION_ARGS)
 }
 
 Datum
+private_score_json(PG_FUNCTION_ARGS)
+{
+	return score(fcinfo, INPUT_JSON);
+}
+
+Datum
 private_score_row(PG_FUNCTION_ARGS)
 {
 	return score(fcinfo, INPUT_ROW);
+}
+
+Datum
+private_score_text(PG_FUNCTION_ARGS)
+{
+	return score(fcinfo, INPUT_TEXT);
 }

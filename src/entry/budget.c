@@ -28,12 +28,6 @@ PG_FUNCTION_INFO_V1(privpred_forgive_lease);
 PG_FUNCTION_INFO_V1(privpred_ledger_incarnation);
 PG_FUNCTION_INFO_V1(privpred_append_only);
 
-static int64
-require_protected(Oid relation)
-{
-	return protected_relation_get(relation)->relation_id;
-}
-
 /* Zero ends refreshing. */
 static void
 read_refresh(const Interval *refresh, LedgerGrant *grant)
@@ -78,9 +72,9 @@ privpred_grant_budget(PG_FUNCTION_ARGS)
 	grant.role = PG_GETARG_OID(0);
 	relation = PG_GETARG_OID(1);
 
-	check_relation_owner(relation);
+	lock_own_relation(relation, AccessShareLock);
 	(void) GetUserNameFromId(grant.role, false);	/* does it exist? */
-	grant.relation_id = require_protected(relation);
+	grant.relation_id = protected_relation_hold(relation)->relation_id;
 	grant.epsilon = read_epsilon(PG_GETARG_FLOAT8(2), EPSILON_MAX, "epsilon");
 	grant.has_delta = !PG_ARGISNULL(3);
 	grant.delta = grant.has_delta ? PG_GETARG_FLOAT8(3) : 0;
@@ -107,7 +101,7 @@ privpred_revoke_budget(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 1, "relation");
 	relation = PG_GETARG_OID(1);
 	check_relation_owner(relation);
-	ledger_revoke(require_protected(relation), PG_GETARG_OID(0));
+	ledger_revoke(protected_relation_get(relation)->relation_id, PG_GETARG_OID(0));
 	PG_RETURN_VOID();
 }
 
@@ -163,6 +157,7 @@ privpred_verify_ledger(PG_FUNCTION_ARGS)
 	bool		nulls[7] = {0};
 	bytea	   *head = palloc(VARHDRSZ + sizeof(verdict.head));
 
+	check_insider();
 	if (!PG_ARGISNULL(0))
 	{
 		bytea	   *given = PG_GETARG_BYTEA_PP(0);
@@ -207,14 +202,20 @@ Datum
 privpred_forgive_lease(PG_FUNCTION_ARGS)
 {
 	int64		lease = PG_GETARG_INT64(0);
-	Oid			relation = ledger_lease_relation(lease);
+	Oid			relation;
+	bool		found = ledger_lease_relation(lease, &relation);
 
-	if (OidIsValid(relation))
-		check_relation_owner(relation);
-	else if (!superuser())
+	/* Others do not learn whether there is one. */
+	if (!superuser() && !(OidIsValid(relation) && caller_owns(relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("only superusers can forgive a lease on a dropped relation")));
+				 errmsg("must be owner of the relation of lease " INT64_FORMAT, lease),
+				 errhint("See privpred.leases. Once the relation is dropped, a superuser can forgive its leases.")));
+	if (!found)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("lease " INT64_FORMAT " is not open", lease),
+				 errhint("See privpred.leases.")));
 	ledger_forgive(lease);
 	PG_RETURN_VOID();
 }

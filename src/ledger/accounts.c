@@ -380,6 +380,31 @@ ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 	return quote;
 }
 
+bool
+ledger_role_has_budget(int64 relation_id, Oid role)
+{
+	Oid			argtypes[] = {INT8OID};
+	Datum		args[] = {Int64GetDatum(relation_id)};
+	CatalogSession session;
+	bool		found = false;
+
+	catalog_begin(&session);
+	if (SPI_execute_with_args("SELECT DISTINCT a.role::oid FROM privpred.account a WHERE a.role <> 0 "
+							  "AND a.revoked_at IS NULL AND $1 IN (0, a.relation_id)",
+							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read accounts");
+	for (uint64 row = 0; row < SPI_processed && !found; row++)
+	{
+		bool		isnull;
+		Oid			holder = DatumGetObjectId(spi_value(row, 1, &isnull));
+
+		found = (holder == role || role_inherits_budget_of(role, holder)) &&
+			role_holds_marker(holder);
+	}
+	catalog_end(&session);
+	return found;
+}
+
 /*
  * A restored dump or a clone would spend the same budget a second time.  The
  * identity is left out of dumps but copied by CREATE DATABASE and pg_upgrade:

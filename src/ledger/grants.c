@@ -393,8 +393,10 @@ ledger_relation_has_budgets(int64 relation_id)
 	bool		found;
 
 	catalog_begin(&session);
-	execute("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role <> 0 "
-			"AND a.revoked_at IS NULL LIMIT 1", 1, argtypes, args, NULL);
+	/* As it is now, whatever our isolation level. */
+	if (SPI_execute_with_args("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role <> 0 "
+							  "AND a.revoked_at IS NULL", 1, argtypes, args, NULL, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read accounts");
 	found = SPI_processed > 0;
 	catalog_end(&session);
 	return found;
@@ -427,27 +429,30 @@ ledger_adopt(void)
 	ledger_invalidate_leases();
 }
 
-Oid
-ledger_lease_relation(int64 lease)
+bool
+ledger_lease_relation(int64 lease, Oid *relation)
 {
 	Oid			argtypes[] = {INT8OID};
 	Datum		args[] = {Int64GetDatum(lease)};
 	CatalogSession session;
-	Datum		relation;
-	bool		isnull;
+	bool		found;
+	bool		isnull = true;
 
 	catalog_begin(&session);
 	execute("SELECT r.relation FROM privpred.open_lease o "
 			"JOIN privpred.protected_relation r USING (relation_id) WHERE o.lease = $1",
 			1, argtypes, args, NULL);
-	if (SPI_processed == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("lease " INT64_FORMAT " is not open", lease),
-				 errhint("See privpred.leases.")));
-	relation = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	*relation = InvalidOid;
+	found = SPI_processed > 0;
+	if (found)
+	{
+		Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+
+		if (!isnull)
+			*relation = DatumGetObjectId(value);
+	}
 	catalog_end(&session);
-	return isnull ? InvalidOid : DatumGetObjectId(relation);
+	return found;
 }
 
 /*

@@ -189,8 +189,8 @@ extern void ledger_adopt(void);
 /* Returns an orphaned lease to its account, knowingly; see docs/ledger.md. */
 extern void ledger_forgive(int64 lease);
 
-/* The relation that an open lease draws on; raises 42704 if there is no such lease. */
-extern Oid	ledger_lease_relation(int64 lease);
+/* The relation that an open lease draws on; false if there is no such lease. */
+extern bool ledger_lease_relation(int64 lease, Oid *relation);
 
 /* ---------- window.c ---------- */
 
@@ -215,6 +215,12 @@ typedef struct LedgerQuote
 } LedgerQuote;
 
 extern LedgerQuote ledger_quote(const LedgerPrice *price, Oid role, int64 answers);
+
+/*
+ * Does a role hold a budget on a relation (0: on any), its own or one that it
+ * inherits, be it expired or used up?  Not if it was revoked.
+ */
+extern bool ledger_role_has_budget(int64 relation_id, Oid role);
 
 /* ---------- memo.c ---------- */
 

@@ -287,7 +287,7 @@ request_audit(const char *name, int64 draws, const char **mechanism)
 
 	if (MUTANT_BUILD)
 		mutant_warn();
-	audit.model = model_get(name);
+	audit.model = known_model(name);
 	check_relation_owner(audit.model->relid);
 	audit.price = request_price(audit.model);
 	*mechanism = audit.model->mechanism->name;

@@ -382,8 +382,9 @@ request_distill(const DistillRequest *request)
 	LedgerPrice labels;
 	LedgerPrice price;
 
-	distillation.teacher = model_cache_get(request->teacher, CurrentMemoryContext);
+	distillation.teacher = known_model_decoded(request->teacher, CurrentMemoryContext, asking_role());
 	teacher = distillation.teacher->record;
+	(void) protected_relation_hold(teacher->relid);
 	distillation.width = teacher->spec.width;
 	distillation.learner = find_learner(request->learner);
 	check_teacher(teacher);

@@ -517,7 +517,7 @@ request_evaluate(const char *name, Oid test_relation, const EpsilonUnits *epsilo
 	Tally		tally = {0};
 	TrainingQuery query;
 
-	tally.model = model_cache_get(name, CurrentMemoryContext);
+	tally.model = known_model_decoded(name, CurrentMemoryContext, GetUserId());
 	check_relation_owner(tally.model->record->relid);
 	check_evaluable(tally.model->record);
 	check_test_columns(tally.model->record, test_relation);

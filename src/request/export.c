@@ -46,9 +46,9 @@ is_released(const ModelRecord *record)
 text *
 request_export(const char *name)
 {
-	const CachedModel *model = model_cache_get(name, CurrentMemoryContext);
+	const CachedModel *model = known_model_decoded(name, CurrentMemoryContext, GetUserId());
 	const ModelRecord *record = model->record;
-	Jsonb	   *features = feature_spec_write(record->features);
+	Jsonb	   *features;
 	StringInfoData json;
 	LedgerPrice price;
 
@@ -59,6 +59,7 @@ request_export(const char *name)
 				 errmsg("model \"%s\" cannot be exported", name),
 				 errdetail("Its answers are private one by one; the model itself is not."),
 				 errhint("Make a student of it with privpred.distill, or use a mechanism that is charged once.")));
+	features = feature_spec_write(record->features);
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '{');
 	append_string(&json, "model", record->name);

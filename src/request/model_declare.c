@@ -407,7 +407,7 @@ ModelRecord *
 model_declare(const CreateModelRequest *request, const ProtectedRelation *protected)
 {
 	ModelRecord *model = palloc0_object(ModelRecord);
-	Relation	relation = table_open(request->relid, AccessShareLock);
+	Relation	relation = open_relation(request->relid, AccessShareLock);
 	AttrNumber	label = get_attnum(request->relid, request->label);
 	LearnerOptions options;
 	Oid			label_type;

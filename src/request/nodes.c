@@ -73,7 +73,7 @@ server_knows_privpred(Oid relid)
 static double
 known_rows(Oid relid)
 {
-	Relation	relation = table_open(relid, AccessShareLock);
+	Relation	relation = open_relation(relid, AccessShareLock);
 	double		rows = relation->rd_rel->reltuples;
 
 	table_close(relation, NoLock);

@@ -16,6 +16,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
 #include "utils/array.h"
@@ -27,6 +28,7 @@
 #include "catalog/store.h"
 #include "number_text.h"
 #include "request/plan.h"
+#include "request/request.h"
 #include "request/train.h"
 
 /* What constraints say of one column. */
@@ -300,7 +302,8 @@ read_protection(PlanRelation *plan, Oid relid, Bitmapset **unit)
 {
 	Oid			constraint;
 
-	if (relation_is_protected(relid))
+	/* To others it is a table like any other. */
+	if (relation_is_protected(relid) && relation_is_known(relid, GetUserId()))
 	{
 		ProtectedRelation *protected = protected_relation_get(relid);
 
@@ -388,7 +391,7 @@ PlanRelation *
 plan_relation(Oid relid, const char *label)
 {
 	PlanRelation *plan = palloc0_object(PlanRelation);
-	Relation	relation = table_open(relid, AccessShareLock);
+	Relation	relation = open_relation(relid, AccessShareLock);
 	Bitmapset  *unit = NULL;
 	char		kind = relation->rd_rel->relkind;
 

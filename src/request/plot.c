@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "request/plan.h"
@@ -220,7 +221,8 @@ check_answers(const PlotRequest *request, const Mechanism *mechanism)
 static Evaluation *
 plot_against_answers(StringInfo svg, const PlotRequest *request)
 {
-	const ModelRecord *record = model_cache_get(request->model, CurrentMemoryContext)->record;
+	const ModelRecord *record = known_model_decoded(request->model, CurrentMemoryContext,
+													GetUserId())->record;
 	AnswersStep steps[MOST_STEPS];
 	EpsilonUnits epsilons[MOST_STEPS];
 	PlotChart	chart = {0};

@@ -28,6 +28,7 @@
 typedef struct PredictSite
 {
 	CachedModel *model;
+	Oid			asker;			/* who may know of it */
 	Size		name_length;
 	LedgerPrice price;
 	StatSite   *stats;
@@ -86,9 +87,11 @@ request_stats(const ModelRecord *model, MemoryContext context)
 LedgerQuote
 request_quote(const char *name, int64 answers)
 {
-	LedgerPrice price = request_price(model_cache_get(name, CurrentMemoryContext)->record);
+	Oid			asker = asking_role();
+	LedgerPrice price = request_price(known_model_decoded(name, CurrentMemoryContext,
+														  asker)->record);
 
-	return ledger_quote(&price, asking_role(), answers);
+	return ledger_quote(&price, asker, answers);
 }
 
 /* What a vote in place of an unstable answer costs. */
@@ -136,7 +139,8 @@ open_site(FmgrInfo *site, text *name)
 
 	if (MUTANT_BUILD)
 		mutant_warn();
-	result->model = model_cache_get(text_to_cstring(name), site->fn_mcxt);
+	result->asker = asking_role();
+	result->model = known_model_decoded(text_to_cstring(name), site->fn_mcxt, result->asker);
 	record = result->model->record;
 	result->stats = request_stats(record, site->fn_mcxt);
 	stats_count(result->stats,
@@ -165,7 +169,12 @@ find_site(FmgrInfo *site, text *name)
 		if (candidate->model->valid &&
 			candidate->name_length == VARSIZE_ANY_EXHDR(name) &&
 			memcmp(known, VARDATA_ANY(name), candidate->name_length) == 0)
+		{
+			/* A plpgsql function may change roles under a call site. */
+			if (unlikely(candidate->asker != asking_role()))
+				check_model_known(known, candidate->asker = asking_role());
 			return candidate;
+		}
 	}
 	return open_site(site, name);
 }
@@ -196,7 +205,7 @@ encode_input(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input)
 {
 	const FeatureSpec *features = predict->model->record->features;
 
-	switch (form)
+	switch (question_read(form, &input))
 	{
 		case INPUT_ARRAY:
 			encode_array(features, DatumGetArrayTypeP(input), predict->x);
@@ -206,6 +215,10 @@ encode_input(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input)
 			break;
 		case INPUT_ROW:
 			encode_row_input(site, predict, DatumGetHeapTupleHeader(input));
+			break;
+		case INPUT_JSON:
+		case INPUT_TEXT:
+			elog(ERROR, "a question was not read");
 			break;
 	}
 }

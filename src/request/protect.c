@@ -29,8 +29,8 @@ request_unprotect(Oid relid)
 {
 	ProtectedRelation *protected;
 
-	check_relation_owner(relid);
-	protected = protected_relation_get(relid);
+	lock_own_relation(relid, AccessShareLock);
+	protected = protected_relation_seize(relid);
 	if (relation_has_models(protected->relation_id) ||
 		ledger_relation_has_budgets(protected->relation_id))
 		ereport(ERROR,

@@ -3,10 +3,12 @@
  *		One request from start to end: authorise, resolve, price, debit, compute.
  *		The only readers of settings.
  *
+ * authorise.c	who may know of a model
  * protect.c	protect, unprotect, dropped tables
  * train.h		create_model, retrain, drop_model, see there
  * predict.c	private_predict, private_score
  * owner_code.c	functions of a relation's owner in an asker's session
+ * question.c	the forms of a question
  * repeat.c		questions asked before
  * stream.c		open_stream, close_stream
  * evaluate.c	evaluate, confusion_matrix, accuracy_curve
@@ -26,6 +28,26 @@
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
+
+/* authorise.c */
+
+/*
+ * Returns if the model exists and the role may know of it: as the owner of its
+ * relation, or with a budget on it.  Else it raises the same error whether the
+ * model exists or not: 42704 to those who have to do with some model, 42501 to
+ * strangers.
+ */
+extern void check_model_known(const char *name, Oid role);
+
+/* The model, after that check: as stored, for the current user, or decoded. */
+extern ModelRecord *known_model(const char *name);
+extern CachedModel *known_model_decoded(const char *name, MemoryContext context, Oid role);
+
+/* May a role know what is declared of a relation? */
+extern bool relation_is_known(Oid relid, Oid role);
+
+/* Raises 42501 unless the current user owns a protected relation or holds a budget. */
+extern void check_insider(void);
 
 /* protect.c */
 
@@ -78,14 +100,24 @@ extern text *request_export(const char *name);
 /* The columns of row r as the model's features, in SQL; the parameter holds them. */
 extern void append_encoding(StringInfo query, const FeatureSpec *features, const char *parameter);
 
-/* predict.c */
-
 typedef enum InputForm
 {
-	INPUT_ARRAY,
+	INPUT_ARRAY,				/* of any numbers */
 	INPUT_JSONB,
-	INPUT_ROW
+	INPUT_JSON,
+	INPUT_ROW,
+	INPUT_TEXT					/* that looks like an object or an array */
 } InputForm;
+
+/* question.c */
+
+/*
+ * Reads what is neither an array of float8 nor jsonb nor a row, and returns which
+ * of them it has become.  22023 if it looks like none of them.
+ */
+extern InputForm question_read(InputForm form, Datum *input);
+
+/* predict.c */
 
 /*
  * One private answer, NULL if it is unstable.  State lives in the call site's

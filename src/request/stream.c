@@ -13,7 +13,7 @@
 static CachedModel *
 streamed_model(const char *name)
 {
-	CachedModel *model = model_cache_get(name, CurrentMemoryContext);
+	CachedModel *model = known_model_decoded(name, CurrentMemoryContext, asking_role());
 
 	if (model->record->mechanism->charge_kind != CHARGE_PER_STREAM)
 		ereport(ERROR,

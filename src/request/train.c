@@ -87,7 +87,7 @@ number_label(const ModelRecord *model)
 
 	if (model->made_up_rows != NULL)
 		return label_spec(model, made_up_columns(model), model->name);
-	relation = table_open(model->relid, AccessShareLock);
+	relation = open_relation(model->relid, AccessShareLock);
 	label = label_spec(model, RelationGetDescr(relation), RelationGetRelationName(relation));
 	table_close(relation, AccessShareLock);
 	return label;
@@ -283,8 +283,8 @@ request_create_model(const CreateModelRequest *request)
 	ProtectedRelation *protected;
 	ModelRecord *model;
 
-	check_relation_owner(request->relid);
-	protected = protected_relation_get(request->relid);
+	lock_own_relation(request->relid, AccessShareLock);
+	protected = protected_relation_hold(request->relid);
 	progress_begin(request->name, request->relid);
 	model = model_declare(request, protected);
 	train(model, protected);
@@ -297,7 +297,7 @@ request_create_model(const CreateModelRequest *request)
 static ModelRecord *
 own_model(const char *name)
 {
-	ModelRecord *model = model_get(name);
+	ModelRecord *model = known_model(name);
 
 	check_relation_owner(model->relid);
 	return model;
@@ -320,8 +320,10 @@ Jsonb *
 request_retrain(const char *name)
 {
 	ModelRecord *model = own_model(name);
-	ProtectedRelation *protected = protected_relation_get(model->relid);
+	ProtectedRelation *protected;
 
+	lock_own_relation(model->relid, AccessShareLock);
+	protected = protected_relation_hold(model->relid);
 	check_unit_columns(protected);
 	check_columns(model);
 	rebind_functions(model);

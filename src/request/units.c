@@ -79,7 +79,7 @@ key_within_units(Relation index, Relation relation, const ProtectedRelation *pro
 bool
 units_are_rows(const ProtectedRelation *protected)
 {
-	Relation	relation = table_open(protected->relid, AccessShareLock);
+	Relation	relation = open_relation(protected->relid, AccessShareLock);
 	bool		result = false;
 	List	   *indexes;
 	ListCell   *cell;

@@ -1,0 +1,146 @@
+/*
+ * authorise.c
+ *		Who may know of a model.
+ *
+ * Whoever may not ask a model does not learn that it exists, let alone its
+ * features or its relation.  So this comes first in every request that names a
+ * model, and the refusal does not depend on whether there is one.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "catalog/store.h"
+#include "ledger/ledger.h"
+#include "request/request.h"
+
+/*
+ * Budgets that were found, for as long as a lease would be good: an answer that
+ * costs nothing should not look them up each time.
+ */
+typedef struct KnownBudget
+{
+	Oid			role;			/* InvalidOid: unused */
+	int64		relation_id;
+	uint64		epoch;
+	TimestampTz expires;
+} KnownBudget;
+
+#define KNOWN_BUDGETS		16
+#define KNOWN_BUDGET_AGE_US	INT64CONST(1000000)
+
+static KnownBudget known_budgets[KNOWN_BUDGETS];
+
+static bool
+role_has_budget(int64 relation_id, Oid role)
+{
+	KnownBudget *known = &known_budgets[(uint64) (relation_id + role) % KNOWN_BUDGETS];
+	uint64		epoch = ledger_epoch();
+
+	if (known->role == role && known->relation_id == relation_id && known->epoch == epoch &&
+		!ledger_time_has_come(known->expires))
+		return true;
+	known->role = InvalidOid;
+	if (!ledger_role_has_budget(relation_id, role))
+		return false;
+	known->role = role;
+	known->relation_id = relation_id;
+	known->epoch = epoch;
+	known->expires = GetCurrentTimestamp() + KNOWN_BUDGET_AGE_US;
+	return true;
+}
+
+/* No, if there is no such relation (any more). */
+static bool
+role_owns(Oid role, Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return has_privs_of_role(role, owner);
+}
+
+/* Does the role have to do with any model at all? */
+static bool
+role_is_insider(Oid role)
+{
+	ListCell   *cell;
+
+	if (superuser_arg(role) || ledger_role_has_budget(0, role))
+		return true;
+	foreach(cell, protected_relations())
+		if (role_owns(role, lfirst_oid(cell)))
+			return true;
+	return false;
+}
+
+static void
+refuse(const char *name, Oid role)
+{
+	if (role_is_insider(role))
+		no_such_model(name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+					GetUserNameFromId(role, false), name),
+			 errhint("The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
+}
+
+void
+check_model_known(const char *name, Oid role)
+{
+	const CachedModel *model = model_cache_peek(name);
+	int64		relation_id;
+	Oid			relid;
+
+	if (model != NULL)
+	{
+		relation_id = model->record->relation_id;
+		relid = model->record->relid;
+	}
+	else if (!model_find_relation(name, &relation_id, &relid))
+		refuse(name, role);
+	if (!role_owns(role, relid) && !role_has_budget(relation_id, role))
+		refuse(name, role);
+}
+
+ModelRecord *
+known_model(const char *name)
+{
+	check_model_known(name, GetUserId());
+	return model_get(name);
+}
+
+CachedModel *
+known_model_decoded(const char *name, MemoryContext context, Oid role)
+{
+	check_model_known(name, role);
+	return model_cache_get(name, context);
+}
+
+bool
+relation_is_known(Oid relid, Oid role)
+{
+	return role_owns(role, relid) ||
+		role_has_budget(protected_relation_get(relid)->relation_id, role);
+}
+
+void
+check_insider(void)
+{
+	if (!role_is_insider(GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\" has no privacy budget",
+						GetUserNameFromId(GetUserId(), false)),
+				 errhint("The ledger is for owners of protected tables and for roles with a budget.")));
+}

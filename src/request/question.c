@@ -1,0 +1,122 @@
+/*
+ * question.c
+ *		The forms in which a question may be asked, brought to three: an array of
+ *		float8, a jsonb object, a row.
+ *
+ * Nothing here knows the model, so no error tells anything of it.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "request/request.h"
+
+/* One number, as a cast to float8 makes it; 22003 if there is none that large. */
+static Datum
+number_to_float8(Datum number, Oid type)
+{
+	switch (type)
+	{
+		case FLOAT8OID:
+			return number;
+		case FLOAT4OID:
+			return Float8GetDatum(DatumGetFloat4(number));
+		case INT2OID:
+			return Float8GetDatum(DatumGetInt16(number));
+		case INT4OID:
+			return Float8GetDatum(DatumGetInt32(number));
+		case INT8OID:
+			return Float8GetDatum((double) DatumGetInt64(number));
+		case NUMERICOID:
+			return DirectFunctionCall1(numeric_float8, number);
+	}
+	elog(ERROR, "features cannot be an array of type %u", type);
+}
+
+static ArrayType *
+numbers_to_float8(ArrayType *array)
+{
+	Oid			type = ARR_ELEMTYPE(array);
+	Datum	   *numbers;
+	bool	   *nulls;
+	int			count;
+	int16		length;
+	bool		by_value;
+	char		alignment;
+
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
+	deconstruct_array(array, type, length, by_value, alignment, &numbers, &nulls, &count);
+	for (int i = 0; i < count; i++)
+		if (!nulls[i])
+			numbers[i] = number_to_float8(numbers[i], type);
+	return construct_md_array(numbers, nulls, ARR_NDIM(array), ARR_DIMS(array), ARR_LBOUND(array),
+							  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+}
+
+/*
+ * Text is an object of JSON if it begins so, {"...} or {}; an array of numbers if
+ * it begins with another brace.  Of [...] the reader of objects says what to do.
+ */
+static InputForm
+form_of_text(const char *text)
+{
+	static const char *const space = " \t\n\r";
+
+	text += strspn(text, space);
+	if (*text == '[')
+		return INPUT_JSONB;
+	if (*text == '{')
+	{
+		text++;
+		text += strspn(text, space);
+		return *text == '"' || *text == '}' ? INPUT_JSONB : INPUT_ARRAY;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("features given as text must be a JSON object or an array of numbers"),
+			 errhint("Write '{\"feature\": value, ...}' or '{1, 2.5, ...}', or pass a row.")));
+	return INPUT_JSONB;
+}
+
+static Datum
+read_text(char *text, InputForm form)
+{
+	if (form == INPUT_JSONB)
+		return DirectFunctionCall1(jsonb_in, CStringGetDatum(text));
+	return OidInputFunctionCall(F_ARRAY_IN, text, FLOAT8OID, -1);
+}
+
+InputForm
+question_read(InputForm form, Datum *input)
+{
+	char	   *written;
+
+	switch (form)
+	{
+		case INPUT_ARRAY:
+			{
+				ArrayType  *array = DatumGetArrayTypeP(*input);
+
+				if (unlikely(ARR_ELEMTYPE(array) != FLOAT8OID))
+					array = numbers_to_float8(array);
+				*input = PointerGetDatum(array);
+				return INPUT_ARRAY;
+			}
+		case INPUT_JSON:
+		case INPUT_TEXT:
+			written = TextDatumGetCString(*input);
+			form = form == INPUT_JSON ? INPUT_JSONB : form_of_text(written);
+			*input = read_text(written, form);
+			return form;
+		case INPUT_JSONB:
+		case INPUT_ROW:
+			break;
+	}
+	return form;
+}
