@@ -230,7 +230,7 @@ ALTER FUNCTION service_again(text) OWNER TO definer});
 for my $model (qw(paid kept))
 {
 	my ($asker, $definer) = (answers_of('asker', $model), answers_of('definer', $model));
-	as('asker', "SELECT ask_again('$model'); SELECT service_again('$model'); SELECT ask_again('$model'), service_again('$model')");
+	as('asker', "SET privpred.repeat_memory = '1MB'; SELECT ask_again('$model'); SELECT service_again('$model'); SELECT ask_again('$model'), service_again('$model')");
 	is(answers_of('asker', $model) - $asker, 1, "$model: the asker pays once");
 	is(answers_of('definer', $model) - $definer, 1, "$model: and the definer once");
 }
