@@ -16,7 +16,8 @@
  * release.c	versions that are paid for once
  * exports.c	what new budgets pay for what was exported before
  * book.c		the accounts and entries of a batch
- * accounts.c	reading accounts: who pays, what is left
+ * accounts.c	reading accounts: who pays, what answers would cost
+ * afford.c		what an account can pay for, and paying
  * grants.c		grants, revocations, caps: the owner's side
  * terms.c		what a grant means: order, limits, windows, conversions
  * window.c		budgets that refresh
