@@ -99,8 +99,8 @@ bulk_holds(Account account, const Charge *charge, int64 fit)
 		return true;
 	return purchase_holds(&account, charge, fit, &exact) &&
 		(account_only_counts(&account) ? account_affords(&account, charge) > 0 :
-		 account_affords(&account, charge) == 0 && account_left(&account) >= 0 &&
-		 (charge->delta > 0 || account_left(&account) < units));
+		 charge->delta > 0 || (account_affords(&account, charge) == 0 &&
+							   account_left(&account) >= 0 && account_left(&account) < units));
 }
 
 static bool
