@@ -154,6 +154,28 @@ SELECT count(privpred.retrain('damaged'));
 SELECT privpred.drop_model('damaged');
 DROP TABLE ward;
 COMMIT;
+
+-- a cap that was taken away lets through what it has no price for, and what comes after
+CREATE TABLE cell (id int PRIMARY KEY, x float8, y text);
+INSERT INTO cell SELECT i, (i % 100) / 100.0, CASE WHEN i % 100 > 50 THEN 'b' ELSE 'a' END FROM generate_series(1, 400) i;
+SELECT privpred.protect('cell', declared_units => 400, epsilon_cap => 10);
+SELECT count(privpred.create_model('noisy', 'cell', label => 'y', classes => '{a,b}', features => '["x"]', mechanism => 'gradient', epsilon => 1));
+SELECT count(privpred.create_model('voted', 'cell', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 9, epsilon => 0.01));
+SELECT count(privpred.create_model('sparse', 'cell', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 9, mechanism => 'sparse'));
+SELECT privpred.grant_budget(current_user::regrole, 'cell', epsilon => 8, delta => 1e-5);
+SELECT private_predict('noisy', ARRAY[0.5]);
+SELECT privpred.protect('cell', epsilon_cap => 'Infinity');
+SELECT (privpred.cost('noisy', 1)).fits, (privpred.cost('voted', 1)).fits;
+SELECT private_predict('noisy', ARRAY[0.5]) IN ('a', 'b') AS noisy, private_predict('voted', ARRAY[0.5]) IN ('a', 'b') AS voted,
+  count(private_predict('voted', ARRAY[i / 100.0])) AS votes, (privpred.cost('voted', 1)).fits FROM generate_series(1, 50) i GROUP BY 1, 2;
+SELECT privpred.open_stream('sparse', 2, 0.01, 1e-7) > 0 AS streams;
+SELECT role IS NULL AS cap, epsilon_limit, answers_left FROM privpred.budgets WHERE relation = 'cell'::regclass AND role IS NULL;
+-- with a limit again, it is full: what it has seen is beyond counting
+SELECT privpred.protect('cell', epsilon_cap => 100, delta_cap => 1e-5);
+SELECT private_predict('voted', ARRAY[0.77]);
+SELECT ok, problem FROM privpred.verify_ledger();
+SELECT privpred.protect('cell', epsilon_cap => 'Infinity');
+DROP TABLE cell;
 DROP TABLE flower, visit;
 DROP FUNCTION refused, fill_ward, outside;
 DROP ROLE gradient_analyst, gradient_purist;

@@ -33,7 +33,7 @@ SELECT private_predict('sec', ARRAY[0.9]), private_predict('sec', ARRAY[0.1]);
 RESET search_path;
 SELECT count(*) AS loot FROM sec_a.loot;
 
--- a wrapper that runs as somebody else does not pay with somebody else's budget
+-- a wrapper that runs as its definer pays with the definer's budget, and only with that
 RESET ROLE;
 CREATE ROLE sec_other;
 CREATE FUNCTION sec_a.wrapper() RETURNS text LANGUAGE sql SECURITY DEFINER AS $$ SELECT public.private_predict('sec', ARRAY[0.9]) $$;

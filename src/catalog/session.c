@@ -140,23 +140,15 @@ owner_code_begin(CatalogSession *session, Oid owner)
 }
 
 /*
- * Maintenance, such as ANALYZE, runs code of a table's owner as that owner in
- * somebody else's session, even autovacuum's.  That is not the session's user
- * asking.
+ * Who asks, and pays, is the current user, as for every privilege of the
+ * server: a SECURITY DEFINER function asks as its definer, and what maintenance
+ * or a foreign key runs asks as the table's owner, whoever the session belongs
+ * to.  Not to be called after rights_begin(), which would make it somebody else.
  */
 Oid
 asking_role(void)
 {
-	Oid			role = GetOuterUserId();
-
-	if (InSecurityRestrictedOperation() && GetUserId() != role)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("private answers cannot be had within a security-restricted operation of another role"),
-				 errdetail("Role \"%s\" would pay for what code of role \"%s\" asks.",
-						   GetUserNameFromId(role, false), GetUserNameFromId(GetUserId(), false)),
-				 errhint("To refresh a materialized view, use SET ROLE to become its owner first.")));
-	return role;
+	return GetUserId();
 }
 
 /* What the caller's own rights allow, and nothing of the caller's search_path. */

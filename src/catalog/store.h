@@ -63,8 +63,8 @@ extern void owner_code_settings(void);
 extern void caller_begin(CatalogSession *session);
 
 /*
- * Outside of all these: who asks, and pays.  The login role or that of SET ROLE,
- * whatever function or view asks for it; 42501 if it is not that role's doing.
+ * Outside of all these: who asks, and pays, which is the current user.  A
+ * SECURITY DEFINER function asks as its definer.
  */
 extern Oid	asking_role(void);
 

@@ -164,14 +164,16 @@ privpred_account_charge(PG_FUNCTION_ARGS)
 Datum
 privpred_account_purchases(PG_FUNCTION_ARGS)
 {
-	EpsilonUnits left = PG_ARGISNULL(4) ? PG_INT64_MAX : PG_GETARG_INT64(4);
 	double		delta_left = PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5);
 	Charge		charge;
 	int64		fit;
 
 	if (!charge_arguments(fcinfo, &charge))
 		PG_RETURN_INT64(0);
-	fit = renyi_answers(left, 0, charge_units(&charge, order_argument(fcinfo, 3)));
+	/* what only counts refuses nothing */
+	if (PG_ARGISNULL(4))
+		PG_RETURN_INT64(PG_INT64_MAX);
+	fit = renyi_answers(PG_GETARG_INT64(4), 0, charge_units(&charge, order_argument(fcinfo, 3)));
 	if (charge.delta > 0 && fit > 0)
 		fit = (int64) Max(Min((double) fit, floor(delta_left / charge.delta)), 0);
 	PG_RETURN_INT64(fit);

@@ -106,49 +106,6 @@ account_status(const Account *account, TimestampTz now)
 	return OUTCOME_GRANTED;
 }
 
-EpsilonUnits
-account_lifetime_left(const Account *account)
-{
-	return account->limit - account->spent;
-}
-
-EpsilonUnits
-account_window_left(const Account *account)
-{
-	return account->window_limit - account->window_spent;
-}
-
-EpsilonUnits
-account_left(const Account *account)
-{
-	return Min(account_lifetime_left(account), account_window_left(account));
-}
-
-bool
-account_can_pay(const Account *account, const Charge *charge)
-{
-	return charge_is_valid(charge) &&
-		(charge->delta == 0 || account->delta > 0) &&
-		(account->order != RENYI_ORDER_INFINITE || !charge_has_gaussian(charge));
-}
-
-bool
-account_delta_fits(const Account *account, const Charge *charge)
-{
-	return charge->delta == 0 ||
-		delta_add(account->delta_spent, charge->delta) <= account_delta_limit(account);
-}
-
-int64
-account_affords(const Account *account, const Charge *charge)
-{
-	int64		fit = renyi_answers(account_left(account), 0, charge_units(charge, account->order));
-
-	if (charge->delta == 0)
-		return fit;
-	return account_delta_fits(account, charge) ? Min(fit, 1) : 0;
-}
-
 /* ---------- what answers would cost ---------- */
 
 /* The epsilon that units make, converted at an account's order. */
@@ -224,7 +181,7 @@ read_purses(const LedgerPrice *price, Oid role, int *count, Purse *cap)
 	purses = palloc(Max(SPI_processed, 1) * sizeof(Purse));
 	*count = 0;
 	cap->account.order = RENYI_ORDER_INFINITE;
-	cap->account.limit = cap->account.window_limit = PG_INT64_MAX;
+	cap->account.unlimited = true;
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
 		Purse		purse = {0};
@@ -250,6 +207,8 @@ purchases_left(const Account *account, EpsilonUnits left, EpsilonUnits charge, d
 	int64		fit = renyi_answers(left, 0, charge);
 	double		by_delta;
 
+	if (account_only_counts(account))
+		return PG_INT64_MAX;
 	if (delta == 0 || fit == 0)
 		return fit;
 	by_delta = floor(Max(account_delta_limit(account) - account->delta_spent, 0) / delta);
@@ -327,9 +286,9 @@ quote_each(const Purse *purses, int count, const Purse *cap, int64 answers, Ledg
 
 		if (payer == NULL || (fit > 0 && account_left(&payer->account) < payer->charge))
 			payer = &purses[i];
-		fit = Min(fit, purchases_left(&total, cap_left, purses[i].cap_charge,
-									  total.account_id != 0 ? delta : 0));
-		cap_left -= fit * purses[i].cap_charge;
+		fit = Min(fit, purchases_left(&total, cap_left, purses[i].cap_charge, delta));
+		if (!account_only_counts(&total))
+			cap_left -= fit * purses[i].cap_charge;
 		total.delta_spent += fit * delta;
 		quote->answers_left += fit;
 	}
@@ -359,9 +318,7 @@ ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 	{
 		purses[i].drawn = drawn_charge(&price->finite, &price->infinite, &purses[i].account);
 		purses[i].charge = charge_units(purses[i].drawn, purses[i].account.order);
-		/* without a cap nothing is charged there */
-		purses[i].cap_charge = cap.account.account_id != 0 ?
-			charge_units(purses[i].drawn, cap.account.order) : 1;
+		purses[i].cap_charge = charge_units(purses[i].drawn, cap.account.order);
 	}
 	qsort_arg(purses, count, sizeof(Purse), compare_purses, &role);
 

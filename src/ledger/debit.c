@@ -210,6 +210,7 @@ take_back(Batch *batch, const LedgerRequest *request)
 	Account    *payer;
 	Account    *cap = NULL;
 	LedgerEntry entry = {0};
+	EpsilonUnits window_units;
 	int64		listed;
 
 	if (request->generation != batch->generation)
@@ -232,14 +233,16 @@ take_back(Batch *batch, const LedgerRequest *request)
 	entry.cap_id = request->cap_id;
 	entry.lease = request->lease;
 	entry.answers = -(int64) request->answers;
-	entry.units = -(request->answers * request->charge);
-	entry.cap_units = -(request->answers * request->cap_charge);
+	entry.units = -account_owed(payer, request->answers, request->charge);
+	if (cap != NULL)
+		entry.cap_units = -account_owed(cap, request->answers, request->cap_charge);
 	if (payer->spent + entry.units < 0 || (cap != NULL && cap->spent + entry.cap_units < 0))
 		return true;
 	/* A window that has ended keeps what it was charged. */
+	window_units = renyi_charge_times(request->charge, request->answers);
 	if (payer->has_window && payer->window_start == request->window &&
-		payer->window_spent + entry.units >= 0)
-		entry.window_units = entry.units;
+		payer->window_spent >= window_units)
+		entry.window_units = -window_units;
 	payer->window_spent += entry.window_units;
 	payer->spent += entry.units;
 	payer->dirty = true;

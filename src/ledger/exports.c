@@ -81,7 +81,8 @@ write_payment(const Account *account, const Export *export)
 static void
 pay_export(Account *account, const Export *export, const char *actor)
 {
-	char	   *text = account->order == RENYI_ORDER_INFINITE ? export->pure_charge : export->charge;
+	bool		pure = account->order == RENYI_ORDER_INFINITE && !account_only_counts(account);
+	char	   *text = pure ? export->pure_charge : export->charge;
 	LedgerEvent event = {.kind = "export"};
 	Charge		drawn = {0};
 
@@ -89,13 +90,12 @@ pay_export(Account *account, const Export *export, const char *actor)
 		elog(ERROR, "malformed charge \"%s\"", text);
 	if (account_affords(account, &drawn) == 0)
 		refuse_small_grant(account, &drawn, export->model ? export->model : "?");
-	event.units = charge_units(&drawn, account->order);
 	event.delta = drawn.delta;
 	event.detail = psprintf("training " INT64_FORMAT, export->training_id);
 	event.model_id = export->model_id;
 	event.model = export->model;
 	event.version = export->version;
-	payer_debit(account, event.units, drawn.delta, &event.window_units);
+	event.units = account_debit(account, &drawn, 1, &event.window_units);
 	write_payment(account, export);
 	ledger_put_event(account->account_id, &event, actor);
 }

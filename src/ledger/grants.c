@@ -301,7 +301,7 @@ spent_by_roles(int64 relation_id, Already *already)
 	(void) gate_pass(relation_id, true, true);
 	/* What was committed before we passed, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
-	if (SPI_execute_with_args("SELECT coalesce(sum(a.spent_units), 0)::int8, "
+	if (SPI_execute_with_args("SELECT least(coalesce(sum(a.spent_units), 0), 9223372036854775807)::int8, "
 							  "coalesce(min(a.renyi_order), $2), "
 							  "coalesce(array_agg(a.delta_spent), '{}') FROM privpred.account a "
 							  "WHERE a.relation_id = $1 AND a.role <> 0 AND a.spent_units > 0",
@@ -471,19 +471,25 @@ ledger_forgive(int64 lease)
 	catalog_begin(&session);
 	execute("WITH gone AS (DELETE FROM privpred.open_lease o WHERE o.lease = $1 "
 			"AND o.incarnation <> $2 RETURNING *), "
-			"paid AS (UPDATE privpred.account a SET spent_units = a.spent_units - g.answers * "
-			"CASE WHEN a.account_id = g.account_id THEN g.charge ELSE g.cap_charge END, "
+			"paid AS (UPDATE privpred.account a SET spent_units = CASE "
+			"WHEN a.spent_units = 9223372036854775807 THEN a.spent_units "
+			"WHEN a.account_id = g.account_id THEN a.spent_units - g.answers * g.charge "
+			"ELSE a.spent_units - g.answers * g.cap_charge END, "
 			"window_spent_units = a.window_spent_units - CASE WHEN a.account_id = g.account_id "
 			"AND a.window_start = g.window_start THEN g.answers * g.charge ELSE 0 END "
 			"FROM gone g WHERE a.account_id IN (g.account_id, g.cap_id) "
 			"RETURNING a.account_id, a.role_name, a.renyi_order, CASE WHEN a.window_start = "
-			"g.window_start THEN -g.answers * g.charge ELSE 0 END AS window_units) "
+			"g.window_start THEN -g.answers * g.charge ELSE 0 END AS window_units, "
+			"a.spent_units = 9223372036854775807 AS beyond_counting) "
 			"INSERT INTO privpred.ledger_outbox (kind, account_id, cap_id, role_name, relation_id, "
 			"relation_name, lease, answers, units, cap_units, actor, pid, renyi_order, window_units) "
 			"SELECT 'forgive', g.account_id, g.cap_id, a.role_name, g.relation_id, "
-			"r.relation_name, g.lease, -g.answers, -g.answers * g.charge, "
-			"-g.answers * g.cap_charge, $3, $4, a.renyi_order, a.window_units "
+			"r.relation_name, g.lease, -g.answers, "
+			"CASE WHEN a.beyond_counting THEN 0 ELSE -g.answers * g.charge END, "
+			"CASE WHEN c.beyond_counting THEN 0 ELSE -g.answers * g.cap_charge END, "
+			"$3, $4, a.renyi_order, a.window_units "
 			"FROM gone g JOIN paid a USING (account_id) "
+			"LEFT JOIN paid c ON c.account_id = g.cap_id "
 			"JOIN privpred.protected_relation r ON r.relation_id = g.relation_id",
 			4, argtypes, args, NULL);
 	if (SPI_processed == 0)

@@ -335,11 +335,6 @@ typedef struct Account
 /* What prevents an account from paying; OUTCOME_GRANTED if nothing does. */
 extern LedgerOutcome account_status(const Account *account, TimestampTz now);
 
-/* Negative after a limit was lowered below what is spent. */
-extern EpsilonUnits account_lifetime_left(const Account *account);
-extern EpsilonUnits account_window_left(const Account *account);
-extern EpsilonUnits account_left(const Account *account);	/* the least of them */
-
 /*
  * The draw follows from the order of the account that pays; every account that
  * is charged for it, the cap too, is charged for that draw.
@@ -362,12 +357,6 @@ account_delta_limit(const Account *account)
 	return account->delta / 2;
 }
 
-/* Is there a charge for this draw at the account's order, and a delta if it needs one? */
-extern bool account_can_pay(const Account *account, const Charge *charge);
-extern bool account_delta_fits(const Account *account, const Charge *charge);
-
-/* How many such purchases fit; those with a delta are counted one at a time. */
-extern int64 account_affords(const Account *account, const Charge *charge);
 extern bool role_inherits_budget_of(Oid member, Oid role);
 
 #define ACCOUNT_COLUMNS \
@@ -387,6 +376,30 @@ extern bool ledger_is_ours(bool *moved);
 /* Raises 55000 if it was; makes it ours if it is new. */
 extern void ledger_claim(void);
 extern void ledger_make_ours(void);
+
+/* ---------- afford.c ---------- */
+
+/* A cap without a limit: it refuses nothing. */
+extern bool account_only_counts(const Account *account);
+
+/* Negative after a limit was lowered below what is spent; PG_INT64_MAX: no limit. */
+extern EpsilonUnits account_lifetime_left(const Account *account);
+extern EpsilonUnits account_window_left(const Account *account);
+extern EpsilonUnits account_left(const Account *account);	/* the least of them */
+
+/* Is there a charge for this draw at the account's order, and a delta if it needs one? */
+extern bool account_can_pay(const Account *account, const Charge *charge);
+extern bool account_delta_fits(const Account *account, const Charge *charge);
+
+/* How many such purchases fit; those with a delta are counted one at a time. */
+extern int64 account_affords(const Account *account, const Charge *charge);
+
+/* Charges purchases, in memory; returns what the sum has grown by, and the window's. */
+extern EpsilonUnits account_debit(Account *account, const Charge *charge, int64 times,
+								  EpsilonUnits *window_units);
+
+/* What comes back for answers that were charged and not given. */
+extern EpsilonUnits account_owed(const Account *account, int64 answers, EpsilonUnits charge);
 
 /* ---------- window.c ---------- */
 
@@ -554,10 +567,6 @@ extern Found payer_choose(Batch *batch, const LedgerRequest *request, LedgerRepl
 
 /* Says in the reply which limit of an account has no room for a purchase. */
 extern void payer_refuse(LedgerReply *reply, const Account *bound, const Charge *drawn);
-
-/* Charges an account, in memory and in what the entry says of its window. */
-extern void payer_debit(Account *account, EpsilonUnits units, double delta,
-						EpsilonUnits *window_units);
 
 /*
  * True, with the reason in the reply, if the chosen payer or the cap (NULL:

@@ -26,6 +26,7 @@ struct LedgerLease
 	LedgerReply block;			/* what was last granted; granted = 0: nothing */
 	int32		unused;
 	int64		used;
+	int64		in_a_row;		/* of those, by the present payer */
 	bool		several_payers; /* not one account has paid for all that was used */
 	uint64		epoch;			/* as it was before the block was asked for */
 	TimestampTz expires;
@@ -351,7 +352,7 @@ request_block(LedgerLease *lease, int64 allowed)
 {
 	LedgerRequest request = {.kind = REQUEST_LEASE};
 
-	request.want = Max(1, Min(Min(lease->used, allowed), LEASE_MAX_ANSWERS));
+	request.want = Max(1, Min(Min(lease->in_a_row, allowed), LEASE_MAX_ANSWERS));
 	request.lease = lease->block.lease;
 	call_for_lease(lease, &request);
 	lease->unused = lease->block.granted;
@@ -465,17 +466,19 @@ const LedgerReceipt *
 ledger_spend(LedgerLease *lease)
 {
 	LedgerShared *shared = ledger_shared();
+	Oid			role = asking_role();
 	int64		allowed;
 
 	if (lease->price.kind == CHARGE_ONCE)
 		return use_release(lease);
 	allowed = statement_allowance(lease->used);
 
-	/* A plpgsql function may change roles under a call site. */
-	if (unlikely(lease->payer != asking_role()))
+	/* Roles may change under a call site: each pays for what it asks. */
+	if (unlikely(lease->payer != role))
 	{
 		drop_block(lease);
-		lease->payer = asking_role();
+		lease->payer = role;
+		lease->in_a_row = 0;
 	}
 
 	for (;;)
@@ -494,6 +497,7 @@ ledger_spend(LedgerLease *lease)
 
 	lease->unused--;
 	lease->used++;
+	lease->in_a_row++;
 	statement_count_answer();
 	return &lease->receipt;
 }

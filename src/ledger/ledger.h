@@ -17,7 +17,8 @@
  * release.c	versions that are paid for once
  * exports.c	what new budgets pay for what was exported before
  * book.c		the accounts and entries of a batch
- * accounts.c	reading accounts: who pays, what is left
+ * accounts.c	reading accounts: who pays, what answers would cost
+ * afford.c		what an account can pay for, and paying
  * grants.c		grants, revocations, caps: the owner's side
  * holders.c	roles that hold budgets, as the server knows them
  * gate.c		what must not happen to a relation's accounts at the same time

@@ -189,32 +189,17 @@ payer_refuses(LedgerReply *reply, const Account *payer, const Account *cap, cons
 }
 
 void
-payer_debit(Account *account, EpsilonUnits units, double delta, EpsilonUnits *window_units)
-{
-	account->spent += units;
-	account->delta_spent = delta_add(account->delta_spent, MUTANT(ledger_delta_ignored) ? 0 : delta);
-	if (account->has_window)
-	{
-		account->window_spent += units;
-		*window_units = units;
-	}
-	account->dirty = true;
-}
-
-void
 payer_pay(Account *payer, Account *cap, const Charge *drawn, int64 times, LedgerEntry *entry)
 {
 	EpsilonUnits none;
 
 	/* A delta comes with one purchase at a time, and is never returned. */
 	entry->delta = drawn->delta;
-	entry->units = times * charge_units(drawn, payer->order);
-	payer_debit(payer, entry->units, drawn->delta, &entry->window_units);
+	entry->units = account_debit(payer, drawn, times, &entry->window_units);
 	book_describe(entry, payer);
 	if (cap != NULL && !MUTANT(ledger_cap_ignored))
 	{
 		entry->cap_id = cap->account_id;
-		entry->cap_units = times * charge_units(drawn, cap->order);
-		payer_debit(cap, entry->cap_units, drawn->delta, &none);
+		entry->cap_units = account_debit(cap, drawn, times, &none);
 	}
 }

@@ -266,7 +266,7 @@ renyi_to_epsilon(EpsilonUnits spent, double delta, RenyiOrder order)
 int64
 renyi_answers(EpsilonUnits limit, EpsilonUnits spent, EpsilonUnits charge)
 {
-	if (charge <= 0 || spent < 0 || limit <= spent)
+	if (charge <= 0 || charge == PG_INT64_MAX || spent < 0 || limit <= spent)
 		return 0;
 	return (limit - spent) / charge;
 }

@@ -230,19 +230,19 @@ take_block(LedgerStream *stream, int64 allowed)
 	}
 }
 
-/* Makes sure that the stream is held, with an answer to give. */
+/* Makes sure that the stream is held, for a role, with an answer to give. */
 static void
-hold(LedgerStream *stream, int64 allowed)
+hold(LedgerStream *stream, Oid role, int64 allowed)
 {
 	LedgerShared *shared = ledger_shared();
 
-	/* Revoked, retrained, expired or merely old: ask again. */
-	if (stream->user != asking_role() ||
+	/* Another role, revoked, retrained, expired or merely old: ask again. */
+	if (stream->user != role ||
 		(stream->held.id != 0 &&
 		 (stream->epoch != pg_atomic_read_u64(&shared->epoch) ||
 		  ledger_time_has_come(stream->expires))))
 		let_go(stream);
-	stream->user = asking_role();
+	stream->user = role;
 	while (stream->unused == 0)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -253,7 +253,7 @@ hold(LedgerStream *stream, int64 allowed)
 const LedgerReceipt *
 ledger_stream_answer(LedgerStream *stream)
 {
-	hold(stream, statement_allowance(stream->used));
+	hold(stream, asking_role(), statement_allowance(stream->used));
 	stream->unused--;
 	stream->used++;
 	statement_count_answer();
@@ -317,12 +317,15 @@ have_failure_recorded(LedgerStream *stream)
 	report_refusal(&stream->price, stream->user, &reply);
 }
 
-/* The stream was closed under us: perhaps there is another, else it is an error. */
+/*
+ * The stream was closed under us: perhaps there is another, else it is an
+ * error.  Here the current user may be the owner, whose functions are teachers.
+ */
 static void
 hold_another(LedgerStream *stream)
 {
 	let_go(stream);
-	hold(stream, 1);
+	hold(stream, stream->user, 1);
 	stream->unused--;
 }
 

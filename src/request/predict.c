@@ -37,7 +37,7 @@ typedef struct PredictSite
 	LedgerLease *fallback;		/* for votes in place of unstable answers; or NULL */
 	RepeatHandle repeats;
 	int			memo_limit;		/* answers to keep for good; 0: none */
-	bool		memo_full;
+	Oid			memo_full_for;	/* the role that has that many */
 	double	   *x;				/* the encoded question */
 	text	  **answers;		/* the classes, as they are returned; NULL until then */
 
@@ -352,12 +352,13 @@ static void
 keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *memo)
 {
 	repeat_remember(&predict->repeats, wish, predict->x, answer);
-	if (predict->memo_limit == 0 || predict->memo_full)
+	if (predict->memo_limit == 0 || predict->memo_full_for == asking_role())
 		return;
 	memo->isnull = answer->isnull;
 	memo->class_index = answer->class_index;
 	memo->score = answer->score;
-	predict->memo_full = !ledger_memo_keep(predict->lease, memo, predict->memo_limit);
+	if (!ledger_memo_keep(predict->lease, memo, predict->memo_limit))
+		predict->memo_full_for = asking_role();
 }
 
 static Answer

@@ -1,6 +1,7 @@
 # Maintenance runs other people's code: ANALYZE, REINDEX, REFRESH MATERIALIZED VIEW
 # and autovacuum, which is a superuser, call functions of a table's owner, as that
-# owner, in a session with more rights.  The owner must get nothing by those rights.
+# owner, in a session with more rights.  The owner must get nothing by those rights;
+# what he has a budget for, he pays himself: see 036_payers.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
