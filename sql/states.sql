@@ -74,7 +74,7 @@ FROM unnest(ARRAY['["older", "UTF8", "integer", "pg_catalog.text"]', '["VERSION"
 	'["VERSION", "UTF8", "integer", "uuid"]', '["VERSION", "UTF8", "integer"]', '["VERSION", "UTF8", "integer", 7]', '{}']) expected;
 
 -- what does not belong together is not merged
-SELECT raises($$SELECT privpred.merge_states(s) FROM (SELECT privpred.partial_state(1, '{1}', '{"learner": "linear"}') UNION ALL SELECT privpred.partial_state(1, '{1,2}', '{"learner": "linear"}')) u(s)$$) AS width;
+SELECT raises($$SELECT privpred.merge_states(s ORDER BY i) FROM (SELECT 1, privpred.partial_state(1, '{1}', '{"learner": "linear"}') UNION ALL SELECT 2, privpred.partial_state(1, '{1,2}', '{"learner": "linear"}')) u(i, s)$$) AS width;
 SELECT raises($$SELECT privpred.merge_states(s) FROM (SELECT privpred.partial_state(1, '{1}', '{"learner": "linear"}') UNION ALL SELECT privpred.partial_state(1, '{1}', '{"learner": "linear", "ridge": 2}')) u(s)$$) AS options;
 SELECT raises($$SELECT privpred.merge_states(s) FROM (SELECT privpred.partial_state(1, '{1}', '{"learner": "linear"}') UNION ALL SELECT privpred.partial_state(1, '{1}', '{"learner": "centroid"}')) u(s)$$) AS learner;
 SELECT raises($$SELECT privpred.merge_states(s) FROM (SELECT privpred.partial_state(1, '{1}', '{"learner": "linear"}') UNION ALL SELECT privpred.partial_state('1'::text, '{1}', '{"learner": "linear"}')) u(s)$$) AS labels;

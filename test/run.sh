@@ -205,6 +205,9 @@ finish_one_tap() {
 
 # ---------- the run ----------
 
+# A busy machine is slow, not wrong: what waits for something waits for it this long.
+export PG_TEST_TIMEOUT_DEFAULT=600 PGCTLTIMEOUT=600
+
 heading "build ($("$PG_CONFIG" --version), as $(id -un))"
 if build && stage; then
 	echo "build 1 0" >>"$results"

@@ -11,6 +11,7 @@
 enter_sandbox test/audit/run.sh "$@"
 
 log=$sandbox/log
+export PG_TEST_TIMEOUT_DEFAULT=600 PGCTLTIMEOUT=600
 started=$SECONDS
 
 # mutant_cell NAME COLUMN: of mutants.txt, trimmed.

@@ -5,12 +5,14 @@ package LedgerTest;
 use strict;
 use warnings;
 use Exporter 'import';
+use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-our @EXPORT = qw(ledger_node ledger_setup spent settled sqlstate_of as charges refused);
+our @EXPORT = qw(ledger_node ledger_setup spent settled sqlstate_of as charges refused attempt
+  incarnation back_since stop_process kill_process);
 
 # Every answer costs 0.1; alice has 1000 of them.
 sub ledger_setup
@@ -102,13 +104,83 @@ sub charges
 	return ($out, $err);
 }
 
+# ---------- servers that go and come ----------
+
+# What a statement prints, or undef if there is no server that answers it.  The
+# statement is an argument: psql that finds no server does not read its input, and
+# to write into that would end the test.
+sub attempt
+{
+	my ($node, $sql) = @_;
+	my ($out, $err) = ('', '');
+	my $done = IPC::Run::run([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $sql ], '<', '/dev/null', '>', \$out, '2>', \$err);
+	chomp $out;
+	return $done ? $out : undef;
+}
+
+# Identifies a start of the server; empty while there is none.
+sub incarnation { return attempt($_[0], 'SELECT privpred.ledger_incarnation()') // '' }
+
+# Waits until there is another incarnation than this one.  (The server may still
+# answer before it notices that a process was killed.)
+sub back_since
+{
+	my ($node, $crashed) = @_;
+	my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
+	while (time < $deadline)
+	{
+		my $now = incarnation($node);
+		return 1 if $now ne '' && $now ne $crashed;
+		usleep(100_000);
+	}
+	return 0;
+}
+
+# State and parent of a process, if there is one.
+sub _process
+{
+	my ($pid) = @_;
+	open(my $file, '<', "/proc/$pid/stat") or return ('', 0);
+	my ($state, $parent) = (<$file> // '') =~ /^.*\) (\S) (\d+)/ or return ('', 0);
+	return ($state, $parent);
+}
+
+# Stops a process of the server; true if it stands still.  What does cannot end
+# before it is killed, and its number is nobody else's.
+sub stop_process
+{
+	my ($node, $pid) = @_;
+	my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
+	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+	return 0 unless kill('STOP', $pid);
+	my ($state, $parent) = _process($pid);
+	($state, $parent) = _process($pid) while $state =~ /[RSD]/ && time < $deadline;
+	return 1 if $state eq 'T' && $parent == $postmaster;
+	kill('CONT', $pid) if $state eq 'T';
+	return 0;
+}
+
+# kill -9 of a process of the server that the condition chooses in pg_stat_activity.
+sub kill_process
+{
+	my ($node, $condition) = @_;
+	my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
+	while (time < $deadline)
+	{
+		my $pid = attempt($node, "SELECT pid FROM pg_stat_activity WHERE $condition LIMIT 1");
+		return kill('KILL', $pid) if $pid && stop_process($node, $pid);
+		usleep(20_000);
+	}
+	return 0;
+}
+
 # Refused with this SQLSTATE, nothing charged, and not after waiting for ever.
 sub refused
 {
 	my ($node, $role, $state, $sql, $name, %opt) = @_;
 	my $started = time;
 	my ($out, $err) = charges($node, $role, 0, $sql, $name, state => $state, %opt);
-	cmp_ok(time - $started, '<', $opt{within} // 30, "$name: in time");
+	cmp_ok(time - $started, '<', $opt{within} // $PostgreSQL::Test::Utils::timeout_default, "$name: in time");
 	return $err;
 }
 

@@ -194,7 +194,7 @@ leave_sandbox() {
 start_job() {
 	local log=$1
 	shift
-	timeout --kill-after=10 "${JOB_TIMEOUT:-1200}" "$@" </dev/null >"$log" 2>&1 &
+	timeout --kill-after=10 "${JOB_TIMEOUT:-3600}" "$@" </dev/null >"$log" 2>&1 &
 	job=$!
 }
 

@@ -58,9 +58,14 @@ sub restart_calls { $node->safe_psql('postgres', q{SELECT setval('calls', 1); SE
 # The calls since restart_calls(), which leaves the sequence at 2.
 my $since = sub { return calls() - 2 };
 
-restart_calls();
-charges($node, 'alice', $since, "SET statement_timeout = '300ms'; $counted", 'statement_timeout',
-	state => '57014');
+# As long as this machine needs to give some.
+for my $timeout ('300ms', '1s', '3s')
+{
+	restart_calls();
+	charges($node, 'alice', $since, "SET statement_timeout = '$timeout'; $counted", "statement_timeout $timeout",
+		state => '57014');
+	last if $since->() > 2;
+}
 cmp_ok($since->(), '>', 2, 'statement_timeout: some were given');
 
 for my $case ([ 'pg_cancel_backend', '57014' ], [ 'pg_terminate_backend', '57P01' ])
@@ -70,7 +75,7 @@ for my $case ([ 'pg_cancel_backend', '57014' ], [ 'pg_terminate_backend', '57P01
 	my $killer = IPC::Run::start(
 		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c',
 			"DO \$\$ BEGIN LOOP PERFORM $function(pid) FROM pg_stat_activity WHERE usename = 'alice' "
-			  . "AND query LIKE '%calls%' AND clock_timestamp() > query_start + '0.3 s'; "
+			  . "AND query LIKE '%calls%' AND (SELECT last_value FROM calls) > 10; "
 			  . "EXIT WHEN FOUND; PERFORM pg_sleep(0.02); PERFORM pg_stat_clear_snapshot(); "
 			  . "END LOOP; END \$\$" ],
 		'>', \my $out, '2>', \my $err);

@@ -85,7 +85,7 @@ charges($node, 'alice', 2, q{SELECT probe('m') FROM generate_series(1, 2)}, 'ano
 	db => 'other');
 my $started = time;
 $node->safe_psql('postgres', q{CREATE DATABASE clone TEMPLATE other});
-cmp_ok(time - $started, '<', 5, 'CREATE DATABASE ... TEMPLATE with the ledger in use');
+cmp_ok(time - $started, '<', $PostgreSQL::Test::Utils::timeout_default, 'CREATE DATABASE ... TEMPLATE with the ledger in use');
 ($rc, $out, $err) = as($node, 'alice', q{SELECT probe('m')}, db => 'clone');
 is(sqlstate_of($err), '55000', 'a clone is refused');
 like($err, qr/is a copy/, 'says why');
@@ -101,7 +101,7 @@ is($node->safe_psql('clone', q{SELECT ok, problem FROM privpred.verify_ledger()}
 	'its ledger verifies');
 $started = time;
 $node->safe_psql('postgres', q{DROP DATABASE clone});
-cmp_ok(time - $started, '<', 5, 'DROP DATABASE with the ledger in use');
+cmp_ok(time - $started, '<', $PostgreSQL::Test::Utils::timeout_default, 'DROP DATABASE with the ledger in use');
 
 # ---------- the extension ----------
 
@@ -152,13 +152,13 @@ $node->restart;
 my $script = $node->basedir . '/busy.sql';
 append_to_file($script, "SELECT probe('m');\n");
 my $busy = IPC::Run::start([ 'pgbench', '-n', '-U', 'alice', '-h', $node->host, '-p', $node->port,
-		'-T', '8', '-R', '20', '-f', $script, 'other' ], '>', \$out, '2>', \my $busy_err);
+		'-T', $PostgreSQL::Test::Utils::timeout_default, '-R', '20', '-f', $script, 'other' ], '>', \$out, '2>', \my $busy_err);
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
 	WHERE backend_type = 'privpred ledger'}), 'the only slot is in use');
 ($rc, $out, $err) = as($node, 'alice', q{SELECT probe('m')}, db => 'restored');
 is(sqlstate_of($err), '53000', 'no worker slot');
 like($err, qr/max_worker_processes/, 'the hint says what to raise');
-$busy->finish;
+$busy->kill_kill;
 is(spent($node, 'alice', db => 'restored'), 5, 'nothing was charged');
 charges($node, 'alice', 1, q{SELECT probe('m')}, 'a slot is free again', db => 'restored');
 

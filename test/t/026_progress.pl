@@ -125,13 +125,13 @@ is(sql_as('owner', qq{
 CREATE FUNCTION patient() RETURNS bigint LANGUAGE plpgsql AS \$f\$
 BEGIN
 	BEGIN
-		PERFORM set_config('statement_timeout', '500ms', true);
+		PERFORM set_config('statement_timeout', '2s', true);
 		EXECUTE \$q\$$training{'gradient steps'}\$q\$;
 	EXCEPTION WHEN query_canceled THEN NULL;
 	END;
 	RETURN (SELECT count(*) FROM privpred.progress);
 END \$f\$;
-SET statement_timeout = '500ms';
+SET statement_timeout = '2s';
 SELECT patient();
 }), '0', 'nothing is left of a subtransaction');
 

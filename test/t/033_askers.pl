@@ -34,6 +34,7 @@ SELECT privpred.create_model('streamed', 'people', label => 'y', classes => '{a,
 	features => '{"x": {"min": 0, "max": 1}}', mechanism => 'sparse');
 SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 100, delta => 0.1);
 SET SESSION AUTHORIZATION eve;
+-- from 17 on, maintenance sets a search_path without public
 CREATE TABLE points AS SELECT 0.9::float8 AS x;
 CREATE TABLE loot (what text, outcome text);
 CREATE FUNCTION take(what text) RETURNS void LANGUAGE plpgsql AS $$
@@ -41,9 +42,9 @@ DECLARE
 	outcome text;
 BEGIN
 	EXECUTE what INTO outcome;
-	INSERT INTO loot VALUES (what, 'got ' || coalesce(outcome, 'NULL'));
+	INSERT INTO public.loot VALUES (what, 'got ' || coalesce(outcome, 'NULL'));
 EXCEPTION WHEN OTHERS THEN
-	INSERT INTO loot VALUES (what, SQLSTATE);
+	INSERT INTO public.loot VALUES (what, SQLSTATE);
 END $$;
 CREATE FUNCTION take_all(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN

@@ -89,7 +89,7 @@ is(sql(q{SELECT string_agg(DISTINCT verdict, ',') FROM privpred.audit('vote')}),
 # A table that cannot be read at all: nothing of it is needed.
 my $locked = $node->background_psql('postgres');
 $locked->query(q{BEGIN; LOCK TABLE patients IN ACCESS EXCLUSIVE MODE});
-is(sql_as('owner', q{SET lock_timeout = '10s'; SELECT string_agg(DISTINCT verdict, ',') FROM privpred.audit('cover', draws => 5000)}), 'consistent', 'the protected table may be locked');
+is(sql_as('owner', q{SET lock_timeout = '180s'; SELECT string_agg(DISTINCT verdict, ',') FROM privpred.audit('cover', draws => 5000)}), 'consistent', 'the protected table may be locked');
 $locked->query('ROLLBACK');
 $locked->quit;
 
@@ -102,7 +102,7 @@ BEGIN
 EXCEPTION WHEN query_canceled THEN
 	RETURN current_setting('client_min_messages') || ', ' || (SELECT count(*) FROM privpred.progress);
 END $$;
-SET statement_timeout = '1s';
+SET statement_timeout = '3s';
 SELECT pg_temp.tries();
 }), 'warning, 0', 'an audit that is caught leaves settings and progress as they were');
 

@@ -7,11 +7,13 @@ use warnings;
 use Carp qw(croak);
 use Exporter qw(import);
 use List::Util qw(max sum0);
-use Privpred::Stats qw(audit_epsilon audit_range clopper_pearson_lower clopper_pearson_upper);
+use Privpred::Stats qw(audit_epsilon audit_range clopper_pearson_lower clopper_pearson_upper
+  enough_draws least_count most_count $RISK);
 
-our @EXPORT_OK = qw(read_rows prepare run_row);
+our @EXPORT_OK = qw(read_rows read_mutants prepare size_row run_row);
 
 # False alarms: at most this often for each row, so below 1e-6 for all of them.
+# Mistakes that a row names are missed less often than $RISK.
 my $ALARM = 1e-8;
 
 # ---------- set-ups ----------
@@ -173,15 +175,124 @@ END $$;
 
 # ---------- rows ----------
 
+# The standard normal distribution function, by its series.
+sub normal_cdf
+{
+	my ($x) = @_;
+	my ($term, $sum) = ($x, $x);
+	for my $i (1 .. 200)
+	{
+		$term *= $x * $x / (2 * $i + 1);
+		$sum += $term;
+	}
+	return 0.5 + $sum * exp(-$x * $x / 2) / sqrt(8 * atan2(1, 1));
+}
+
+# The chance that the first of two counts wins by this lead, or less than none,
+# with discrete Gaussian noise of this variance on each, and ties to the first.
+sub first_of
+{
+	my ($variance, $lead) = @_;
+	my %mass = map { $_ => exp(-$_ * $_ / 2 / $variance) } -60 .. 60;
+	my $total = sum0(values %mass);
+	my $wins = 0;
+
+	foreach my $x (-60 .. 60)
+	{
+		$wins += $mass{$x} * $mass{$_} foreach grep { $x + $lead >= $_ } -60 .. 60;
+	}
+	return $wins / $total**2;
+}
+
+# Pr[N > x] for discrete Laplace noise of this scale.
+sub _noise_above
+{
+	my ($x, $scale) = @_;
+	my $a = exp(-1 / $scale);
+	return $x >= 0 ? $a**($x + 1) / (1 + $a) : 1 - $a**(-$x) / (1 + $a);
+}
+
+# The chance that a distance passes a fresh threshold: once, or so many times
+# before another does not (book, section 5).
+sub _passes
+{
+	my ($width, $scale, $distance, $times, $last) = @_;
+	my $sum = 0;
+
+	foreach my $t (-200 .. 200)
+	{
+		my $mass = _noise_above($t - 1, $scale) - _noise_above($t, $scale);
+		$sum += $mass * _noise_above($width + $t - $distance, $scale)**$times
+		  * (defined $last ? 1 - _noise_above($width + $t - $last, $scale) : 1);
+	}
+	return $sum;
+}
+
+sub _width
+{
+	my ($epsilon, $delta) = @_;
+	my $width = 0;
+	$width++ while _passes($width, 3 / $epsilon, 0, 1) > $delta;
+	return $width;
+}
+
+# A label at a tie, where the width is divided; "labels labels, then none", with
+# noise of scale split/epsilon.
+sub tie_of { my ($epsilon, $delta, $divided) = @_; return _passes(int(_width($epsilon, $delta) / $divided), 3 / $epsilon, 0, 1) }
+
+sub run_of
+{
+	my ($epsilon, $delta, $split, $distance, $labels, $last) = @_;
+	return _passes(_width($epsilon, $delta), $split / $epsilon, $distance, $labels, $last);
+}
+
+# What (epsilon, delta) pays for: Gaussian noise with (sensitivity / sigma)^2 =
+# 2 rho.  The chance of being on the right side of the middle if the noise is
+# smaller by this factor.
+sub right_side
+{
+	my ($epsilon, $delta, $factor) = @_;
+	my $held = sub { my ($a) = @_; return ($epsilon + log($a / ($a - 1)) - (log(2 / $delta) - log($a)) / ($a - 1)) / $a };
+	my $rho = max(map { $held->(1 + 1.001**$_) } -5000 .. 10000);
+	return normal_cdf($factor * sqrt(2 * $rho) / 2);
+}
+
 # Arithmetic of a table, and nothing else.
 sub _number
 {
 	my ($text) = @_;
-	croak "not a number: $text" unless $text =~ m{^(?:exp|sqrt|\d+[eE]-|[-+*/().\d\s])+$};
+	croak "not a number: $text"
+	  unless $text =~ m{^(?:exp|sqrt|normal_cdf|first_of|tie_of|run_of|right_side|\d+[eE]-|[-+*/(),.\d\s])+$};
 	## no critic
 	my $value = eval $text;
 	croak "not a number: $text" unless defined $value;
 	return $value;
+}
+
+# "name, name: answer p [q]": what a mistake of that name, or a model of twice the
+# epsilon, would answer in the table, and in the neighbour.
+sub _mistake
+{
+	my ($text, $where) = @_;
+	my ($names, $answer, $p, $q) = $text =~ /^([\w, ]+):\s*(\S+)\s+(\S+)(?:\s+(\S+))?$/ or croak "$where: not a mistake";
+	return { names => [ split /,\s*/, $names ], answer => $answer, p => _number($p), q => defined $q ? _number($q) : undef };
+}
+
+# The rows that mutants.txt says will find a mutant: pairs of mutant and row.
+sub read_mutants
+{
+	my ($file) = @_;
+	my @pairs;
+
+	open my $in, '<', $file or croak "$file: $!";
+	while (my $line = <$in>)
+	{
+		next if $line =~ /^\s*(?:#|$)/;
+		my ($mutant, $rows) = map { s/^\s+|\s+$//gr } split /\|/, $line;
+		push @pairs, map { [ $mutant, $_ ] } split /\s*;\s*/, $rows;
+	}
+	close $in;
+	return @pairs;
 }
 
 # Reads the table: a list of hashes.
@@ -195,6 +306,12 @@ sub read_rows
 	{
 		next if $line =~ /^\s*(?:#|$)/;
 		$line =~ s/\s+$//;
+		if ($line =~ s/^\s*>\s*//)
+		{
+			croak "$file, line $.: mistakes of no row" unless @rows;
+			push @{ $rows[-1]{mistakes} }, _mistake($line, "$file, line $.");
+			next;
+		}
 		my @cells = map { s/^\s+|\s+$//gr } split /\|/, $line;
 		croak "$file, line $.: not nine cells" unless @cells == 9;
 		my %row;
@@ -220,7 +337,7 @@ sub prepare
 
 # ---------- models ----------
 
-my %PARAMETERS = map { $_ => 1 } qw(epsilon teachers classes rows units target cap unstable of_run twice);
+my %PARAMETERS = map { $_ => 1 } qw(epsilon teachers classes rows units target cap unstable of_run);
 
 sub _create_model
 {
@@ -415,19 +532,6 @@ sub _entropy
 	return $largest;
 }
 
-# The standard normal distribution function, by its series.
-sub _normal_cdf
-{
-	my ($x) = @_;
-	my ($term, $sum) = ($x, $x);
-	for my $i (1 .. 200)
-	{
-		$term *= $x * $x / (2 * $i + 1);
-		$sum += $term;
-	}
-	return 0.5 + $sum * exp(-$x * $x / 2) / sqrt(8 * atan2(1, 1));
-}
-
 # Tiny deltas cannot be audited, and the conversion from Rényi divergence leaves
 # slack that would hide a doubled sensitivity.  So the claim is taken where it is
 # tight: whoever pays (epsilon, delta) pays for Gaussian noise with
@@ -437,9 +541,7 @@ sub _normal_cdf
 sub _gaussian_variation
 {
 	my ($epsilon, $delta) = @_;
-	my $held = sub { my ($a) = @_; return ($epsilon + log($a / ($a - 1)) - (log(2 / $delta) - log($a)) / ($a - 1)) / $a };
-	my $rho = max(map { $held->(1 + 1.001**$_) } -5000 .. 10000);
-	return map { 2 * _normal_cdf($_ * sqrt(2 * $rho) / 2) - 1 } 1, 0.95;
+	return map { 2 * right_side($epsilon, $delta, $_) - 1 } 1, 0.95;
 }
 
 # What an account has paid for n answers: not less than is claimed, nor more than
@@ -463,7 +565,7 @@ sub _price_result
 # What the counts prove, what is claimed: (bound, claim, in words).
 sub _verdict
 {
-	my ($row, $n, $from, $to) = @_;
+	my ($row, $n, $from, $to, @only) = @_;
 	my @claim = split ' ', $row->{claim};
 	my $kind = shift @claim;
 	my $value = _number($claim[0]);
@@ -473,6 +575,7 @@ sub _verdict
 		my %seen = (%$from, %$to);
 		my @more = (outputs => max(2, scalar(split /,/, $row->{parameters}{classes} // ''), scalar keys %seen));
 		push @more, (delta => $claim[2]) if @claim > 1;
+		push @more, @only if $kind eq 'epsilon';
 		my $bound = $kind eq 'range' ? audit_range($n, $from, $to, $ALARM, @more) : audit_epsilon($n, $from, $to, $ALARM, @more);
 		return ($bound, $value, sprintf('at least %.3f of %g', $bound, $value));
 	}
@@ -487,9 +590,9 @@ sub _verdict
 		my ($label) = sort keys %$from;
 		my ($a, $b) = sort { $b <=> $a } map { $_->{$label} // 0 } $from, $to;
 		my $words = sprintf('told apart by %.3f, %.3f allowed', ($a - $b) / $n, $variation);
-		my $unused = $nearly - clopper_pearson_upper($a, $n, $ALARM) + clopper_pearson_lower($b, $n, $ALARM);
+		my $unused = $nearly - clopper_pearson_upper($a, $n, $ALARM / 4) + clopper_pearson_lower($b, $n, $ALARM / 4);
 		return ($unused, 0, "$words: too much noise") if $unused > 0;
-		return (audit_epsilon($n, $from, $to, $ALARM, delta => $variation), 0, $words);
+		return (audit_epsilon($n, $from, $to, $ALARM / 2, delta => $variation), 0, $words);
 	}
 	my $count = $from->{ $claim[1] } // 0;
 	my $low = clopper_pearson_lower($count, $n, $ALARM / 2);
@@ -499,23 +602,96 @@ sub _verdict
 	return ($value - $high, 0, $words);
 }
 
-# run_row(sql, row, number, draws [, twice]): a hash of ok, words, draws.  With
-# twice, the model has twice the epsilon that the claim is about.
+# ---------- the size of a row ----------
+
+# Two tables: the counts of a mistake that tell least, but for probability $RISK.
+# A bound moves with either count, so that whatever is not caught is beyond them.
+sub _told_apart
+{
+	my ($row, $n, $mistake) = @_;
+	my ($answer, $p, $q) = @{$mistake}{qw(answer p q)};
+	my ($k, $l) = $p > $q
+	  ? (least_count($n, $p, $RISK / 2), most_count($n, $q, $RISK / 2))
+	  : (most_count($n, $p, $RISK / 2), least_count($n, $q, $RISK / 2));
+	return 0 if ($p > $q) != ($k > $l);
+	my ($bound, $claim) = _verdict($row, $n, { $answer => $k, other => $n - $k }, { $answer => $l, other => $n - $l }, only => $answer);
+	return $bound > $claim;
+}
+
+# One table: likewise; in the far tail lies what is caught.
+sub _told
+{
+	my ($row, $n, $mistake) = @_;
+	my ($kind, $value) = split ' ', $row->{claim};
+	my $k = $mistake->{p} > _number($value) ? least_count($n, $mistake->{p}, $RISK) : most_count($n, $mistake->{p}, $RISK);
+	my ($bound, $claim) = _verdict($row, $n, { $mistake->{answer} => $k }, {});
+	return $bound > $claim;
+}
+
+sub _is_priced { return $_[0]{claim} =~ /^(?:price|delta) / }
+
+# Dies unless n draws of each table find every mistake that the row names, and the
+# mutants that it is said to find are among them.
+sub size_row
+{
+	my ($row, $n, @mutants) = @_;
+	my %named = map { $_ => 1 } map { @{ $_->{names} } } @{ $row->{mistakes} // [] };
+
+	return if _is_priced($row);
+	croak "$row->{name}: names no mistake" unless %named;
+	foreach my $mutant (@mutants)
+	{
+		croak "$row->{name}: does not say what $mutant would answer" unless $named{$mutant};
+	}
+	foreach my $mistake (@{ $row->{mistakes} })
+	{
+		my $told = defined $mistake->{q} ? \&_told_apart : \&_told;
+		enough_draws("$row->{name}, @{$mistake->{names}}", $n, sub { $told->($row, $_[0], $mistake) });
+	}
+	return;
+}
+
+# Are these the counts that a mistake is said to give?
+sub _drawn_as_said
+{
+	my ($n, $mistake, $from, $to) = @_;
+	foreach my $pair ([ $mistake->{p}, $from ], [ $mistake->{q}, $to ])
+	{
+		my ($p, $counts) = @$pair;
+		my $k = $counts->{ $mistake->{answer} } // 0;
+		return 0 if defined $p && ($k < least_count($n, $p, $RISK / 8) || $k > most_count($n, $p, $RISK / 8));
+	}
+	return 1;
+}
+
+# The mistake of a name, if the row has it.
+sub _mistake_named
+{
+	my ($row, $name) = @_;
+	my ($mistake) = grep { grep { $_ eq $name } @{ $_->{names} } } @{ $row->{mistakes} // [] };
+	return $mistake;
+}
+
+# run_row(sql, row, number, draws [, mistake]): a hash of ok, words, and said: are
+# counts as said of the mistake?  With "twice", the model has twice the epsilon
+# that the claim is about; otherwise the server is a mutant of that name.
 sub run_row
 {
-	my ($sql, $row, $number, $n, $twice) = @_;
+	my ($sql, $row, $number, $n, $name) = @_;
+	my $twice = ($name // '') eq 'twice';
 	my $table = "row_$number" . ($twice ? '_twice' : '');
-	my $priced = $row->{claim} =~ /^(?:price|delta) /;
-	my $has_neighbour = !$priced && $row->{claim} !~ /^(?:law|most) /;
+	my $has_neighbour = !_is_priced($row) && $row->{claim} !~ /^(?:law|most) /;
+	my $mistake = defined $name ? _mistake_named($row, $name) : undef;
 	my $to = {};
 
 	_create_model($sql, $row, $table, $row->{parameters}{epsilon} * ($twice ? 2 : 1));
 	my $from = _counts($sql, $row, $table, $row->{table}, $n);
-	return _price_result($sql, $row, $table, $n) if $priced;
+	return _price_result($sql, $row, $table, $n) if _is_priced($row);
 	croak "$row->{name}: not $n answers" unless sum0(values %$from) == $n;
 	$to = _counts($sql, $row, $table, $row->{neighbour}, $n) if $has_neighbour;
 	my ($bound, $claim, $words) = _verdict($row, $n, $from, $to);
-	return { ok => $bound <= $claim, words => $words };
+	$words .= '; ' . join(' and ', map { my $c = $_; join(', ', map { "$_ $c->{$_}" } sort keys %$c) } $from, $has_neighbour ? $to : ()) . " of $n";
+	return { ok => $bound <= $claim, words => $words, said => !$mistake || _drawn_as_said($n, $mistake, $from, $to) };
 }
 
 1;

@@ -10,13 +10,14 @@ use strict;
 use warnings;
 use Carp qw(croak);
 use Exporter qw(import);
-use List::Util qw(max sum0);
+use List::Util qw(max min sum0);
 
 our @EXPORT_OK = qw(
   log_gamma incomplete_beta
   binomial_upper_tail binomial_lower_tail
   clopper_pearson_lower clopper_pearson_upper
-  audit_epsilon audit_range
+  least_count most_count expected_counts miss enough_draws sized_counts
+  audit_epsilon audit_range $RISK
 );
 
 # Lanczos' approximation, g = 7, relative error below 1e-14 for x > 0.
@@ -102,19 +103,30 @@ sub binomial_lower_tail
 }
 
 # One-sided bounds: the true p is below (above) them with probability at most
-# alpha.  The bisection ends on the careful side.
+# alpha.  Newton's method on the logarithm of the tail, within a bracket; what is
+# returned is on the careful side.
 sub clopper_pearson_lower
 {
 	my ($k, $n, $alpha) = @_;
 	my ($low, $high) = (0, 1);
+	my $p = $k / $n;
 
 	_check_counts($k, $n);
 	return 0 if $k == 0;
-	for (1 .. 100)
+	return $alpha**(1 / $n) * (1 - 1e-12) if $k == $n;
+	my $log_front = log_gamma($n + 1) - log_gamma($k) - log_gamma($n - $k + 1);
+	$p = max($p - sqrt(2 * log(1 / $alpha) * $p * (1 - $p) / $n), $p / 100);
+	for (1 .. 200)
 	{
-		my $middle = ($low + $high) / 2;
-		if (binomial_upper_tail($k, $n, $middle) <= $alpha) { $low = $middle }
-		else                                                { $high = $middle }
+		my $tail = binomial_upper_tail($k, $n, $p);
+		if ($tail <= $alpha) { $low = $p }
+		else                 { $high = $p }
+		return $low if $high - $low <= 1e-12 * $high;
+		my $slope = $tail > 0 ? exp($log_front + ($k - 1) * log($p) + ($n - $k) * log(1 - $p)) / $tail : 0;
+		my $next = $slope > 0 ? $p - log($tail / $alpha) / $slope : 0;
+		# Near enough: a little below is careful, and closes the bracket.
+		$next *= 1 - 5e-13 if abs($next - $p) < 1e-12 * $p && $low < $next * (1 - 1e-12);
+		$p = $next > $low && $next < $high ? $next : ($low + $high) / 2;
 	}
 	return $low;
 }
@@ -122,17 +134,89 @@ sub clopper_pearson_lower
 sub clopper_pearson_upper
 {
 	my ($k, $n, $alpha) = @_;
-	my ($low, $high) = (0, 1);
 
 	_check_counts($k, $n);
-	return 1 if $k == $n;
-	for (1 .. 100)
+	return 1 - clopper_pearson_lower($n - $k, $n, $alpha);
+}
+
+# ---------- tests that are sized before they are run ----------
+
+# Every statistical assertion: a right product fails it, and the mistake that it
+# names passes it, with probability below this.
+our $RISK = 1e-7;
+
+# What a count of n draws of probability p is at least (at most), but for
+# probability alpha.
+sub least_count
+{
+	my ($n, $p, $alpha) = @_;
+	my ($low, $high) = (0, $n + 1);
+
+	# the largest k with Pr[X < k] <= alpha
+	while ($high - $low > 1)
 	{
-		my $middle = ($low + $high) / 2;
-		if (binomial_lower_tail($k, $n, $middle) <= $alpha) { $high = $middle }
-		else                                                { $low  = $middle }
+		my $k = int(($low + $high) / 2);
+		if (binomial_lower_tail($k - 1, $n, $p) <= $alpha) { $low  = $k }
+		else                                               { $high = $k }
 	}
-	return $high;
+	return $low;
+}
+
+sub most_count
+{
+	my ($n, $p, $alpha) = @_;
+	return $n - least_count($n, 1 - $p, $alpha);
+}
+
+# Is a count what n draws of probability p give?  At least, at most, or both.
+sub expected_counts
+{
+	my ($n, $p, $sides) = @_;
+	my $alpha = $RISK / 2 / ($sides eq 'both' ? 2 : 1);
+	return ($sides eq 'most' ? 0 : least_count($n, $p, $alpha), $sides eq 'least' ? $n : most_count($n, $p, $alpha));
+}
+
+# The chance that a count of n draws of probability wrong is between the two.
+sub miss
+{
+	my ($n, $wrong, $least, $most) = @_;
+	return 0 if $least > $most;
+	# whichever end is nearer decides, and is exact where it is small
+	return min(binomial_lower_tail($most, $n, $wrong), binomial_upper_tail($least, $n, $wrong));
+}
+
+# enough_draws(what, n, sized): dies, and says how many were enough, unless
+# sized(n).
+sub enough_draws
+{
+	my ($what, $n, $sized) = @_;
+	return if $sized->($n);
+	my ($few, $many) = ($n, 2 * $n);
+	while (!$sized->($many))
+	{
+		($few, $many) = ($many, 2 * $many);
+		croak "$what: no number of draws tells" if $many > 1e8;
+	}
+	while ($many - $few > max(1, $few / 100))
+	{
+		my $middle = int(($few + $many) / 2);
+		if ($sized->($middle)) { $many = $middle }
+		else                   { $few  = $middle }
+	}
+	croak "$what: $n draws are too few, $many suffice";
+}
+
+# sized_counts(what, n, p, sides, wrong...): which counts pass; dies unless each
+# wrong probability is told.  Sides: both, least or most.
+sub sized_counts
+{
+	my ($what, $n, $p, $sides, @wrong) = @_;
+	croak "$what: nothing to tell" unless @wrong;
+	foreach my $wrong (@wrong)
+	{
+		enough_draws("$what, $p from $wrong", $n, sub { miss($_[0], $wrong, expected_counts($_[0], $p, $sides)) < $RISK });
+	}
+	return expected_counts($n, $p, $sides);
 }
 
 # Bounds on every output's probability in both tables.  They all hold at once
@@ -147,6 +231,7 @@ sub _bounds
 	my @bounds;
 
 	croak "more outputs than declared" if @outputs > $noutputs;
+	@outputs = ($options->{only}) if defined $options->{only};
 	for my $counts ($counts_a, $counts_b)
 	{
 		croak "counts do not add up to $n" unless sum0(values %$counts) == $n;
@@ -164,7 +249,7 @@ sub _bounds
 	return \@bounds;
 }
 
-# audit_epsilon(n, counts_a, counts_b, alpha [, delta => d] [, outputs => m])
+# audit_epsilon(n, counts_a, counts_b, alpha [, delta => d] [, outputs => m] [, only => output])
 #
 # A lower bound on epsilon: the mechanism behind the counts is not
 # (epsilon, delta)-DP for any smaller one, at confidence 1 - alpha.  Counts are
