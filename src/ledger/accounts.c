@@ -346,8 +346,10 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 	bool		found = false;
 
 	catalog_begin(&session);
-	if (SPI_execute_with_args("SELECT DISTINCT a.role::oid FROM privpred.account a WHERE a.role <> 0 "
-							  "AND a.revoked_at IS NULL AND $1 IN (0, a.relation_id)",
+	if (SPI_execute_with_args("SELECT a.role::oid, p.relation::oid FROM privpred.account a "
+							  "JOIN privpred.protected_relation p USING (relation_id) "
+							  "WHERE a.role <> 0 AND a.revoked_at IS NULL "
+							  "AND p.relation IS NOT NULL AND $1 IN (0, a.relation_id)",
 							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read accounts");
 	for (uint64 row = 0; row < SPI_processed && !found; row++)
@@ -356,7 +358,7 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 		Oid			holder = DatumGetObjectId(spi_value(row, 1, &isnull));
 
 		found = (holder == role || role_inherits_budget_of(role, holder)) &&
-			role_holds_marker(holder);
+			holder_is_recorded(DatumGetObjectId(spi_value(row, 2, &isnull)), holder);
 	}
 	catalog_end(&session);
 	return found;
