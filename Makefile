@@ -27,7 +27,8 @@ SHLIB_LINK = -llinear -lm
 ifeq ($(CHECK_MEMORY),yes)
 OBJS += test/memory/overwrite.o
 PG_CFLAGS += -ftrivial-auto-var-init=pattern
-OVERWRITTEN = palloc palloc_extended repalloc repalloc_huge pfree MemoryContextAlloc MemoryContextAllocHuge MemoryContextAllocExtended enlargeStringInfo
+OVERWRITTEN = palloc palloc_mul palloc_extended repalloc repalloc_mul repalloc_huge pfree \
+	MemoryContextAlloc MemoryContextAllocHuge MemoryContextAllocExtended enlargeStringInfo
 SHLIB_LINK += $(OVERWRITTEN:%=-Wl,--wrap=%)
 endif
 

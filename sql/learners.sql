@@ -143,16 +143,21 @@ SELECT privpred.logistic(l, ARRAY[x], '{"classes": ["yes", "no"]}')::text = priv
 FROM (SELECT (ARRAY['yes', 'no', 'maybe', NULL])[i % 4 + 1] l, i % 4 + (i % 10) / 10.0 x FROM generate_series(1, 100) i) s;
 
 ----------------------------------------------------------------------
--- what cannot be fitted votes the default class
+-- rows of one class vote it, no rows and what cannot be fitted vote the default class
 ----------------------------------------------------------------------
 SELECT privpred.votes(privpred.logistic('yes'::text, ARRAY[i], '{"classes": ["no", "yes"]}'), '{1}') AS one_class,
-	privpred.votes(privpred.logistic('yes'::text, ARRAY[i], '{"classes": ["no", "yes"], "default": "yes"}'), '{1}') AS default_given,
+	privpred.votes(privpred.logistic(NULL::text, ARRAY[i], '{"classes": ["no", "yes"], "default": "yes"}'), '{1}') AS default_given,
 	privpred.votes(privpred.logistic(NULL::text, ARRAY[i], '{"classes": ["no", "yes"]}'), '{1}') AS no_labels,
 	privpred.votes(privpred.stump(i % 2 = 0, '{7,7}'), '{1,2}') AS equal_rows,
 	privpred.votes(privpred.linear('a'::text, ARRAY[i], '{"default": "z"}'), '{1}') AS default_unseen,
 	privpred.linear(NULL::text, ARRAY[i]) IS NULL AS nothing
 FROM generate_series(1, 3) i;
 SELECT privpred.logistic(positive, x) IS NULL AS empty FROM points WHERE false;
+-- one of ten classes
+SELECT privpred.predict(m, '{0.5}') AS vote, count(*) AS learners FROM (
+	SELECT unnest(ARRAY[privpred.logistic(7, ARRAY[i], o), privpred.svm(7, ARRAY[i], o), privpred.linear(7, ARRAY[i], o), privpred.naive_bayes(7, ARRAY[i], o),
+		privpred.centroid(7, ARRAY[i], o), privpred.stump(7, ARRAY[i], o), privpred.tree(7, ARRAY[i], o)]) AS m
+	FROM generate_series(1, 3) i, (SELECT '{"classes": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], "default": 3}'::jsonb AS o) s) s GROUP BY 1;
 
 -- nor can features beyond all reason, on which the solver would never end
 SELECT privpred.votes(privpred.logistic(i % 2, ARRAY[i * 1e300 / 10, i]), '{1,1}') AS logistic, privpred.votes(privpred.svm(i % 2, ARRAY[i * -1e300 / 10, i]), '{1,1}') AS svm FROM generate_series(1, 10) i;
@@ -253,6 +258,9 @@ SELECT f, privpred.votes(bad_predict, ARRAY[f, 0, 0]) AS bad_predict, privpred.v
 FROM (SELECT privpred.sql_learner(cluster, x, '{"train": "learners_test.remember_all", "predict": "learners_test.fails", "classes": [0, 1, 2], "default": 1}') AS bad_predict,
 		privpred.sql_learner(cluster, x, '{"train": "learners_test.remember_nothing", "predict": "learners_test.fails", "classes": [0, 1, 2], "default": 1}') AS bad_train
 	FROM points WHERE id < 10) s, unnest('{1,3.5,4.5,6}'::float8[]) f;
+-- but nothing is asked about rows of one class
+SELECT privpred.votes(privpred.sql_learner(2, x, '{"train": "learners_test.remember_nothing", "predict": "learners_test.fails", "classes": [0, 1, 2], "default": 1}'), '{6,0,0}') AS one_class
+FROM points WHERE id < 10;
 
 SELECT o, raises(format('SELECT privpred.sql_learner(1, ''{1}'', %L)', o))
 FROM unnest(ARRAY['{}', '{"train": "a.b"}', '{"train": "remember_all", "predict": "learners_test.nearest"}', '{"train": "learners_test.absent", "predict": "learners_test.nearest"}',

@@ -204,6 +204,14 @@ SELECT private_score('s_soft', ARRAY[0.01]), private_score('s_soft', ARRAY[0.99]
 SELECT private_score('s_soft', ARRAY[0.5]);
 SELECT unstable_used FROM s_streams() WHERE model = 's_soft';
 
+-- members that only vote score 0 or 1 by it, whatever the last model's scores left in memory
+SET ROLE s_owner;
+SELECT privpred.create_model('s_trees', 's_people', label => 'y', classes => '{no,yes}', features => '{"x": {"min": 0, "max": 1}}',
+	mechanism => 'soft', teachers => 500, learner => 'tree', epsilon => 1, options => '{"precision": 0.5}') ->> 'mechanism' AS mechanism;
+SET ROLE s_ana;
+SELECT privpred.open_stream('s_trees', 1, 1, 1e-18) > 0 AS opened;
+SELECT private_score('s_soft', ARRAY[0.99]), private_score('s_trees', ARRAY[0.01]), private_score('s_soft', ARRAY[0.01]), private_score('s_trees', ARRAY[0.99]);
+
 -- the user's own scores
 SET ROLE s_owner;
 CREATE FUNCTION public.s_step(state float8, label text, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT coalesce(state, 0) + 1';

@@ -107,4 +107,25 @@ DELETE FROM sizes;
 SELECT count(privpred.retrain(name)) FROM learner WHERE name <> 'sql';
 INSERT INTO size SELECT name, pg_column_size(predictor) FROM privpred.model;
 SELECT name, count(DISTINCT pg_column_size) AS different_sizes FROM size GROUP BY name ORDER BY name COLLATE "C";
-DROP TABLE sizes, size, learner, trained, shuffled, many, fitted, question, vote;
+DROP TABLE sizes;
+
+-- a chunk of one class votes that class, whatever is declared first: two in a hundred are ill,
+-- so that at most 40 of 101 teachers have seen one
+CREATE TABLE ward (id int PRIMARY KEY, x float8, z float8, y text);
+INSERT INTO ward SELECT i, (i * 7919 % 1000) / 1000.0, (i * 104729 % 997) / 997.0, CASE WHEN i % 50 = 7 THEN 'ill' ELSE 'well' END FROM generate_series(1, 2000) i;
+SELECT privpred.protect('ward');
+INSERT INTO learner VALUES ('tree', '{}');
+SELECT count(privpred.create_model(name, 'ward', label => 'y', classes => '{ill,well}', features => '["x", "z"]', teachers => 101, epsilon => 5, learner => name))
+FROM learner WHERE name <> 'sql';
+SELECT name, e.private_accuracy >= 0.95 AS private, e.majority_accuracy FROM learner, privpred.evaluate(name, 'ward') e WHERE name <> 'sql' ORDER BY name COLLATE "C";
+-- and so does a student whose labels are all the same
+CREATE TABLE beds AS SELECT i / 20.0 AS x, i / 20.0 AS z FROM generate_series(0, 20) i;
+SELECT name, card ->> 'agreement' AS agreement, e.private_accuracy
+FROM learner, privpred.distill('student of ' || name, 'centroid', 'beds', name) card, LATERAL privpred.evaluate(card ->> 'name', 'ward') e WHERE name <> 'sql' ORDER BY name COLLATE "C";
+-- the size of what is stored knows nothing of it
+CREATE TEMP TABLE ward_size AS SELECT name, pg_column_size(predictor) FROM privpred.model WHERE label = 'y';
+UPDATE ward SET y = CASE WHEN x > 0.5 THEN 'ill' ELSE 'well' END;
+SELECT count(privpred.retrain(name)) FROM learner WHERE name <> 'sql';
+SELECT count(*) AS as_large FROM learner JOIN privpred.model m USING (name) JOIN ward_size s USING (name) WHERE pg_column_size(m.predictor) = s.pg_column_size;
+DROP TABLE ward, beds, ward_size;
+DROP TABLE size, learner, trained, shuffled, many, fitted, question, vote;

@@ -219,7 +219,7 @@ fi
 
 # Not for the build: compilers take twice the time.
 if [ "$CHECK_MEMORY" = yes ]; then
-	nm privpred.so | grep -q ' __wrap_palloc$' || die "the module does not overwrite memory"
+	grep -q ' __wrap_palloc$' <(nm privpred.so) || die "the module does not overwrite memory"
 	echo "fresh and freed memory is overwritten"
 	export MALLOC_PERTURB_=165
 fi

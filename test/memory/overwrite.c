@@ -34,7 +34,13 @@ extern void *__real_MemoryContextAllocExtended(MemoryContext context, Size size,
 extern void __real_pfree(void *pointer);
 extern void __real_enlargeStringInfo(StringInfo string, int needed);
 
+/* Younger than some of the servers, which then have nobody that calls them. */
+extern void *__real_palloc_mul(Size one, Size count) __attribute__((weak));
+extern void *__real_repalloc_mul(void *pointer, Size one, Size count) __attribute__((weak));
+
 extern void *__wrap_palloc(Size size);
+extern void *__wrap_palloc_mul(Size one, Size count);
+extern void *__wrap_repalloc_mul(void *pointer, Size one, Size count);
 extern void *__wrap_palloc_extended(Size size, int flags);
 extern void *__wrap_repalloc(void *pointer, Size size);
 extern void *__wrap_repalloc_huge(void *pointer, Size size);
@@ -76,6 +82,15 @@ __wrap_palloc(Size size)
 	return fresh(__real_palloc(size), size, 0);
 }
 
+/* The product does not overflow where the server has given as much. */
+void *
+__wrap_palloc_mul(Size one, Size count)
+{
+	void	   *pointer = __real_palloc_mul(one, count);
+
+	return fresh(pointer, one * count, 0);
+}
+
 void *
 __wrap_palloc_extended(Size size, int flags)
 {
@@ -114,6 +129,15 @@ __wrap_repalloc_huge(void *pointer, Size size)
 	Size		before = room(pointer);
 
 	return grown(__real_repalloc_huge(pointer, size), before, size);
+}
+
+void *
+__wrap_repalloc_mul(void *pointer, Size one, Size count)
+{
+	Size		before = room(pointer);
+
+	pointer = __real_repalloc_mul(pointer, one, count);
+	return grown(pointer, before, one * count);
 }
 
 void

@@ -113,7 +113,8 @@ unlike(slurp_file($node->logfile), qr/\[\d\d:\d\d:\d\d\] (WARNING|INFO|DEBUG)/, 
 # ---------- a library that cannot be loaded ----------
 
 # Found before the real one, and none.
-my ($library) = run_command([ 'ldd', "$libraries/privpred_boost.so" ]) =~ /(libxgboost\S*)/;
+my ($needed) = run_command([ 'ldd', "$libraries/privpred_boost.so" ]);
+my ($library) = $needed =~ /(libxgboost\S*)/;
 my $broken = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$broken/$library", "no library\n" x 100);
 {
