@@ -206,15 +206,18 @@ SELECT statements FROM privpred.plan(n => 1000, relation => 'plan_dropped', lear
 -- names that would leave a comment, a literal or an identifier do not
 CREATE TABLE "plan_odd
 DROP TABLE plan_bare; --" ("id" int PRIMARY KEY, "n
-DROP TABLE plan_bare; --" float8, "rDROP TABLE plan_bare; --" float8, "x'); DROP TABLE plan_bare; --" float8 CHECK ("x'); DROP TABLE plan_bare; --" BETWEEN 0 AND 1),
+DROP TABLE plan_bare; --" float8, "r" float8, "x'); DROP TABLE plan_bare; --" float8 CHECK ("x'); DROP TABLE plan_bare; --" BETWEEN 0 AND 1),
   "y"", '}'; DROP TABLE plan_bare; --
 DROP TABLE plan_bare; --" boolean);
-DO $$ BEGIN EXECUTE format('ALTER TABLE %s RENAME %I TO %I', (SELECT oid::regclass FROM pg_class WHERE relname LIKE 'plan_odd%' AND relkind = 'r'), 'r\rDROP TABLE plan_bare; --', E'r\rDROP TABLE plan_bare; --'); END $$;
+SELECT format('ALTER TABLE %s RENAME r TO %I', oid::regclass, E'r\rDROP TABLE plan_bare; --') FROM pg_class WHERE relname LIKE 'plan_odd%' AND relkind = 'r' \gexec
 SELECT statements FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic') WHERE relname LIKE 'plan_odd%' AND relkind = 'r' AND mechanism = 'vote';
-DO $$ BEGIN EXECUTE (SELECT regexp_replace(statements, ';[^;]*$', '') FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic') WHERE relname LIKE 'plan_odd%' AND relkind = 'r' AND mechanism = 'vote'); END $$;
+DO $$ BEGIN
+  EXECUTE (SELECT regexp_replace(statements, 'SELECT private_predict.*', '') FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic')
+    WHERE relname LIKE 'plan_odd%' AND relkind = 'r' AND mechanism = 'vote');
+END $$;
 \pset format aligned
 \pset tuples_only off
-SELECT to_regclass('plan_bare') IS NOT NULL AS still_there, (SELECT count(*) FROM privpred.models WHERE name LIKE 'plan_odd%') AS made;
+SELECT to_regclass('plan_bare') IS NOT NULL AS still_there, count(*) AS made, count(private_predict(name, '{"x''); DROP TABLE plan_bare; --": 0.5}'::jsonb)) AS answered FROM privpred.models WHERE name LIKE 'plan_odd%';
 SELECT count(privpred.revoke_budget(role, relation)) FROM privpred.budgets WHERE relation::text LIKE '"plan_odd%';
 SELECT count(privpred.drop_model(name)) FROM privpred.models WHERE name LIKE 'plan_odd%';
 

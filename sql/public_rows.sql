@@ -31,6 +31,15 @@ CREATE TABLE branch () INHERITS (family);
 CREATE TABLE branch_leaf () INHERITS (branch);
 CREATE TABLE other_elders (LIKE whole);
 CREATE TABLE of_both () INHERITS (elders, other_elders);
+-- all of them with rows that would do in any place
+CREATE TABLE fine (LIKE whole);
+INSERT INTO fine SELECT row_number() OVER (), 0.5, h, p, h = p FROM unnest('{A,B}'::text[]) h, unnest('{A,B}'::text[]) p;
+INSERT INTO whole SELECT id + 9, x, hypothesis, point, label FROM fine;
+INSERT INTO whole_a1 SELECT * FROM fine;
+INSERT INTO tree_leaf SELECT * FROM fine;
+INSERT INTO younger SELECT * FROM fine;
+INSERT INTO branch_leaf SELECT * FROM fine;
+INSERT INTO of_both SELECT * FROM fine;
 SELECT privpred.protect(t, unit => 'id') FROM unnest('{whole,tree_leaf,elders,branch_leaf}'::regclass[]) t;
 -- views
 CREATE VIEW seen AS SELECT * FROM whole;
@@ -56,8 +65,6 @@ CREATE VIEW called_deep AS SELECT * FROM called WHERE id > 0;
 CREATE VIEW statistics AS SELECT row_number() OVER () AS id, s.null_frac AS x, 'h' AS hypothesis, 'A' AS point, true AS label FROM pg_stats s;
 CREATE VIEW sizes AS SELECT row_number() OVER () AS id, c.reltuples AS x, 'h' AS hypothesis, 'A' AS point, true AS label FROM pg_class c;
 -- public: tables and views of rows that nobody protects
-CREATE TABLE fine (LIKE whole);
-INSERT INTO fine SELECT row_number() OVER (), 0.5, h, p, h = p FROM unnest('{A,B}'::text[]) h, unnest('{A,B}'::text[]) p;
 INSERT INTO tree_sibling SELECT id + 4, x, hypothesis, point, label FROM fine;
 CREATE VIEW fine_seen AS SELECT f.id, f.x + 0.001 * random() AS x, 'h' || f.id % 2 AS hypothesis, f.point, f.label AND now() > '2000-01-01' AND to_char(now(), 'YYYY') > '2000' AS label
 FROM (SELECT row_number() OVER (ORDER BY hypothesis, point) / 3 AS id, x, hypothesis, point, label FROM fine) f;
@@ -144,7 +151,6 @@ SELECT retrained('shared teacher');
 -- what is not protected any more is public
 SELECT outcome('distill', 'tree_leaf');
 SELECT privpred.unprotect('tree_leaf');
-INSERT INTO tree_leaf SELECT id - 20, x, hypothesis, point, label FROM fine;
 SELECT outcome('distill', 'tree_leaf'), outcome('distill', 'tree'), outcome('distill', 'seen_from_above');
 
 SET client_min_messages = error;
