@@ -220,6 +220,7 @@ RESET ROLE;
 CREATE ROLE code_poor;
 GRANT USAGE ON SCHEMA code TO code_poor;
 SET ROLE code_poor;
+CREATE TEMP TABLE harmless (a int);
 SELECT private_predict('code_vote', ARRAY[0.9]);
 DISCARD TEMP;
 RESET ROLE;
