@@ -13,6 +13,7 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/procarray.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -310,6 +311,18 @@ book_account(Batch *batch, int64 relation_id, Oid role, Account **result)
 	return found;
 }
 
+/* To write to a row that is locked would be to wait for whoever has locked it. */
+static bool
+is_locked(HeapTupleHeader row)
+{
+	if (row->t_infomask & HEAP_XMAX_INVALID)
+		return false;
+	if (row->t_infomask & HEAP_XMAX_IS_MULTI)
+		return true;			/* perhaps */
+	return !TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmax(row)) &&
+		TransactionIdIsInProgress(HeapTupleHeaderGetRawXmax(row));
+}
+
 /*
  * Finds the version of the row that we know: by its place and, unless we hold
  * its lock, by who wrote it, since places are used again.
@@ -329,8 +342,9 @@ fetch_known(Relation relation, const Account *account, TupleTableSlot *slot)
 								   &isnull)) != account->account_id)
 		return NULL;
 	if (account->cached &&
-		HeapTupleHeaderGetRawXmin(tuple->t_data) !=
-		cached_account(account->relation_id, account->role, false)->xmin)
+		(HeapTupleHeaderGetRawXmin(tuple->t_data) !=
+		 cached_account(account->relation_id, account->role, false)->xmin ||
+		 is_locked(tuple->t_data)))
 		return NULL;
 	return tuple;
 }

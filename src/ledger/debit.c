@@ -264,8 +264,11 @@ note_orphans(Batch *batch)
 	SPITupleTable *table;
 	uint64		rows;
 
+	/* Whoever forgives one holds it. */
 	if (SPI_execute_with_args("UPDATE privpred.open_lease o SET orphaned_at = $2 "
-							  "WHERE o.incarnation <> $1 AND o.orphaned_at IS NULL "
+							  "WHERE o.lease IN (SELECT l.lease FROM privpred.open_lease l "
+							  "WHERE l.incarnation <> $1 AND l.orphaned_at IS NULL "
+							  "FOR UPDATE SKIP LOCKED) "
 							  "RETURNING o.lease, o.account_id, o.relation_id, o.answers, o.pid, "
 							  "(SELECT a.renyi_order FROM privpred.account a "
 							  "WHERE a.account_id = o.account_id)",

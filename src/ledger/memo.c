@@ -19,16 +19,37 @@
 #include "ledger/internal.h"
 
 static SPIPlanPtr keep_plan = NULL;
+static SPIPlanPtr lock_plan = NULL;
 
 void
 memo_forget(void)
 {
-	if (keep_plan != NULL)
-		SPI_freeplan(keep_plan);
-	keep_plan = NULL;
+	SPIPlanPtr *plans[] = {&keep_plan, &lock_plan};
+
+	for (int i = 0; i < lengthof(plans); i++)
+	{
+		if (*plans[i] != NULL)
+			SPI_freeplan(*plans[i]);
+		*plans[i] = NULL;
+	}
 }
 
 /* ---------- the ledger's process ---------- */
+
+/* Whoever trains or drops the model throws the answers away, and must not be waited for. */
+static bool
+are_thrown_away(Datum *key, Oid *argtypes)
+{
+	bool		isnull;
+
+	book_run(&lock_plan,
+			 "WITH free AS (SELECT FROM privpred.memo_size s WHERE s.model_id = $1 "
+			 "AND s.training_id = $2 AND s.role = $3 FOR NO KEY UPDATE SKIP LOCKED) "
+			 "SELECT EXISTS (SELECT FROM privpred.memo_size s WHERE s.model_id = $1 "
+			 "AND s.training_id = $2 AND s.role = $3) AND NOT EXISTS (SELECT FROM free)",
+			 3, argtypes, key, NULL);
+	return DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+}
 
 void
 memo_keep(const LedgerRequest *request, LedgerReply *reply)
@@ -50,6 +71,9 @@ memo_keep(const LedgerRequest *request, LedgerReply *reply)
 		nulls[4] = nulls[5] = 'n';
 	args[6] = Int64GetDatum(request->account_id);
 	args[7] = Int32GetDatum(request->want);
+	reply->outcome = OUTCOME_GRANTED;
+	if (are_thrown_away(args, argtypes))
+		return;
 	book_run(&keep_plan,
 			 "WITH room AS (INSERT INTO privpred.memo_size AS s (model_id, training_id, role, entries) "
 			 "VALUES ($1, $2, $3, 1) ON CONFLICT (model_id, training_id, role) "
@@ -57,7 +81,6 @@ memo_keep(const LedgerRequest *request, LedgerReply *reply)
 			 "INSERT INTO privpred.memo (model_id, training_id, role, question, class_index, score, "
 			 "account_id) SELECT $1, $2, $3, $4, $5, $6, $7 FROM room ON CONFLICT DO NOTHING",
 			 lengthof(argtypes), argtypes, args, nulls);
-	reply->outcome = OUTCOME_GRANTED;
 	reply->granted = SPI_processed > 0 ? 1 : 0;
 }
 

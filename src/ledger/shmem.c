@@ -212,6 +212,7 @@ slot_give_back(LedgerSlot *slot)
 	LedgerRequest *request = &slot->request;
 	const LedgerReply *reply = &slot->reply;
 
+	request->fresh = request->kind == REQUEST_LEASE && request->lease == 0;
 	if (request->kind == REQUEST_STREAM_TAKE)
 	{
 		request->kind = REQUEST_STREAM_LEAVE;
@@ -222,7 +223,6 @@ slot_give_back(LedgerSlot *slot)
 	}
 	else
 		request->kind = REQUEST_GIVE_BACK;
-	request->fresh = request->lease == 0;
 	request->lease = reply->lease;
 	request->answers = reply->granted;
 	request->generation = reply->generation;

@@ -377,15 +377,6 @@ client_sqlstate(int sqlstate)
 	}
 }
 
-/* Locks were not to be had in time: as if every request had said so. */
-static void
-publish_locked(LedgerSlot **slots, int nslots)
-{
-	for (int i = 0; i < nslots; i++)
-		slots[i]->reply.outcome = OUTCOME_LOCKED;
-	publish(slots, nslots);
-}
-
 /* Serves a batch in one transaction; returns an error code of the client's, or 0. */
 static int
 try_batch(LedgerSlot **slots, int nslots, bool careful, Served *served)
@@ -436,8 +427,11 @@ run_batch(LedgerSlot **slots, int nslots, bool careful)
 		leave_behind(slots, nslots);
 	else if (!careful)
 		run_batch(slots, nslots, true);
-	else if (sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
-		publish_locked(slots, nslots);
+	else if (nslots == 1 && sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
+	{
+		slots[0]->reply.outcome = OUTCOME_LOCKED;
+		publish(slots, 1);
+	}
 	else if (nslots == 1)
 		publish_failure(slots[0], sqlstate);
 	else
