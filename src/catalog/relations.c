@@ -54,8 +54,14 @@ relation_sql_name(Oid relid)
 Relation
 open_relation(Oid relid, LOCKMODE lock)
 {
+	char	   *name = get_rel_name(relid);
 	Relation	relation = try_relation_open(relid, lock);
 
+	if (relation == NULL && name != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" does not exist", name),
+				 errhint("It was dropped meanwhile.")));
 	if (relation == NULL)
 		no_such_relation(relid);
 	if (relation->rd_rel->relkind == RELKIND_INDEX ||

@@ -382,7 +382,8 @@ request_distill(const DistillRequest *request)
 	LedgerPrice labels;
 	LedgerPrice price;
 
-	distillation.teacher = known_model_decoded(request->teacher, CurrentMemoryContext, asking_role());
+	distillation.teacher = known_model_decoded(request->teacher, CurrentMemoryContext,
+											   asking_role());
 	teacher = distillation.teacher->record;
 	(void) protected_relation_hold(teacher->relid);
 	distillation.width = teacher->spec.width;
