@@ -748,6 +748,15 @@ CREATE TABLE privpred.open_lease (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE privpred.open_lease IS 'answers that running statements have reserved, or that a crash has lost';
 
+-- Not a setting: those can be put aside before the library is loaded.
+CREATE TABLE privpred.ceiling (
+	role			regrole PRIMARY KEY,	-- 0: every role
+	answers			bigint NOT NULL CHECK (answers >= 0),
+	set_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	set_by			text NOT NULL
+);
+COMMENT ON TABLE privpred.ceiling IS 'most answers that one statement of a role may take, set by superusers';
+
 -- Answers of models with the option memoize, by the digest of the question.
 -- They are not dumped: what is lost is asked and paid again.
 CREATE TABLE privpred.memo (
@@ -803,6 +812,7 @@ SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_outbox', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_outbox_seq_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.open_lease', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.release', '');
+SELECT pg_catalog.pg_extension_config_dump('privpred.ceiling', '');
 
 -- Roles with a budget hold SELECT on this, so that DROP ROLE is refused until
 -- it is revoked and a later role with the same oid inherits nothing.
@@ -845,6 +855,18 @@ CREATE FUNCTION privpred.adopt_ledger() RETURNS void
 	AS 'MODULE_PATHNAME', 'privpred_adopt_ledger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.adopt_ledger()
 	IS 'accepts a restored or cloned ledger as this database''s own (superusers)';
+
+CREATE FUNCTION privpred.set_ceiling(role regrole, answers bigint) RETURNS void
+	AS 'MODULE_PATHNAME', 'privpred_set_ceiling' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.set_ceiling(regrole, bigint)
+	IS 'superuser: bounds the private answers that one statement of a role may take, and one that its budget pays for; role NULL: everybody; answers NULL: no ceiling';
+
+CREATE VIEW privpred.ceilings WITH (security_barrier) AS
+SELECT CASE WHEN c.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN c.role END AS role,
+	c.answers, c.set_at, c.set_by
+FROM privpred.ceiling c
+WHERE c.role OPERATOR(pg_catalog.=) 0::pg_catalog.oid OR pg_catalog.pg_has_role(c.role, 'USAGE');
+COMMENT ON VIEW privpred.ceilings IS 'most private answers that one statement may take: yours, your groups'' and everybody''s; NULL role: everybody';
 
 CREATE FUNCTION privpred.forgive_lease(lease bigint) RETURNS void
 	AS 'MODULE_PATHNAME', 'privpred_forgive_lease' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -1471,7 +1493,7 @@ GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_
 	privpred.encode(jsonb, "any") TO PUBLIC;
 GRANT SELECT ON privpred.models TO PUBLIC;
 -- ledger
-GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases TO PUBLIC;
+GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases, privpred.ceilings TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	privpred.ledger_incarnation(),
 	privpred.account_epsilon(bigint, float8, bigint),

@@ -26,6 +26,7 @@
  * chain.c		the hash chain
  * head_log.c	its head in the server log
  * verify.c		recomputing it
+ * ceiling.c	how many answers a statement may take, by superusers
  * memo.c		answers that are kept for good
  * audit.c		receipts for draws on made-up rows
  * accountant.c	pure arithmetic that rounds against the spender
@@ -183,6 +184,9 @@ extern void ledger_adopt(void);
 
 /* Returns an orphaned lease to its account, knowingly; see docs/ledger.md. */
 extern void ledger_forgive(int64 lease);
+
+/* Bounds the answers of one statement for a role, or for all (InvalidOid); PG_INT64_MAX: no more. */
+extern void ledger_set_ceiling(Oid role, int64 answers);
 
 /* The relation that an open lease draws on; raises 42704 if there is no such lease. */
 extern Oid	ledger_lease_relation(int64 lease);

@@ -30,6 +30,7 @@ struct LedgerStream
 	bool		several;		/* not one stream has given all that was used */
 	int32		unused;
 	int64		used;
+	int64		ceiling;		/* as the block's grant said */
 	uint64		epoch;			/* as it was before the block was asked for */
 	TimestampTz expires;
 	MemoryContextCallback at_reset;
@@ -203,10 +204,12 @@ take_block(LedgerStream *stream, int64 allowed)
 
 	stream->epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
 	request.want = Max(1, Min(Min(stream->used, allowed), LEASE_MAX_ANSWERS));
+	request.taken = statement_taken(stream->used);
 	request.stream.id = stream->held.id;
 	reply = ledger_call_counted(&stream->price, &request);
 	report_refusal(&stream->price, stream->user, &reply);
 
+	stream->ceiling = reply.ceiling;
 	stream->several |= stream->used > 0 && stream->first != reply.stream.id;
 	if (stream->used == 0)
 		stream->first = reply.stream.id;
@@ -253,6 +256,8 @@ const LedgerReceipt *
 ledger_stream_answer(LedgerStream *stream)
 {
 	hold(stream, asking_role(), statement_allowance(stream->used));
+	if (unlikely(statement_taken(stream->used) >= stream->ceiling))
+		ceiling_report(stream->ceiling, true);
 	stream->unused--;
 	stream->used++;
 	statement_count_answer();

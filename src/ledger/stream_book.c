@@ -327,9 +327,15 @@ grant_answers(Batch *batch, const LedgerRequest *request, Stream *stream, Ledger
 		return ACCOUNT_LOCKED;
 	if (reply->outcome != OUTCOME_GRANTED)
 		return ACCOUNT_FOUND;
-	reply->granted = request->want;
+	reply->ceiling = ceiling_of(request->role, stream->account_role);
+	if (request->taken >= reply->ceiling)
+	{
+		reply->outcome = OUTCOME_CEILING;
+		return ACCOUNT_FOUND;
+	}
+	reply->granted = Min(request->want, reply->ceiling - request->taken);
 	if (stream->answers > 0)
-		reply->granted = Max(1, Min(request->want,
+		reply->granted = Max(1, Min(reply->granted,
 									(stream->answers - stream->answers_used) / LEASE_SHARE));
 	stream->answers_used += reply->granted;
 	if (request->stream.id == 0)
