@@ -53,7 +53,7 @@ for my $name (sort keys %context)
 
 # ---------- ceilings ----------
 
-my $all = join(' ', '-c client_min_messages=error', map { "-c $_=" . ($_ =~ /max_answers|interval/ ? -1 : $_ =~ /states/ ? 'on' : 2000) } keys %context,
+my $all = join(' ', '-c client_min_messages=error', map { "-c $_=" . ($_ =~ /max_answers|interval/ ? -1 : $_ =~ /states/ ? 'on' : $_ =~ /repeat/ ? 0 : 2000) } keys %context,
 	'privpred.max_answers_ceiling', 'privpred.ceiling');
 my $many = q{SELECT probe('m') FROM generate_series(1, 50)};
 sub ceiling { $node->safe_psql('postgres', "SELECT privpred.set_ceiling($_[0], $_[1])") }
@@ -61,7 +61,7 @@ sub ceiling { $node->safe_psql('postgres', "SELECT privpred.set_ceiling($_[0], $
 ceiling("'bob'", 3);
 charges($node, 'bob', 3, $many, 'a ceiling', state => '54000');
 with_options($all, sub { charges($node, 'bob', 3, $many, 'a ceiling, all settings set before', state => '54000') });
-with_options($all, sub { charges($node, 'bob', 3, "ALTER ROLE bob SET privpred.max_answers_per_statement = -1; SET privpred.max_answers_per_statement = -1; $many",
+with_options($all, sub { charges($node, 'bob', 3, "DO 'BEGIN PERFORM privpred.build(); END'; ALTER ROLE bob SET privpred.max_answers_per_statement = -1; SET privpred.max_answers_per_statement = -1; $many",
 	'a ceiling, and after', state => '54000') });
 charges($node, 'bob', 6, q{SELECT probe('m') FROM generate_series(1, 3); SELECT probe('m') FROM generate_series(1, 3)}, 'of a statement');
 charges($node, 'bob', 3, q{SELECT probe('m'), probe('m') FROM generate_series(1, 5)}, 'over all call sites', state => '54000');
