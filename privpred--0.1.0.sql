@@ -1128,6 +1128,7 @@ CREATE TABLE privpred.stream (
 	status			text NOT NULL DEFAULT 'open',	-- or why it was closed
 	opened_at		timestamptz NOT NULL,
 	closed_at		timestamptz,
+	uniform			boolean NOT NULL DEFAULT false,	-- the same is written for every answer
 	CHECK ((threshold IS NULL) = (status <> 'open'))
 ) WITH (fillfactor = 50);
 CREATE UNIQUE INDEX stream_open ON privpred.stream (account_id, model_id) WHERE status = 'open';
@@ -1137,10 +1138,10 @@ ALTER TABLE privpred.stream ENABLE ROW LEVEL SECURITY;
 COMMENT ON TABLE privpred.stream IS 'streams and their noisy thresholds; readable by the extension''s owner alone';
 
 CREATE FUNCTION privpred.open_stream(model text, unstable int, epsilon float8, delta float8,
-	answers bigint DEFAULT NULL)
+	answers bigint DEFAULT NULL, uniform boolean DEFAULT false)
 RETURNS bigint AS 'MODULE_PATHNAME', 'privpred_open_stream' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint) IS
-'analyst: buys a stream of a model''s answers, at once and for good: epsilon and delta are charged for each of that many unstable answers, stable ones are free; returns its number';
+COMMENT ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint, boolean) IS
+'analyst: buys a stream of a model''s answers, at once and for good: epsilon and delta are charged for each of that many unstable answers, stable ones are free; uniform: the ledger writes the same for every answer, at a round trip each; returns its number';
 
 CREATE FUNCTION privpred.close_stream(model text)
 RETURNS void AS 'MODULE_PATHNAME', 'privpred_close_stream' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -1156,7 +1157,7 @@ SELECT s.stream_id AS stream, a.role, r.relation, COALESCE(m.name, s.model) AS m
 	CASE WHEN s.status OPERATOR(pg_catalog.=) 'open' AND (m.version IS NULL
 			OR m.version OPERATOR(pg_catalog.<>) s.version) THEN 'model changed'
 		ELSE s.status END AS status,
-	p.rolname AS opened_by
+	p.rolname AS opened_by, s.uniform
 FROM privpred.stream s
 JOIN privpred.account a ON a.account_id OPERATOR(pg_catalog.=) s.account_id
 JOIN privpred.protected_relation r ON r.relation_id OPERATOR(pg_catalog.=) s.relation_id
@@ -1508,7 +1509,7 @@ GRANT EXECUTE ON FUNCTION
 	TO PUBLIC;
 -- streams: of the caller's own budgets
 GRANT SELECT ON privpred.streams TO PUBLIC;
-GRANT EXECUTE ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint),
+GRANT EXECUTE ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint, boolean),
 	privpred.close_stream(text) TO PUBLIC;
 -- report: shows what the caller finds in the views
 GRANT EXECUTE ON FUNCTION privpred.report() TO PUBLIC;

@@ -94,6 +94,7 @@ typedef struct StreamTerms
 	EpsilonUnits epsilon;		/* of each run of the threshold */
 	double		delta;			/* likewise */
 	int64		answers;		/* 0: no limit */
+	bool		uniform;		/* what is written for an answer does not tell it */
 } StreamTerms;
 
 /* Buys one for the role that asks, at a price for all of it; returns its number. */
@@ -110,6 +111,13 @@ extern LedgerStream *ledger_stream_use(MemoryContext context, const LedgerPrice 
  * 53400 it is used up, and what ledger_spend() raises.
  */
 extern const LedgerReceipt *ledger_stream_answer(LedgerStream *stream);
+
+/*
+ * After the draw, before the answer leaves: a uniform stream writes as much for
+ * it as it would for the most unstable one, of "tests" tests.
+ */
+extern void ledger_stream_even_out(LedgerStream *stream, int tests);
+extern bool ledger_stream_is_uniform(const LedgerStream *stream);
 
 /* What the stream in use was bought for, its quota apart; 55000 if it was not one stream throughout. */
 extern void ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms);

@@ -31,6 +31,7 @@ struct LedgerStream
 	int32		unused;
 	int64		used;
 	int64		ceiling;		/* as the block's grant said */
+	int			recorded;		/* tests of the present answer that were written */
 	uint64		epoch;			/* as it was before the block was asked for */
 	TimestampTz expires;
 	MemoryContextCallback at_reset;
@@ -262,6 +263,7 @@ ledger_stream_answer(LedgerStream *stream)
 	stream->used++;
 	statement_count_answer();
 	stream->receipt.tested = false;
+	stream->recorded = 0;
 	return &stream->receipt;
 }
 
@@ -308,17 +310,19 @@ ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms)
 	catalog_end(&session);
 }
 
-/* Has the failure on the board recorded, whosever it is. */
+/* Has the failure on the board recorded, whosever it is; and a test of ours, if it was one. */
 static void
-have_failure_recorded(LedgerStream *stream)
+have_test_recorded(LedgerStream *stream, bool tested)
 {
 	LedgerRequest request = request_about(REQUEST_STREAM_FAILED, &stream->price, stream->user);
 	LedgerReply reply;
 
 	CHECK_FOR_INTERRUPTS();
 	request.stream.id = stream->held.id;
+	request.stream.tested = tested;
 	reply = ledger_call_counted(&stream->price, &request);
 	report_refusal(&stream->price, stream->user, &reply);
+	stream->recorded += tested ? 1 : 0;
 }
 
 /*
@@ -352,10 +356,10 @@ ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
 				return true;
 			case BOARD_NOT_PASSED:
 				stream->receipt.tested = true;
-				have_failure_recorded(stream);
+				have_test_recorded(stream, true);
 				return false;
 			case BOARD_WAITS:
-				have_failure_recorded(stream);
+				have_test_recorded(stream, false);
 				break;
 			case BOARD_CLOSED:
 				/* In the middle of an answer: it stays unstable. */
@@ -365,6 +369,19 @@ ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
 				break;
 		}
 	}
+}
+
+bool
+ledger_stream_is_uniform(const LedgerStream *stream)
+{
+	return stream->held.uniform;
+}
+
+void
+ledger_stream_even_out(LedgerStream *stream, int tests)
+{
+	while (stream->held.uniform && stream->recorded < tests)
+		have_test_recorded(stream, true);
 }
 
 int64
