@@ -758,6 +758,15 @@ CREATE TABLE privpred.open_lease (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE privpred.open_lease IS 'answers that running statements have reserved, or that a crash has lost';
 
+-- Not a setting: those can be put aside before the library is loaded.
+CREATE TABLE privpred.ceiling (
+	role			regrole PRIMARY KEY,	-- 0: every role
+	answers			bigint NOT NULL CHECK (answers >= 0),
+	set_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	set_by			text NOT NULL
+);
+COMMENT ON TABLE privpred.ceiling IS 'most answers that one statement of a role may take, set by superusers';
+
 -- Answers of models with the option memoize, by the digest of the question.
 -- They are not dumped: what is lost is asked and paid again.
 CREATE TABLE privpred.memo (
@@ -815,6 +824,7 @@ SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_outbox', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_outbox_seq_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.open_lease', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.release', '');
+SELECT pg_catalog.pg_extension_config_dump('privpred.ceiling', '');
 
 CREATE FUNCTION privpred.ledger_incarnation() RETURNS bigint
 	AS 'MODULE_PATHNAME', 'privpred_ledger_incarnation'
@@ -852,6 +862,18 @@ CREATE FUNCTION privpred.adopt_ledger() RETURNS void
 	AS 'MODULE_PATHNAME', 'privpred_adopt_ledger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.adopt_ledger()
 	IS 'accepts a restored or cloned ledger as this database''s own (superusers)';
+
+CREATE FUNCTION privpred.set_ceiling(role regrole, answers bigint) RETURNS void
+	AS 'MODULE_PATHNAME', 'privpred_set_ceiling' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.set_ceiling(regrole, bigint)
+	IS 'superuser: bounds the private answers that one statement of a role may take, and one that its budget pays for; role NULL: everybody; answers NULL: no ceiling';
+
+CREATE VIEW privpred.ceilings WITH (security_barrier) AS
+SELECT CASE WHEN c.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN c.role END AS role,
+	c.answers, c.set_at, c.set_by
+FROM privpred.ceiling c
+WHERE c.role OPERATOR(pg_catalog.=) 0::pg_catalog.oid OR pg_catalog.pg_has_role(c.role, 'USAGE');
+COMMENT ON VIEW privpred.ceilings IS 'most private answers that one statement may take: yours, your groups'' and everybody''s; NULL role: everybody';
 
 CREATE FUNCTION privpred.forgive_lease(lease bigint) RETURNS void
 	AS 'MODULE_PATHNAME', 'privpred_forgive_lease' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -1124,6 +1146,7 @@ CREATE TABLE privpred.stream (
 	status			text NOT NULL DEFAULT 'open',	-- or why it was closed
 	opened_at		timestamptz NOT NULL,
 	closed_at		timestamptz,
+	uniform			boolean NOT NULL DEFAULT false,	-- the same is written for every answer
 	CHECK ((threshold IS NULL) OPERATOR(pg_catalog.=) (status OPERATOR(pg_catalog.<>) 'open'))
 ) WITH (fillfactor = 50);
 CREATE UNIQUE INDEX stream_open ON privpred.stream (account_id, model_id)
@@ -1134,10 +1157,10 @@ ALTER TABLE privpred.stream ENABLE ROW LEVEL SECURITY;
 COMMENT ON TABLE privpred.stream IS 'streams and their noisy thresholds; readable by the extension''s owner alone';
 
 CREATE FUNCTION privpred.open_stream(model text, unstable int, epsilon float8, delta float8,
-	answers bigint DEFAULT NULL)
+	answers bigint DEFAULT NULL, uniform boolean DEFAULT false)
 RETURNS bigint AS 'MODULE_PATHNAME', 'privpred_open_stream' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint) IS
-'analyst: buys a stream of a model''s answers, at once and for good: epsilon and delta are charged for each of that many unstable answers, stable ones are free; returns its number';
+COMMENT ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint, boolean) IS
+'analyst: buys a stream of a model''s answers, at once and for good: epsilon and delta are charged for each of that many unstable answers, stable ones are free; uniform: the ledger writes the same for every answer, at a round trip each; returns its number';
 
 CREATE FUNCTION privpred.close_stream(model text)
 RETURNS void AS 'MODULE_PATHNAME', 'privpred_close_stream' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -1153,7 +1176,7 @@ SELECT s.stream_id AS stream, a.role, r.relation, COALESCE(m.name, s.model) AS m
 	CASE WHEN s.status OPERATOR(pg_catalog.=) 'open' AND (m.version IS NULL
 			OR m.version OPERATOR(pg_catalog.<>) s.version) THEN 'model changed'
 		ELSE s.status END AS status,
-	p.rolname AS opened_by
+	p.rolname AS opened_by, s.uniform
 FROM privpred.stream s
 JOIN privpred.account a ON a.account_id OPERATOR(pg_catalog.=) s.account_id
 JOIN privpred.protected_relation r ON r.relation_id OPERATOR(pg_catalog.=) s.relation_id
@@ -1840,7 +1863,7 @@ GRANT EXECUTE ON FUNCTION
 	privpred.private_score(text, text, float8)
 	TO PUBLIC;
 -- ledger
-GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases TO PUBLIC;
+GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases, privpred.ceilings TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	privpred.ledger_incarnation(),
 	privpred.account_epsilon(bigint, float8, bigint),
@@ -1855,7 +1878,7 @@ GRANT EXECUTE ON FUNCTION
 	TO PUBLIC;
 -- streams: of the caller's own budgets
 GRANT SELECT ON privpred.streams TO PUBLIC;
-GRANT EXECUTE ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint),
+GRANT EXECUTE ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint, boolean),
 	privpred.close_stream(text) TO PUBLIC;
 -- report: shows what the caller finds in the views
 GRANT EXECUTE ON FUNCTION privpred.report() TO PUBLIC;

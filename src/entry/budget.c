@@ -25,6 +25,7 @@ PG_FUNCTION_INFO_V1(privpred_cost);
 PG_FUNCTION_INFO_V1(privpred_verify_ledger);
 PG_FUNCTION_INFO_V1(privpred_adopt_ledger);
 PG_FUNCTION_INFO_V1(privpred_forgive_lease);
+PG_FUNCTION_INFO_V1(privpred_set_ceiling);
 PG_FUNCTION_INFO_V1(privpred_ledger_incarnation);
 PG_FUNCTION_INFO_V1(privpred_append_only);
 
@@ -195,6 +196,28 @@ privpred_adopt_ledger(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only superusers can adopt a ledger")));
 	ledger_adopt();
+	PG_RETURN_VOID();
+}
+
+/* set_ceiling(role, answers); no role: all of them, no answers: no ceiling */
+Datum
+privpred_set_ceiling(PG_FUNCTION_ARGS)
+{
+	Oid			role = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
+	int64		answers = PG_ARGISNULL(1) ? PG_INT64_MAX : PG_GETARG_INT64(1);
+
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("only superusers can set ceilings")));
+	if (OidIsValid(role) && answers != PG_INT64_MAX)
+		(void) GetUserNameFromId(role, false);	/* does it exist? */
+	if (answers < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("answers must not be negative"),
+				 errhint("Give NULL to remove a ceiling.")));
+	ledger_set_ceiling(role, answers);
 	PG_RETURN_VOID();
 }
 

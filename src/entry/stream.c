@@ -27,7 +27,7 @@ check_positive_delta(double delta)
 				 errhint("Choose it so that unstable times delta is at most half of the budget's delta.")));
 }
 
-/* open_stream(model, unstable, epsilon, delta, answers) */
+/* open_stream(model, unstable, epsilon, delta, answers, uniform) */
 Datum
 privpred_open_stream(PG_FUNCTION_ARGS)
 {
@@ -56,6 +56,7 @@ privpred_open_stream(PG_FUNCTION_ARGS)
 					 errmsg("answers must be positive"),
 					 errhint("Leave it out for a stream without such a limit.")));
 	}
+	terms.uniform = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
 	PG_RETURN_INT64(request_open_stream(text_to_cstring(PG_GETARG_TEXT_PP(0)), &terms));
 }
 

@@ -178,7 +178,14 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 		reply->cap_charge = charge_units(drawn, cap->order);
 		answers = Min(answers, account_affords(cap, drawn));
 	}
+	reply->ceiling = ceiling_of(request->role, payer->role);
+	if (request->taken >= reply->ceiling)
+	{
+		reply->outcome = OUTCOME_CEILING;
+		return true;
+	}
 	answers = Max(1, Min(request->want, answers / LEASE_SHARE));
+	answers = Min(answers, reply->ceiling - request->taken);
 
 	payer_pay(payer, cap, drawn, answers, &entry);
 	entry.lease = request->lease != 0 ? request->lease : -1;
@@ -312,6 +319,7 @@ look_around(Batch *batch)
 		ledger_make_ours();
 	}
 	book_forget_rows();
+	ceilings_read();
 	returns_list_orphans();
 	if (seen_epoch == 0 || returns_have_orphans())
 		note_orphans(batch);

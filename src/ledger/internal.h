@@ -14,6 +14,7 @@
 #include "storage/lwlock.h"
 #include "utils/timestamp.h"
 
+#include "ledger/ceiling.h"
 #include "ledger/charge.h"
 #include "ledger/ledger.h"
 #include "ledger/stream.h"
@@ -84,6 +85,7 @@ typedef struct LedgerRequest
 	Charge		finite;			/* if the payer's order is finite */
 	Charge		infinite;		/* and if it is not; void: it cannot pay */
 	int32		want;
+	int64		taken;			/* by the statement before */
 	int64		lease;			/* 0: a new one */
 
 	/* settle, give back */
@@ -125,6 +127,7 @@ typedef enum LedgerOutcome
 	OUTCOME_STREAM_VERSION,		/* of the model is another */
 	OUTCOME_STREAM_EXISTS,
 	OUTCOME_STREAM_OF_OTHERS,
+	OUTCOME_CEILING,			/* too many answers for one statement */
 	OUTCOME_LOCKED,
 	OUTCOME_FOREIGN,			/* ledger cloned or restored */
 	OUTCOME_FAILED,				/* nothing recorded; see sqlstate */
@@ -138,6 +141,7 @@ typedef struct LedgerReply
 	LedgerOutcome outcome;
 	int			sqlstate;
 	int32		granted;
+	int64		ceiling;		/* of a statement's answers */
 	bool		order_is_infinite;
 	int64		lease;
 	Oid			generation;

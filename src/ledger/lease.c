@@ -285,6 +285,9 @@ ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *re
 		case OUTCOME_STREAM_OF_OTHERS:
 			elog(ERROR, "a lease was refused because of a stream");
 			break;
+		case OUTCOME_CEILING:
+			ceiling_report(reply->ceiling, true);
+			break;
 		case OUTCOME_LOCKED:
 			ereport(ERROR,
 					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
@@ -353,6 +356,7 @@ request_block(LedgerLease *lease, int64 allowed)
 	LedgerRequest request = {.kind = REQUEST_LEASE};
 
 	request.want = Max(1, Min(Min(lease->in_a_row, allowed), LEASE_MAX_ANSWERS));
+	request.taken = statement_taken(lease->used);
 	request.lease = lease->block.lease;
 	call_for_lease(lease, &request);
 	lease->unused = lease->block.granted;
@@ -377,19 +381,26 @@ report_too_many(int64 limit, const char *detail)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("statement takes more than " INT64_FORMAT " private answers", limit),
 			 errdetail("%s", detail),
-			 errhint("Add a WHERE or LIMIT clause, or raise privpred.max_answers_per_statement (a superuser may have set privpred.max_answers_ceiling).")));
+			 errhint("Add a WHERE or LIMIT clause, or raise privpred.max_answers_per_statement.")));
+}
+
+/* A cursor is one statement, however it is fetched. */
+int64
+statement_taken(int64 used)
+{
+	begin_statement();
+	return Max(statement_answers, used);
 }
 
 int64
 statement_allowance(int64 used)
 {
 	int64		limit = ledger_settings().max_answers_per_statement;
+	int64		taken = statement_taken(used);
 
-	begin_statement();
-	/* A cursor is one statement, however it is fetched. */
-	if (unlikely(Max(statement_answers, used) >= limit))
+	if (unlikely(taken >= limit))
 		report_too_many(limit, "Each answer is charged to a privacy budget. The answers given so far stay charged.");
-	return limit - Max(statement_answers, used);
+	return limit - taken;
 }
 
 void
@@ -402,10 +413,12 @@ void
 ledger_check_allowance(int64 answers)
 {
 	int64		limit = ledger_settings().max_answers_per_statement;
+	int64		ceiling = ceiling_look_up(asking_role());
 
-	begin_statement();
-	if (answers > limit - statement_answers)
+	if (answers > limit - statement_taken(0))
 		report_too_many(limit, "Each answer is charged to a privacy budget. Nothing was charged.");
+	if (answers > ceiling - statement_taken(0))
+		ceiling_report(ceiling, false);
 }
 
 /* ---------- charged once ---------- */
@@ -495,6 +508,9 @@ ledger_spend(LedgerLease *lease)
 		request_block(lease, allowed);
 	}
 
+	/* Other call sites may have used up what there was when the block was granted. */
+	if (unlikely(statement_taken(lease->used) >= lease->block.ceiling))
+		ceiling_report(lease->block.ceiling, true);
 	lease->unused--;
 	lease->used++;
 	lease->in_a_row++;

@@ -22,7 +22,6 @@
 #define COARSE_CLOCK_LAG_US		INT64CONST(100000)
 
 static int	max_answers_per_statement = DEFAULT_MAX_ANSWERS;
-static int	max_answers_ceiling = -1;
 static int	ledger_timeout = DEFAULT_TIMEOUT_MS;
 static int	ledger_idle_timeout = DEFAULT_IDLE_MS;
 static int	ledger_head_log_interval = DEFAULT_HEAD_LOG_S;
@@ -33,10 +32,9 @@ LedgerSettings
 ledger_settings(void)
 {
 	LedgerSettings settings;
-	int64		own = max_answers_per_statement < 0 ? PG_INT64_MAX : max_answers_per_statement;
-	int64		ceiling = max_answers_ceiling < 0 ? PG_INT64_MAX : max_answers_ceiling;
 
-	settings.max_answers_per_statement = Min(own, ceiling);
+	settings.max_answers_per_statement =
+		max_answers_per_statement < 0 ? PG_INT64_MAX : max_answers_per_statement;
 	settings.timeout_ms = ledger_timeout;
 	return settings;
 }
@@ -110,6 +108,10 @@ ledger_epoch(void)
 	return pg_atomic_read_u64(&ledger_shared()->epoch);
 }
 
+/*
+ * Nothing here protects anybody from whoever runs the session: settings can be
+ * put aside before the library is loaded.  What must hold is in privpred.ceiling.
+ */
 void
 ledger_init(void)
 {
@@ -119,12 +121,6 @@ ledger_init(void)
 							&max_answers_per_statement,
 							DEFAULT_MAX_ANSWERS, -1, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("privpred.max_answers_ceiling",
-							"Upper bound on privpred.max_answers_per_statement.",
-							"To be set by superusers, for example with ALTER ROLE ... SET; -1 is none.",
-							&max_answers_ceiling,
-							-1, -1, INT_MAX,
-							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("privpred.ledger_timeout",
 							"Time to wait for the ledger before giving up.",
 							NULL,

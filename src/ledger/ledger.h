@@ -29,6 +29,7 @@
  * chain.c		the hash chain
  * head_log.c	its head in the server log
  * verify.c		recomputing it
+ * ceiling.c	how many answers a statement may take, by superusers
  * memo.c		answers that are kept for good
  * audit.c		receipts for draws on made-up rows
  * accountant.c	pure arithmetic that rounds against the spender
@@ -96,6 +97,7 @@ typedef struct StreamTerms
 	EpsilonUnits epsilon;		/* of each run of the threshold */
 	double		delta;			/* likewise */
 	int64		answers;		/* 0: no limit */
+	bool		uniform;		/* what is written for an answer does not tell it */
 } StreamTerms;
 
 /* Buys one for the role that asks, at a price for all of it; returns its number. */
@@ -112,6 +114,13 @@ extern LedgerStream *ledger_stream_use(MemoryContext context, const LedgerPrice 
  * 53400 it is used up, and what ledger_spend() raises.
  */
 extern const LedgerReceipt *ledger_stream_answer(LedgerStream *stream);
+
+/*
+ * After the draw, before the answer leaves: a uniform stream writes as much for
+ * it as it would for the most unstable one, of "tests" tests.
+ */
+extern void ledger_stream_even_out(LedgerStream *stream, int tests);
+extern bool ledger_stream_is_uniform(const LedgerStream *stream);
 
 /* What the stream in use was bought for, its quota apart; 55000 if it was not one stream throughout. */
 extern void ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms);
@@ -189,6 +198,9 @@ extern void ledger_adopt(void);
 
 /* Returns an orphaned lease to its account, knowingly; see docs/ledger.md. */
 extern void ledger_forgive(int64 lease);
+
+/* Bounds the answers of one statement for a role, or for all (InvalidOid); PG_INT64_MAX: no more. */
+extern void ledger_set_ceiling(Oid role, int64 answers);
 
 /* The relation that an open lease draws on; false if there is no such lease. */
 extern bool ledger_lease_relation(int64 lease, Oid *relation);

@@ -30,6 +30,8 @@ struct LedgerStream
 	bool		several;		/* not one stream has given all that was used */
 	int32		unused;
 	int64		used;
+	int64		ceiling;		/* as the block's grant said */
+	int			recorded;		/* tests of the present answer that were written */
 	uint64		epoch;			/* as it was before the block was asked for */
 	TimestampTz expires;
 	MemoryContextCallback at_reset;
@@ -203,10 +205,12 @@ take_block(LedgerStream *stream, int64 allowed)
 
 	stream->epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
 	request.want = Max(1, Min(Min(stream->used, allowed), LEASE_MAX_ANSWERS));
+	request.taken = statement_taken(stream->used);
 	request.stream.id = stream->held.id;
 	reply = ledger_call_counted(&stream->price, &request);
 	report_refusal(&stream->price, stream->user, &reply);
 
+	stream->ceiling = reply.ceiling;
 	stream->several |= stream->used > 0 && stream->first != reply.stream.id;
 	if (stream->used == 0)
 		stream->first = reply.stream.id;
@@ -254,10 +258,13 @@ const LedgerReceipt *
 ledger_stream_answer(LedgerStream *stream)
 {
 	hold(stream, asking_role(), statement_allowance(stream->used));
+	if (unlikely(statement_taken(stream->used) >= stream->ceiling))
+		ceiling_report(stream->ceiling, true);
 	stream->unused--;
 	stream->used++;
 	statement_count_answer();
 	stream->receipt.tested = false;
+	stream->recorded = 0;
 	return &stream->receipt;
 }
 
@@ -304,17 +311,19 @@ ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms)
 	catalog_end(&session);
 }
 
-/* Has the failure on the board recorded, whosever it is. */
+/* Has the failure on the board recorded, whosever it is; and a test of ours, if it was one. */
 static void
-have_failure_recorded(LedgerStream *stream)
+have_test_recorded(LedgerStream *stream, bool tested)
 {
 	LedgerRequest request = request_about(REQUEST_STREAM_FAILED, &stream->price, stream->user);
 	LedgerReply reply;
 
 	CHECK_FOR_INTERRUPTS();
 	request.stream.id = stream->held.id;
+	request.stream.tested = tested;
 	reply = ledger_call_counted(&stream->price, &request);
 	report_refusal(&stream->price, stream->user, &reply);
+	stream->recorded += tested ? 1 : 0;
 }
 
 /*
@@ -348,10 +357,10 @@ ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
 				return true;
 			case BOARD_NOT_PASSED:
 				stream->receipt.tested = true;
-				have_failure_recorded(stream);
+				have_test_recorded(stream, true);
 				return false;
 			case BOARD_WAITS:
-				have_failure_recorded(stream);
+				have_test_recorded(stream, false);
 				break;
 			case BOARD_CLOSED:
 				/* In the middle of an answer: it stays unstable. */
@@ -361,6 +370,19 @@ ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
 				break;
 		}
 	}
+}
+
+bool
+ledger_stream_is_uniform(const LedgerStream *stream)
+{
+	return stream->held.uniform;
+}
+
+void
+ledger_stream_even_out(LedgerStream *stream, int tests)
+{
+	while (stream->held.uniform && stream->recorded < tests)
+		have_test_recorded(stream, true);
 }
 
 int64

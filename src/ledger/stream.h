@@ -55,6 +55,7 @@ typedef struct StreamRequest
 	Oid			generation;		/* of the tables that it is in */
 	bool		leaves;			/* the session does not use it any more */
 	bool		had_board;		/* and was counted among its board's users */
+	bool		tested;			/* this stands for a test of an answer */
 	StreamTerms terms;			/* of a new one */
 } StreamRequest;
 
@@ -65,6 +66,7 @@ typedef struct StreamReply
 	int32		run;			/* failures so far */
 	int32		unstable;
 	bool		over;			/* closed */
+	bool		uniform;
 	int64		threshold;
 	EpsilonUnits epsilon;
 } StreamReply;

@@ -30,6 +30,7 @@ typedef struct Stream
 	int64		incarnation;	/* of the server that they use it in */
 	const char *closed;			/* why; NULL: open */
 	bool		was_closed;
+	bool		uniform;
 } Stream;
 
 static SPIPlanPtr candidates_plan = NULL;
@@ -98,7 +99,7 @@ lock_stream(int64 id, Stream *stream)
 			 "SELECT s.stream_id, s.account_id, a.role, a.renyi_order, s.version, "
 			 "m.version IS NOT DISTINCT FROM s.version, s.opened_by, s.unstable_limit, "
 			 "s.unstable_used, s.epsilon_units, s.width, s.threshold, s.answers_limit, "
-			 "s.answers_used, s.holders, s.incarnation, s.status "
+			 "s.answers_used, s.holders, s.incarnation, s.status, s.uniform "
 			 "FROM privpred.stream s JOIN privpred.account a ON a.account_id = s.account_id "
 			 "LEFT JOIN privpred.model m ON m.model_id = s.model_id "
 			 "WHERE s.stream_id = $1 FOR NO KEY UPDATE OF s SKIP LOCKED",
@@ -130,6 +131,7 @@ lock_stream(int64 id, Stream *stream)
 	if (strcmp(stream->closed, "open") == 0)
 		stream->closed = NULL;
 	stream->was_closed = stream->closed != NULL;
+	stream->uniform = DatumGetBool(value_of(18, &isnull));
 	return ACCOUNT_FOUND;
 }
 
@@ -169,6 +171,7 @@ fill_reply(const Batch *batch, const Stream *stream, LedgerReply *reply)
 	reply->stream.run = stream->run.failed;
 	reply->stream.unstable = stream->run.unstable;
 	reply->stream.over = stream->closed != NULL;
+	reply->stream.uniform = stream->uniform;
 	reply->stream.threshold = stream->run.threshold;
 	reply->stream.epsilon = stream->run.epsilon;
 }
@@ -201,9 +204,24 @@ count_failure(Batch *batch, const LedgerRequest *request, Stream *stream, const 
 {
 	bool		more = stream_run_next(&stream->run);
 
-	note(batch, request, stream, "unstable", why);
+	/* A uniform stream says "tested" of every answer instead, below. */
+	if (!stream->uniform || why != NULL)
+		note(batch, request, stream, "unstable", why);
 	if (!more)
 		close_it(batch, request, stream, STREAM_USED_UP);
+}
+
+/* The same of all answers of a uniform stream, to the last byte. */
+static void
+note_test(Batch *batch, const LedgerRequest *request, const Stream *stream)
+{
+	LedgerEntry entry = {0};
+
+	entry.account_id = stream->account_id;
+	entry.order = stream->account_order;
+	entry.detail = psprintf("stream " INT64_FORMAT ", %07d of %07d unstable answers", stream->id,
+							stream->run.failed, stream->run.unstable);
+	book_append(batch, "tested", request, &entry);
 }
 
 /* Brings a stream up to date with what has happened to it. */
@@ -327,9 +345,15 @@ grant_answers(Batch *batch, const LedgerRequest *request, Stream *stream, Ledger
 		return ACCOUNT_LOCKED;
 	if (reply->outcome != OUTCOME_GRANTED)
 		return ACCOUNT_FOUND;
-	reply->granted = request->want;
+	reply->ceiling = ceiling_of(request->role, stream->account_role);
+	if (request->taken >= reply->ceiling)
+	{
+		reply->outcome = OUTCOME_CEILING;
+		return ACCOUNT_FOUND;
+	}
+	reply->granted = Min(request->want, reply->ceiling - request->taken);
 	if (stream->answers > 0)
-		reply->granted = Max(1, Min(request->want,
+		reply->granted = Max(1, Min(reply->granted,
 									(stream->answers - stream->answers_used) / LEASE_SHARE));
 	stream->answers_used += reply->granted;
 	if (request->stream.id == 0)
@@ -379,6 +403,8 @@ serve_stream(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	if (request->kind == REQUEST_STREAM_CLOSE && !may_close(request, &stream, reply))
 		return true;
 	catch_up(batch, request, &stream);
+	if (request->stream.tested && stream.uniform)
+		note_test(batch, request, &stream);
 	if (request->kind == REQUEST_STREAM_TAKE)
 		account = grant_answers(batch, request, &stream, reply);
 	if (request->kind == REQUEST_STREAM_LEAVE)
@@ -436,9 +462,9 @@ insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, Ledg
 {
 	const StreamTerms *terms = &request->stream.terms;
 	Oid			argtypes[] = {INT8OID, INT8OID, INT8OID, INT4OID, OIDOID, INT4OID, INT8OID,
-	FLOAT8OID, INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID};
-	char		nulls[] = "            ";
-	Datum		args[12];
+	FLOAT8OID, INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, BOOLOID};
+	char		nulls[] = "             ";
+	Datum		args[lengthof(argtypes)];
 	StreamRun	run;
 
 	stream_run_first(&run, terms);
@@ -455,13 +481,14 @@ insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, Ledg
 	args[10] = Int64GetDatum(terms->answers);
 	nulls[10] = terms->answers > 0 ? ' ' : 'n';
 	args[11] = TimestampTzGetDatum(batch->now);
+	args[12] = BoolGetDatum(terms->uniform);
 	book_run(&insert_plan,
 			 "INSERT INTO privpred.stream (account_id, relation_id, model_id, model, version, "
 			 "opened_by, unstable_limit, epsilon_units, delta, width, threshold, answers_limit, "
-			 "opened_at) "
-			 "SELECT $1, $2, $3, m.name, $4, $5, $6, $7, $8, $9, $10, $11, $12 "
+			 "opened_at, uniform) "
+			 "SELECT $1, $2, $3, m.name, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 "
 			 "FROM privpred.model m WHERE m.model_id = $3 RETURNING stream_id",
-			 12, argtypes, args, nulls);
+			 lengthof(argtypes), argtypes, args, nulls);
 	reply->stream.id = int8_of(1, 0);
 	return psprintf("stream " INT64_FORMAT ", %d unstable answers, width " INT64_FORMAT,
 					reply->stream.id, terms->unstable, run.width);

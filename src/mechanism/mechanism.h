@@ -162,6 +162,7 @@ typedef struct Mechanism
 {
 	const char *name;
 	ChargeKind	charge_kind;
+	int			tests;			/* of a stream's threshold, at most, by one answer */
 	bool		asks_teachers;
 	bool		owner_only;		/* no account can pay for its answers */
 	bool		labels_only;	/* protects labels and nothing else */

@@ -103,6 +103,7 @@ soft_score(const LedgerReceipt *receipt, const MechanismModel *model, const doub
 const Mechanism soft_mechanism = {
 	.name = "soft",
 	.charge_kind = CHARGE_PER_STREAM,
+	.tests = 2,
 	.asks_teachers = true,
 	.option_keys = "precision",
 	.validate = soft_validate,

@@ -97,6 +97,7 @@ sparse_distribution(bool order_is_infinite, const MechanismModel *model,
 const Mechanism sparse_mechanism = {
 	.name = "sparse",
 	.charge_kind = CHARGE_PER_STREAM,
+	.tests = 1,
 	.asks_teachers = true,
 	.option_keys = "on_unstable",
 	.validate = sparse_validate,

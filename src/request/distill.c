@@ -236,6 +236,8 @@ label_rows(Distillation *distillation)
 												   distillation->x +
 												   distillation->asked * distillation->width);
 		owner_code_leave(&session, owner);
+		if (distillation->stream != NULL)
+			ledger_stream_even_out(distillation->stream, teacher->record->mechanism->tests);
 		distillation->label[distillation->asked++] = label;
 		distillation->labelled += label >= 0 ? 1 : 0;
 		stats_count(distillation->stats, STAT_UNSTABLE, label >= 0 ? 0 : 1);

@@ -366,6 +366,7 @@ ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wis
 {
 	const CachedModel *model = predict->model;
 	const LedgerReceipt *receipt;
+	const LedgerReceipt *vote = NULL;
 	LedgerMemo	memo;
 	Answer		answer;
 	Oid			owner;
@@ -382,12 +383,16 @@ ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wis
 	owner = owner_code_check(model);
 	receipt = pay(predict);
 	stats_count(predict->stats, STAT_ANSWERS, 1);
+	if (predict->fallback != NULL && ledger_stream_is_uniform(predict->stream))
+		vote = ledger_spend(predict->fallback);
 	answer = draw_as(owner, receipt, model->record->mechanism, model, predict->x, wish);
+	if (predict->stream != NULL)
+		ledger_stream_even_out(predict->stream, model->record->mechanism->tests);
 	if (answer.isnull)
 		stats_count(predict->stats, STAT_UNSTABLE, 1);
 	if (answer.isnull && predict->fallback != NULL)
-		answer = draw_as(owner, ledger_spend(predict->fallback), &vote_mechanism, model,
-						 predict->x, wish);
+		answer = draw_as(owner, vote != NULL ? vote : ledger_spend(predict->fallback),
+						 &vote_mechanism, model, predict->x, wish);
 	keep(predict, wish, &answer, &memo);
 	return answer;
 }

@@ -73,18 +73,9 @@ charges($node, 'alice', 4, q{SET privpred.max_answers_per_statement = 4;
 charges($node, 'alice', 5, q{SET privpred.max_answers_per_statement = 5;
 	BEGIN; DECLARE c CURSOR FOR SELECT probe('m') FROM generate_series(1, 100);
 	FETCH 4 FROM c; FETCH 4 FROM c; ROLLBACK}, 'a cursor is one statement', state => '54000');
-$node->safe_psql('postgres', q{ALTER ROLE bob SET privpred.max_answers_ceiling = 3});
-charges($node, 'bob', 3, q{SET privpred.max_answers_per_statement = -1;
-	SELECT probe('m') FROM generate_series(1, 50)}, 'ceiling', state => '54000');
-charges($node, 'bob', 3, q{SET privpred.max_answers_ceiling = -1;
-	SELECT probe('m') FROM generate_series(1, 50)}, 'ceiling, set before the library is loaded',
-	state => '54000');
-charges($node, 'bob', 1, q{SELECT probe('m'); SET privpred.max_answers_ceiling = -1},
-	'ceiling is not the role\'s to change', state => '42501');
-
 # ---------- no session starves the others ----------
 
-$node->safe_psql('postgres', q{ALTER ROLE bob RESET ALL; SELECT privpred.grant_budget('bob', 'visits', 8)});
+$node->safe_psql('postgres', q{SELECT privpred.grant_budget('bob', 'visits', 8)});
 charges($node, 'bob', 40, q{BEGIN; DECLARE c CURSOR FOR SELECT probe('v') FROM generate_series(1, 100);
 	MOVE 40 FROM c; CLOSE c; COMMIT}, 'half of a budget of 80', relation => 'visits');
 is($node->safe_psql('postgres', q{SELECT max(answers) FROM privpred.ledger
