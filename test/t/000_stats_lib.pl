@@ -7,7 +7,9 @@ use Test::More;
 
 use Privpred::Stats qw(
   log_gamma binomial_upper_tail binomial_lower_tail
-  clopper_pearson_lower clopper_pearson_upper audit_epsilon audit_range);
+  clopper_pearson_lower clopper_pearson_upper audit_epsilon audit_range
+  least_count most_count expected_counts miss least_telling enough_draws sized_counts $RISK);
+use Privpred::Conformance qw(read_rows size_row);
 
 sub near
 {
@@ -50,6 +52,52 @@ for my $p (0.02, 0.3, 0.5, 0.9)
 		$high_misses += $mass if clopper_pearson_upper($k, $n, $alpha) < $p;
 	}
 	ok($low_misses <= $alpha && $high_misses <= $alpha, "bounds cover p = $p");
+}
+
+# ---------- tests that are sized ----------
+
+for my $case ([ 1000, 0.5, 1e-3 ], [ 50, 0.02, 1e-7 ], [ 20000, 0.93, 1e-8 ])
+{
+	my ($n, $p, $alpha) = @$case;
+	my ($least, $most) = (least_count(@$case), most_count(@$case));
+	ok(binomial_lower_tail($least - 1, $n, $p) <= $alpha && binomial_lower_tail($least, $n, $p) > $alpha, "$n of $p: at least $least");
+	ok(binomial_upper_tail($most + 1, $n, $p) <= $alpha && binomial_upper_tail($most, $n, $p) > $alpha, "$n of $p: at most $most");
+}
+is(least_count(10, 0, 1e-7), 0, 'nothing is the least of what never happens');
+is(most_count(10, 0, 1e-7), 0, 'and the most');
+is(least_count(10, 1, 1e-7), 10, 'all is the least of what always does');
+
+# By summing up what is accepted.
+{
+	my ($n, $p, $wrong) = (400, 0.3, 0.5);
+	my ($least, $most) = expected_counts($n, $p, 'both');
+	my ($alarm, $missed) = (0, 0);
+	for my $k (0 .. $n)
+	{
+		my @mass = map { exp(log_gamma($n + 1) - log_gamma($k + 1) - log_gamma($n - $k + 1) + $k * log($_) + ($n - $k) * log(1 - $_)) } $p, $wrong;
+		if ($k >= $least && $k <= $most) { $missed += $mass[1] }
+		else                             { $alarm += $mass[0] }
+	}
+	ok($alarm <= $RISK && $alarm > $RISK / 20, "false alarms are as rare as said ($alarm)");
+	ok(abs(miss($n, $wrong, $least, $most) / $missed - 1) < 1e-6, "and misses ($missed)");
+	is(join(' ', expected_counts($n, $p, 'most')), '0 ' . most_count($n, $p, $RISK / 2), 'one side');
+}
+is(join(' ', sized_counts('fair', 40000, 0.5, 'both', 0.47, 0.53)), join(' ', expected_counts(40000, 0.5, 'both')), 'enough draws');
+ok(!eval { sized_counts('fair', 6000, 0.5, 'both', 0.47); 1 }, 'too few are refused');
+like($@, qr/^fair, 0.5 from 0.47: 6000 draws are too few, 3\d{4} suffice/, 'with how many it takes');
+ok(!eval { sized_counts('fair', 6000, 0.5, 'most', 0.47); 1 }, 'what cannot be told is refused');
+like($@, qr/no number of draws tells/, 'and says so');
+ok(!eval { sized_counts('fair', 6000, 0.5, 'both'); 1 }, 'so is a test without a mistake');
+is(scalar(() = least_telling(100, 0.5, 0.4)), 0, 'counts that may cross tell nothing');
+is(join(' ', least_telling(9000, 0.2, 0.5)), join(' ', reverse least_telling(9000, 0.5, 0.2)), 'either way round');
+
+# The row that missed once in a thousand runs: 6,000 draws of gaps 1 and 3.
+{
+	my ($row) = grep { $_->{name} eq 'odd, gap 1 to 3' } read_rows("$FindBin::RealBin/../audit/conformance.txt");
+	ok(eval { size_row($row, $row->{short}); 1 }, 'as many draws as the table says tell') or diag $@;
+	ok(!eval { size_row($row, 6000); 1 }, '6,000 do not');
+	ok(!eval { size_row($row, $row->{short}, 'some_mutant'); 1 }, 'a row must say what its mutants answer');
+	ok(!eval { size_row({ %$row, mistakes => [] }, $row->{short}); 1 }, 'and name a mistake');
 }
 
 # Audits of a tie against one flipped vote, at the counts one expects: the

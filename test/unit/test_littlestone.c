@@ -321,9 +321,9 @@ test_histogram(void)
 		EpsilonUnits epsilon = EPSILON_UNITS_PER_ONE;
 		int64		kept = 0;
 
-		for (int i = 0; i < 40000; i++)
+		for (int i = 0; i < 50000; i++)
 			kept += histogram_keeps(epsilon, 5, count);
-		ok(plausible(kept, 40000, histogram_probability(epsilon, 5, count)),
+		ok(plausible(kept, 50000, histogram_probability(epsilon, 5, count)),
 		   "a count of " INT64_FORMAT " is kept as often as it should", count);
 	}
 }

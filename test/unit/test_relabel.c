@@ -298,7 +298,7 @@ test_draw(void)
 	SmallTable	table;
 	StableSampler *sampler;
 	Vote		vote = {.kappa = units_of(0.7)};
-	int64		draws = 40000;
+	int64		draws = 50000;
 
 	fill_table(&on_line, SMALL_UNITS, kind, &table);
 	vote.chunks = chunks_by_place(&table.units, SMALL_UNITS, kind, 3);
@@ -340,7 +340,7 @@ test_sample(void)
 			pairs_in += (sampler->chosen[0] >> j & 3) == 3;
 	}
 	ok(plausible(each, rounds * MANY, q), "a unit is sampled with probability %g", q);
-	ok(!plausible(each, rounds * MANY, 2 * q), "twice that would be noticed");
+	ok(told_apart(rounds * MANY, q, 2 * q) && !plausible(each, rounds * MANY, 2 * q), "twice that would be noticed");
 	ok(plausible(pairs_in, rounds * MANY / 2, q * q), "two are sampled independently");
 	arena_reset();
 }

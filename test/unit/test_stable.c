@@ -418,7 +418,7 @@ test_draw(HypothesisClass class, int width, double e)
 	StableSampler *sampler;
 	double		x[3][2] = {{0.3, 0.6}, {0.5, 0.1}, {0.9, 0.8}};
 	int64		says[3] = {0};
-	int64		draws = 40000;
+	int64		draws = 50000;
 
 	random_rows(&rows, 10, width, 7, 1);
 	sampler = stable_sampler_create(prepared_space(class, &rows.units), &rows.units,
@@ -450,7 +450,7 @@ test_levels(double e)
 	StableSampler *sampler;
 	double		x[2] = {0.35, 0};
 	int64		says = 0;
-	int64		draws = 20000;
+	int64		draws = 50000;
 	uint64		all = (UINT64CONST(1) << MANY) - 1;
 	double		exact;
 

@@ -587,7 +587,7 @@ test_draws(bool order_is_infinite, double epsilon, double score)
 	double		p_above;
 	double		p_below;
 
-	for (int i = 0; i < 40000; i++)
+	for (int i = 0; i < 50000; i++)
 	{
 		int64		steps = erm_draw(order_is_infinite, units_of(epsilon), score, grid, shift);
 
@@ -595,7 +595,7 @@ test_draws(bool order_is_infinite, double epsilon, double score)
 		below += steps < 0;
 	}
 	erm_draw_signs(order_is_infinite, units_of(epsilon), score, grid, shift, &p_above, &p_below);
-	ok(plausible(above, 40000, p_above) && plausible(below, 40000, p_below),
+	ok(plausible(above, 50000, p_above) && plausible(below, 50000, p_below),
 	   "%s, epsilon %g, score %g: " INT64_FORMAT " above and " INT64_FORMAT " below 0 for %g and %g",
 	   order_is_infinite ? "Laplace" : "Gaussian", epsilon, score, above, below, p_above, p_below);
 }

@@ -141,7 +141,7 @@ test_draws(void)
 	{
 		double		probability[lengthof(votes)];
 		int64		counts[lengthof(votes)] = {0};
-		const int	trials = 20000;
+		const int	trials = 50000;
 
 		vote_distribution_gaussian(units_of(epsilons[i]), lengthof(votes), votes, probability);
 		for (int j = 0; j < trials; j++)

@@ -208,6 +208,9 @@ fails_out_of_range(void (*call) (void))
 
 /* ---------- statistics ---------- */
 
+#define FALSE_ALARM 1e-9
+#define MISS 1e-7
+
 /* p ln(p/q), with its limit at p = 0 */
 static double
 divergence_term(double p, double q)
@@ -215,17 +218,65 @@ divergence_term(double p, double q)
 	return p == 0 ? 0 : p * log(p / q);
 }
 
+/* of the share observed, from the probability */
+static double
+divergence(double observed, double probability)
+{
+	if (probability <= 0 || probability >= 1)
+		return observed == probability ? 0 : INFINITY;
+	return divergence_term(observed, probability) +
+		divergence_term(1 - observed, 1 - probability);
+}
+
+/* The share nearest to what is wrong that is plausible, by bisection. */
+static double
+last_plausible(int64 trials, double probability, double wrong)
+{
+	double		in = probability;
+	double		out = wrong;
+
+	for (int i = 0; i < 60; i++)
+	{
+		double		middle = (in + out) / 2;
+
+		if (trials * divergence(middle, probability) <= log(2 / FALSE_ALARM))
+			in = middle;
+		else
+			out = middle;
+	}
+	return out;
+}
+
+bool
+told_apart(int64 trials, double probability, double wrong)
+{
+	if (trials * divergence(wrong, probability) <= log(2 / FALSE_ALARM))
+		return false;
+	return trials * divergence(last_plausible(trials, probability, wrong), wrong) > log(1 / MISS);
+}
+
+static bool
+is_sized(int64 trials, double probability)
+{
+	return (probability + NOTICED > 1 || told_apart(trials, probability, probability + NOTICED)) &&
+		(probability - NOTICED < 0 || told_apart(trials, probability, probability - NOTICED));
+}
+
 bool
 plausible(int64 successes, int64 trials, double probability)
 {
-	double		observed = (double) successes / trials;
-	double		divergence;
+	int64		enough = trials;
 
-	if (probability <= 0 || probability >= 1)
-		return observed == probability;
-	divergence = divergence_term(observed, probability) +
-		divergence_term(1 - observed, 1 - probability);
-	return trials * divergence <= log(2 / 1e-9);
+	while (!is_sized(enough, probability))
+		enough += enough / 8 + 1;
+	if (enough > trials)
+	{
+		printf("Bail out! " INT64_FORMAT " trials of probability %g are too few, " INT64_FORMAT " suffice\n",
+			   trials, probability, enough);
+		fflush(stdout);
+		exit(1);
+	}
+	return trials * divergence((double) successes / trials, probability) <= log(2 / FALSE_ALARM);
 }
 
 /* ---------- the enumerator ---------- */

@@ -45,8 +45,17 @@ extern bool fails_out_of_range(void (*call) (void));
  * a right sampler with probability below 10^-9 (Chernoff's bound holds for
  * every number of trials), so that all tests together raise a false alarm
  * less than once in a million runs.
+ *
+ * True for a sampler that is off by NOTICED or more with probability below
+ * 10^-7: the test bails out, and says how many trials were enough, if there are
+ * too few.
  */
+#define NOTICED 0.03
+
 extern bool plausible(int64 successes, int64 trials, double probability);
+
+/* Is what is wrong plausible with probability below 10^-7? */
+extern bool told_apart(int64 trials, double probability, double wrong);
 
 /*
  * ---------- the enumerator ----------

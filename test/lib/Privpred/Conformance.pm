@@ -8,7 +8,7 @@ use Carp qw(croak);
 use Exporter qw(import);
 use List::Util qw(max sum0);
 use Privpred::Stats qw(audit_epsilon audit_range clopper_pearson_lower clopper_pearson_upper
-  enough_draws least_count most_count $RISK);
+  enough_draws least_count least_telling most_count $RISK);
 
 our @EXPORT_OK = qw(read_rows read_mutants prepare size_row run_row);
 
@@ -610,10 +610,7 @@ sub _told_apart
 {
 	my ($row, $n, $mistake) = @_;
 	my ($answer, $p, $q) = @{$mistake}{qw(answer p q)};
-	my ($k, $l) = $p > $q
-	  ? (least_count($n, $p, $RISK / 2), most_count($n, $q, $RISK / 2))
-	  : (most_count($n, $p, $RISK / 2), least_count($n, $q, $RISK / 2));
-	return 0 if ($p > $q) != ($k > $l);
+	my ($k, $l) = least_telling($n, $p, $q) or return 0;
 	my ($bound, $claim) = _verdict($row, $n, { $answer => $k, other => $n - $k }, { $answer => $l, other => $n - $l }, only => $answer);
 	return $bound > $claim;
 }

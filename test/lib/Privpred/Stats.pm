@@ -16,7 +16,7 @@ our @EXPORT_OK = qw(
   log_gamma incomplete_beta
   binomial_upper_tail binomial_lower_tail
   clopper_pearson_lower clopper_pearson_upper
-  least_count most_count expected_counts miss enough_draws sized_counts
+  least_count most_count expected_counts miss least_telling enough_draws sized_counts
   audit_epsilon audit_range $RISK
 );
 
@@ -204,6 +204,17 @@ sub enough_draws
 		else                   { $few  = $middle }
 	}
 	croak "$what: $n draws are too few, $many suffice";
+}
+
+# Of two probabilities: the counts that tell them apart least, but for $RISK; none
+# if that may be not at all.  What is monotone in both counts is at least as sure
+# of all others.
+sub least_telling
+{
+	my ($n, $p, $q) = @_;
+	return reverse least_telling($n, $q, $p) if $p < $q;
+	my ($k, $l) = (least_count($n, $p, $RISK / 2), most_count($n, $q, $RISK / 2));
+	return $k > $l ? ($k, $l) : ();
 }
 
 # sized_counts(what, n, p, sides, wrong...): which counts pass; dies unless each
