@@ -1983,8 +1983,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		-- Time is cut into 200 pieces, and at each grant; each has the sum at its last entry.
 		SELECT e.relation, e.account_id, p.piece, e.grants, pg_catalog.max(e.at) AS at,
 			pg_catalog.sum(e.epsilon) AS epsilon,
-			(pg_catalog.array_agg(e.terms ORDER BY e.at DESC) FILTER (WHERE e.terms IS NOT NULL))[1]
-				AS terms
+			pg_catalog.min(e.role::pg_catalog.oid) AS role, pg_catalog.max(e.role_name)
+				AS role_name, pg_catalog.max(e.terms) AS terms
 		FROM entry e JOIN span s ON s.relation OPERATOR(pg_catalog.=) e.relation
 		CROSS JOIN LATERAL (SELECT pg_catalog.floor(200 OPERATOR(pg_catalog.*) pg_catalog.date_part(
 			'epoch', e.at OPERATOR(pg_catalog.-) s.first)
@@ -1992,7 +1992,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 				OPERATOR(pg_catalog.-) s.first)) AS piece) p
 		GROUP BY e.relation, e.account_id, p.piece, e.grants
 	), state AS MATERIALIZED (
-		SELECT s.relation, s.account_id, s.at, s.epsilon, s.terms IS NOT NULL AS granted,
+		SELECT s.relation, s.account_id, s.role, s.role_name, s.at, s.epsilon,
+			s.terms IS NOT NULL AS granted,
 			o.renyi_order, CASE WHEN o.renyi_order IS NULL THEN s.units
 				ELSE privpred.account_epsilon((1000000000000
 					OPERATOR(pg_catalog.*) s.units)::pg_catalog.int8,
@@ -2019,7 +2020,9 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			-- losses at finite orders have no sum
 			pg_catalog.bool_and(a.pure) OVER (PARTITION BY a.relation) AS adds_up
 		FROM (
-			SELECT s.relation, s.account_id, pg_catalog.bool_and(s.renyi_order IS NULL) AS pure,
+			SELECT s.relation, s.account_id, pg_catalog.min(s.role) AS role,
+				pg_catalog.max(s.role_name) AS role_name,
+				pg_catalog.bool_and(s.renyi_order IS NULL) AS pure,
 				(pg_catalog.array_agg(s.spent ORDER BY s.at DESC))[1] AS spent,
 				(pg_catalog.array_agg(s.lim ORDER BY s.at DESC))[1] AS lim
 			FROM state s GROUP BY s.relation, s.account_id
@@ -2049,11 +2052,9 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		-- What is now, for the legend.
 		SELECT a.relation, a.line, a.spent, a.lim, pg_catalog.format('<bdi>%s</bdi>',
 			privpred._html(COALESCE(
-			(SELECT r.rolname::pg_catalog.text FROM entry e JOIN pg_catalog.pg_roles r ON r.oid
-				OPERATOR(pg_catalog.=) e.role::pg_catalog.oid
-				WHERE e.account_id OPERATOR(pg_catalog.=) a.account_id LIMIT 1),
-			(SELECT pg_catalog.max(e.role_name) FROM entry e WHERE e.account_id
-				OPERATOR(pg_catalog.=) a.account_id), '?'))) AS name
+			(SELECT r.rolname::pg_catalog.text FROM pg_catalog.pg_roles r WHERE r.oid
+				OPERATOR(pg_catalog.=) a.role), a.role_name, '?')))
+			AS name
 		FROM account a WHERE a.line OPERATOR(pg_catalog.<=) 7
 		UNION ALL
 		SELECT a.relation, 0, pg_catalog.sum(a.spent), (SELECT c.lim FROM cap c WHERE c.relation
@@ -2411,32 +2412,30 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			'models'), e'</section>\n') $$;
 COMMENT ON FUNCTION privpred._report_models() IS 'the cards of models in report()';
 
-CREATE FUNCTION privpred._report_ledger() RETURNS text
+CREATE FUNCTION privpred._report_ledger(entries bigint, chained bigint, head bigint, at timestamptz)
+RETURNS text
 LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 	-- Any head that the ledger ever had proves later that it was not rewound.
 	SELECT pg_catalog.concat(e'<section class="card" id="ledger">\n<h2>Ledger</h2>\n<p>',
-		pg_catalog.to_char(l.entries, 'FM999,999,999,999,999,990'),
-		CASE WHEN l.entries OPERATOR(pg_catalog.=) 1 THEN ' entry' ELSE ' entries' END,
+		pg_catalog.to_char(entries, 'FM999,999,999,999,999,990'),
+		CASE WHEN entries OPERATOR(pg_catalog.=) 1 THEN ' entry' ELSE ' entries' END,
 			' that you may see',
-		pg_catalog.to_char(l.at, '", the last of" YYYY-MM-DD HH24:MI:SS TZ'),
-		CASE WHEN l.waiting OPERATOR(pg_catalog.>) 0 THEN pg_catalog.format(
-			', %s of them not chained yet', l.waiting) END, e'.</p>\n',
+		pg_catalog.to_char(at, '", the last of" YYYY-MM-DD HH24:MI:SS TZ'),
+		CASE WHEN entries OPERATOR(pg_catalog.>) chained THEN pg_catalog.format(
+			', %s of them not chained yet', entries OPERATOR(pg_catalog.-) chained) END,
+		e'.</p>\n',
 		(SELECT pg_catalog.format(
 			e'<p>Head after entry %s:</p>\n<p><code class="head">%s</code></p>\n'
 				'<p class="muted">Keep it. '
 				'<code>SELECT * FROM privpred.verify_ledger(&#39;\\x&hellip;&#39;)</code> '
 				'with this head tells later whether the ledger was rewound or rewritten.</p>\n',
 				h.id, pg_catalog.encode(h.head, 'hex'))
-			FROM privpred.ledger h WHERE h.id OPERATOR(pg_catalog.=) l.last LIMIT 1),
-		e'</section>\n')
-	FROM (
-		SELECT pg_catalog.count(*) AS entries, pg_catalog.count(*)
-			OPERATOR(pg_catalog.-) pg_catalog.count(l.id) AS waiting, pg_catalog.max(l.id) AS last,
-			pg_catalog.max(l.at) AS at
-		FROM privpred.ledger l) l $$;
-COMMENT ON FUNCTION privpred._report_ledger() IS 'the ledger''s head in report()';
+			FROM privpred.ledger h WHERE h.id OPERATOR(pg_catalog.=) _report_ledger.head LIMIT 1),
+		e'</section>\n') $$;
+COMMENT ON FUNCTION privpred._report_ledger(bigint, bigint, bigint,
+	timestamptz) IS 'the ledger''s head in report()';
 
-CREATE FUNCTION privpred._report_figures() RETURNS text
+CREATE FUNCTION privpred._report_figures(answers numeric) RETURNS text
 LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 	SELECT pg_catalog.concat(e'<section class="figures" aria-label="In short">\n',
 		pg_catalog.string_agg(
@@ -2454,9 +2453,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		UNION ALL
 		SELECT 3, pg_catalog.count(*), 'model', 'models' FROM privpred.models m
 		UNION ALL
-		SELECT 4, COALESCE(pg_catalog.sum(l.answers), 0), 'answer paid for', 'answers paid for'
-		FROM privpred.ledger l) f $$;
-COMMENT ON FUNCTION privpred._report_figures() IS 'report() in four figures';
+		SELECT 4, COALESCE(answers, 0), 'answer paid for', 'answers paid for') f $$;
+COMMENT ON FUNCTION privpred._report_figures(numeric) IS 'report() in four figures';
 
 -- The parts are STABLE: they see what is there when the page is begun.
 CREATE FUNCTION privpred.report() RETURNS text
@@ -2473,8 +2471,9 @@ SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
 			'</time> &middot; as seen by <b><bdi>',
 		privpred._html(CURRENT_USER::pg_catalog.text), '</bdi></b> &middot; privpred ',
 		privpred._html(privpred.build()), e'</p>\n</header>\n<main>\n',
-		privpred._report_warnings(), privpred._report_figures(), privpred._report_relations(),
-		privpred._report_models(), privpred._report_ledger(),
+		privpred._report_warnings(), privpred._report_figures(p.answers),
+			privpred._report_relations(),
+		privpred._report_models(), privpred._report_ledger(p.entries, p.chained, p.head, p.at),
 		e'</main>\n<footer>\n<p>Epsilon (&epsilon;) is the privacy loss of one unit, '
 		'the person or thing that a table was declared to be about: one answer, or a '
 		'whole account, changes the odds of anything that is learnt about a unit by a '
@@ -2484,7 +2483,12 @@ SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
 		'times the &epsilon; (a family of four, four times), and roles that share '
 		'their answers hold the sum of their budgets, which only a cap over all '
 		'roles bounds.</p>\n</footer>\n</body>\n</html>\n')
-	FROM (SELECT privpred._html(pg_catalog.current_database()::pg_catalog.text) AS database) p $$;
+	FROM (
+		SELECT privpred._html(pg_catalog.current_database()::pg_catalog.text) AS database,
+			pg_catalog.sum(l.answers) AS answers,
+			pg_catalog.count(*) AS entries, pg_catalog.count(l.id) AS chained, pg_catalog.max(l.id)
+				AS head, pg_catalog.max(l.at) AS at
+		FROM privpred.ledger l) p $$;
 COMMENT ON FUNCTION privpred.report() IS
 'anyone: one HTML page on the budgets, spending and models that you may see in privpred.budgets, ledger, leases and models; save it with \t \a \o report.html';
 
