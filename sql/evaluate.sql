@@ -83,6 +83,7 @@ SELECT jsonb_array_length(confusion) AS cells, jsonb_array_length(accuracy_by_ep
   (SELECT bool_and(abs(j.private_accuracy - c.private_accuracy) < 1e-12) FROM jsonb_to_recordset(accuracy_by_epsilon) AS j(epsilon numeric, private_accuracy float8)
    JOIN privpred.accuracy_curve('ev_vote', 'ev_test') c USING (epsilon)) AS same_curve
 FROM privpred.evaluate('ev_vote', 'ev_test');
+SELECT j.remark = c.remark AS same_remark FROM privpred.evaluate('ev_gradient', 'ev_test'), jsonb_to_recordset(accuracy_by_epsilon) AS j(epsilon numeric, remark text) JOIN privpred.accuracy_curve('ev_gradient', 'ev_test') c USING (epsilon);
 SELECT name, exact FROM unnest('{ev_vote,ev_threshold,ev_erm,ev_gradient,ev_cover,ev_flip}'::text[]) name, privpred.evaluate(name, 'ev_test') ORDER BY 1;
 
 -- another epsilon that must be trained for has no figure
@@ -142,7 +143,18 @@ SELECT kind, ev_peel(svg) AS left_over FROM picture ORDER BY 1;
 -- a dot for every epsilon on both lines, two levels, the model's own marked; shares in percent
 SELECT kind, (SELECT count(*) FROM regexp_matches(svg, '<circle', 'g')) AS dots, (SELECT count(*) FROM regexp_matches(svg, 'r="5"', 'g')) AS large_dots,
   (SELECT count(*) FROM regexp_matches(svg, 'class="level', 'g')) AS levels, (SELECT count(*) FROM regexp_matches(svg, 'class="heat"', 'g')) AS cells FROM picture ORDER BY 1;
-SELECT regexp_replace(privpred.plot('ev_gradient', 'ev_test'), '.*(9|22|20) rows, ([^<]*)<.*', '\2') AS what_is_said;
+SELECT m[1] AS what_is_said FROM regexp_matches(privpred.plot('ev_gradient', 'ev_test'), '<text class="small muted" x="16"[^>]*>([^<]*)<', 'g') m;
+-- both axes have titles, the shades a scale, and every cell of many classes a figure
+SELECT kind, (SELECT array_agg(m[1]) FROM regexp_matches(svg, '<text class="middle"[^>]*>([^<]*)<', 'g') m) AS titles FROM picture ORDER BY 1;
+SELECT privpred.create_model('ev_thirty', 'ev_train', label => 'y', classes => (SELECT array_agg(x) FROM (SELECT 'a' UNION ALL SELECT 'b' UNION ALL SELECT 'class ' || i FROM generate_series(3, 30) i) c(x)), features => '["x"]', learner => 'stump', teachers => 9) ->> 'version' AS version;
+SELECT (SELECT count(*) FROM regexp_matches(svg, 'class="heat"', 'g')) AS cells, (SELECT count(*) FROM regexp_matches(svg, '<text class="tiny middle o[nf]+"[^>]*>[0-9]+<', 'g')) AS figures,
+  (SELECT count(*) FROM regexp_matches(svg, 'class="shade"', 'g')) AS shades, (SELECT array_agg(m[1]) FROM regexp_matches(svg, '>([0-9]+%)<', 'g') m) AS scale FROM privpred.plot('ev_thirty', 'ev_test', 'confusion') svg;
+-- figures do not depend on settings
+SET extra_float_digits = -15;
+SELECT privpred.plot('ev_vote', 'ev_test') AS accuracy, privpred.plot('ev_vote', 'ev_test', 'confusion') AS confusion \gset short_
+SET extra_float_digits = 3;
+SELECT privpred.plot('ev_vote', 'ev_test') = :'short_accuracy' AS accuracy, privpred.plot('ev_vote', 'ev_test', 'confusion') = :'short_confusion' AS confusion;
+SET extra_float_digits = 0;
 SELECT privpred.plot('ev_number', 'ev_test') LIKE '%expected root mean squared error%' AS errors, privpred.plot('ev_sparse', 'ev_test', 'confusion') LIKE '%>unstable<%' AS unstable,
   privpred.plot('ev_vote', 'ev_test', 'confusion') LIKE '%>unstable<%' AS vote_unstable;
 -- points of a picture are those of the table: the line of answers to accounts without delta
@@ -177,7 +189,7 @@ SELECT refused($$SELECT privpred.plot('ev_vote', 'ev_empty')$$) AS nothing_to_dr
 GRANT SELECT ON ev_test TO ev_other;
 SET ROLE ev_other;
 SELECT refused('SELECT * FROM privpred.' || call) FROM unnest(ARRAY['evaluate(''ev_vote'', ''ev_test'')', 'confusion_matrix(''ev_vote'', ''ev_test'')', 'accuracy_curve(''ev_vote'', ''ev_test'')',
-  'plot(''ev_vote'', ''ev_test'')', 'plot(''ev_vote'', ''ev_test'', ''answers'', epsilon => 1)']) call;
+  'plot(''ev_vote'', ''ev_test'')', 'plot(''ev_vote'', ''ev_test'', ''answers'', epsilon => 1)', 'plot(''ev_number'', ''ev_test'', ''confusion'')']) call;
 -- nothing was spent on all of this but by who asked
 RESET ROLE;
 SELECT DISTINCT role FROM privpred.ledger WHERE relation = 'ev_train'::regclass AND answers > 0 ORDER BY 1;

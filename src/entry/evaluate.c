@@ -1,6 +1,6 @@
 /*
  * evaluate.c
- *		How good a model is, for its owner: figures, tables and pictures.
+ *		How good a model is, for its owner: figures and tables.
  */
 #include "postgres.h"
 
@@ -13,13 +13,11 @@
 
 #include "entry/entry.h"
 #include "number_text.h"
-#include "request/plot.h"
 #include "request/request.h"
 
 PG_FUNCTION_INFO_V1(privpred_evaluate);
 PG_FUNCTION_INFO_V1(privpred_confusion_matrix);
 PG_FUNCTION_INFO_V1(privpred_accuracy_curve);
-PG_FUNCTION_INFO_V1(privpred_plot);
 
 #define EVALUATE_COLUMNS	15
 #define CONFUSION_COLUMNS	6
@@ -257,6 +255,11 @@ curve_json(const Evaluation *evaluation)
 						 evaluation->points[i].own ? "true" : "false");
 		for (int j = 0; j < lengthof(keys); j++)
 			append_value(&json, keys[j], values[2 + j], nulls[2 + j]);
+		appendStringInfoString(&json, ", \"remark\": ");
+		if (nulls[6])
+			appendStringInfoString(&json, "null");
+		else
+			escape_json(&json, TextDatumGetCString(values[6]));
 		appendStringInfoChar(&json, '}');
 	}
 	appendStringInfoChar(&json, ']');
@@ -294,25 +297,4 @@ privpred_evaluate(PG_FUNCTION_ARGS)
 		values[13] = curve_json(result);
 	put(values, nulls, 14, result->margin, classes);
 	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
-}
-
-/* plot(model, test, kind, epsilons, epsilon, delta) */
-Datum
-privpred_plot(PG_FUNCTION_ARGS)
-{
-	PlotRequest request = {0};
-
-	require_argument(fcinfo, 0, "model");
-	require_argument(fcinfo, 1, "test");
-	require_argument(fcinfo, 2, "kind");
-	require_argument(fcinfo, 5, "delta");
-	request.model = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	request.test_relation = PG_GETARG_OID(1);
-	request.kind = text_to_cstring(PG_GETARG_TEXT_PP(2));
-	request.epsilons = read_epsilons(fcinfo, 3, &request.nepsilons);
-	if (!PG_ARGISNULL(4))
-		request.budget = read_epsilon(PG_GETARG_FLOAT8(4), EPSILON_MAX, "epsilon");
-	request.delta = PG_GETARG_FLOAT8(5);
-	check_delta(request.delta, "delta");
-	PG_RETURN_TEXT_P(request_plot(&request));
 }

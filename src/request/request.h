@@ -12,10 +12,8 @@
  * repeat.c		questions asked before
  * stream.c		open_stream, close_stream
  * evaluate.c	evaluate, confusion_matrix, accuracy_curve
- * plot.h		plot, see there
  * audit.h		audit, see there
  * export.c		export_model
- * report.c		report: a page for people, see report.h
  */
 #ifndef PRIVPRED_REQUEST_H
 #define PRIVPRED_REQUEST_H
@@ -216,10 +214,5 @@ extern Evaluation *request_evaluate(const char *model, Oid test_relation,
 
 /* One AuditResult for each comparison; draws 0: as many as are needed. */
 extern List *request_audit(const char *model, int64 draws, const char **mechanism);
-
-/* report.c */
-
-/* An HTML page about all that the current user may see, in ASCII. */
-extern text *request_report(void);
 
 #endif							/* PRIVPRED_REQUEST_H */
