@@ -761,7 +761,7 @@ COMMENT ON TABLE privpred.open_lease IS 'answers that running statements have re
 -- Not a setting: those can be put aside before the library is loaded.
 CREATE TABLE privpred.ceiling (
 	role			regrole PRIMARY KEY,	-- 0: every role
-	answers			bigint NOT NULL CHECK (answers >= 0),
+	answers			bigint NOT NULL CHECK (answers OPERATOR(pg_catalog.>=) 0),
 	set_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	set_by			text NOT NULL
 );
@@ -3256,7 +3256,7 @@ BEGIN
 			FROM privpred._plot_answers(epsilon, delta, card.mechanism) a;
 		END IF;
 		IF kind OPERATOR(pg_catalog.=) 'accuracy' OR card.refused IS NULL THEN
-			SELECT * INTO figures FROM privpred.evaluate(model, test);
+			SELECT e.* INTO figures FROM privpred.evaluate(model, test) e;
 			curve := figures.accuracy_by_epsilon;
 			IF epsilons IS NOT NULL THEN
 				SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(c)) INTO curve

@@ -53,6 +53,8 @@ foreach my $statement (@statements)
 	}
 	$body =~ s/\bWITH\s*\(\s*\w+(\s*=\s*\w+)?(\s*,\s*\w+(\s*=\s*\w+)?)*\s*\)//gi;	# storage parameters
 	$body =~ s/\bOPERATOR\s*\(\s*pg_catalog\s*\.\s*$operator\s*\)/ QUALIFIED /gi;
+	$body =~ s/:=|=>/ GETS /g;	# assignments and named arguments
+	$body =~ s/\bAS\s+(?:NOT\s+)?MATERIALIZED\b/AS/gi;
 	$body =~ s/\.\s*\*/.star/g;
 	$body =~ s/\(\s*\*\s*\)/(star)/g;
 
@@ -67,13 +69,14 @@ foreach my $statement (@statements)
 		my $word = lc $1;
 		my $before = substr($body, 0, $-[1]);
 
-		next if $grammar{$word} || $word eq 'qualified';
+		next if $grammar{$word} || $word =~ /^(?:qualified|gets)$/;
 		next if $before =~ /\b(TABLE|VIEW|INDEX|ON|INTO|WITH|,)\s*$/i && $kind =~ /TABLE|INDEX/i;
-		next if $before =~ /\.\s*$/;
+		# Behind a table or a function, an alias with names of columns.
+		next if $before =~ /\.\s*$|\)\s*$|\b(?:AS|ORDINALITY)\s+$/i;
 		problem($title, "function $word");
 	}
 	# A view, or a query, reads from what it names in full, or from what it defines itself.
-	my %own = map { lc($_) => 1 } $body =~ /(?:\bWITH(?:\s+RECURSIVE)?|,)\s+($name)\s+AS\s*\(/gi;
+	my %own = map { lc($_) => 1 } $body =~ /(?:\bWITH(?:\s+RECURSIVE)?|,)\s+($name)\s*(?:\([\w\s,]*\)\s*)?AS\s*\(/gi;
 	while ($body =~ /\b(?:FROM|JOIN)\s+($name)(?![\w"])(?!\s*[.(])/gi)
 	{
 		problem($title, "relation $1") unless $own{ lc $1 } || lc $1 eq 'lateral' || lc $1 eq 'public';
