@@ -209,7 +209,7 @@ DROP TABLE plan_bare; --" ("id" int PRIMARY KEY, "n
 DROP TABLE plan_bare; --" float8, "r" float8, "x'); DROP TABLE plan_bare; --" float8 CHECK ("x'); DROP TABLE plan_bare; --" BETWEEN 0 AND 1),
   "y"", '}'; DROP TABLE plan_bare; --
 DROP TABLE plan_bare; --" boolean);
-SELECT format('ALTER TABLE %s RENAME r TO %I', oid::regclass, E'r\rDROP TABLE plan_bare; --') FROM pg_class WHERE relname LIKE 'plan_odd%' AND relkind = 'r' \gexec
+DO $$ BEGIN EXECUTE (SELECT format('ALTER TABLE %s RENAME r TO %I', oid::regclass, E'r\rDROP TABLE plan_bare; --') FROM pg_class WHERE relname LIKE 'plan_odd%' AND relkind = 'r'); END $$;
 SELECT statements FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic') WHERE relname LIKE 'plan_odd%' AND relkind = 'r' AND mechanism = 'vote';
 DO $$ BEGIN
   EXECUTE (SELECT regexp_replace(statements, 'SELECT private_predict.*', '') FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic')
