@@ -16,6 +16,9 @@
  *	a crash: the board is lost, but the row says that the stream was in use,
  *		and since when; a failure is counted and the threshold drawn anew.
  *
+ * What a failure writes can be counted by others.  A uniform stream writes the
+ * same for every test, failed or not.
+ *
  * board.c			the boards
  * stream.c			the asking side
  * stream_book.c	what the ledger's process does
