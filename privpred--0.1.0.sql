@@ -1774,11 +1774,13 @@ COMMENT ON FUNCTION privpred.build() IS
 -- and says what it leaves out.  Text reaches a page through _html() alone.
 -- Figures are numeric, so that they are the same whatever extra_float_digits is.
 
+-- The planner takes every string for a thousand letters, hence no JIT.
 CREATE FUNCTION privpred._html(value text, most int DEFAULT 200) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
 	-- Plain names are what most names are.
-	SELECT CASE WHEN value OPERATOR(pg_catalog.~) '^[A-Za-z0-9_ .,:-]*$' AND pg_catalog.length(
-		value) OPERATOR(pg_catalog.<=) most THEN value
+	SELECT CASE WHEN value OPERATOR(pg_catalog.~) '^[A-Za-z0-9_ .,:-]*$'
+		AND pg_catalog.length(value) OPERATOR(pg_catalog.<=) most THEN value
 		ELSE (
 			SELECT pg_catalog.concat(pg_catalog.string_agg(CASE
 					WHEN u.code OPERATOR(pg_catalog.=) 38 THEN '&amp;'
@@ -1794,22 +1796,22 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 					WHEN u.code OPERATOR(pg_catalog.=) 127 THEN '&#x2421;'
 					-- what HTML forbids, or what changes the order of its neighbours
 					WHEN u.code OPERATOR(pg_catalog.<) 160 OR u.code OPERATOR(pg_catalog.=) 1564
-						OR (u.code OPERATOR(pg_catalog.>=) 8206 AND u.code
-							OPERATOR(pg_catalog.<=) 8207)
-						OR (u.code OPERATOR(pg_catalog.>=) 8234 AND u.code
-							OPERATOR(pg_catalog.<=) 8238)
-						OR (u.code OPERATOR(pg_catalog.>=) 8294 AND u.code
-							OPERATOR(pg_catalog.<=) 8297)
-						OR (u.code OPERATOR(pg_catalog.>=) 64976 AND u.code
-							OPERATOR(pg_catalog.<=) 65007)
+						OR (u.code OPERATOR(pg_catalog.>=) 8206
+							AND u.code OPERATOR(pg_catalog.<=) 8207)
+						OR (u.code OPERATOR(pg_catalog.>=) 8234
+							AND u.code OPERATOR(pg_catalog.<=) 8238)
+						OR (u.code OPERATOR(pg_catalog.>=) 8294
+							AND u.code OPERATOR(pg_catalog.<=) 8297)
+						OR (u.code OPERATOR(pg_catalog.>=) 64976
+							AND u.code OPERATOR(pg_catalog.<=) 65007)
 						OR pg_catalog.mod(u.code, 65536) OPERATOR(pg_catalog.>=) 65534
 							THEN '&#xFFFD;'
-					ELSE pg_catalog.concat('&#x', pg_catalog.upper(pg_catalog.to_hex(u.code)), ';')
-						END,
+					ELSE pg_catalog.concat('&#x', pg_catalog.upper(pg_catalog.to_hex(u.code)),
+						';') END,
 					'' ORDER BY c.place),
 				CASE WHEN pg_catalog.length(value) OPERATOR(pg_catalog.>) most THEN '&#x2026;' END)
-			FROM pg_catalog.string_to_table(pg_catalog.left(value, most), NULL) WITH ORDINALITY c(
-				letter, place)
+			FROM pg_catalog.string_to_table(pg_catalog.left(value, most),
+				NULL) WITH ORDINALITY c(letter, place)
 			CROSS JOIN LATERAL (
 				SELECT CASE
 					WHEN pg_catalog.octet_length(c.letter) OPERATOR(pg_catalog.=) 1
@@ -1819,14 +1821,14 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 					WHEN pg_catalog.getdatabaseencoding() OPERATOR(pg_catalog.=) 'SQL_ASCII'
 						THEN 65533
 					ELSE (
-						SELECT pg_catalog.sum((pg_catalog.get_byte(b.bytes, i)
-							OPERATOR(pg_catalog.-) CASE WHEN i OPERATOR(pg_catalog.>) 0 THEN 128
+						SELECT pg_catalog.sum((pg_catalog.get_byte(b.bytes,
+							i) OPERATOR(pg_catalog.-) CASE WHEN i OPERATOR(pg_catalog.>) 0 THEN 128
 								WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.=) 2
 									THEN 192
 								WHEN pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.=) 3
 									THEN 224 ELSE 240 END)
-							OPERATOR(pg_catalog.*) pg_catalog.power(64, pg_catalog.octet_length(
-								b.bytes) OPERATOR(pg_catalog.-) 1
+							OPERATOR(pg_catalog.*) pg_catalog.power(64,
+								pg_catalog.octet_length(b.bytes) OPERATOR(pg_catalog.-) 1
 								OPERATOR(pg_catalog.-) i))::pg_catalog.int4
 						FROM (SELECT pg_catalog.convert_to(c.letter, 'UTF8') AS bytes) b,
 							pg_catalog.generate_series(0, pg_catalog.octet_length(b.bytes)
@@ -1846,14 +1848,15 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $
 			OPERATOR(pg_catalog.*) s.scale) OPERATOR(pg_catalog./) s.scale,
 			s.decimals))::pg_catalog.text END
 	FROM (
-		SELECT d.decimals, pg_catalog.round(pg_catalog.power(10::pg_catalog.numeric, d.decimals))
-			AS scale
+		SELECT d.decimals, pg_catalog.round(pg_catalog.power(10::pg_catalog.numeric,
+			d.decimals)) AS scale
 		FROM (
 			-- small amounts keep four digits that are not zero
-			SELECT CASE WHEN pg_catalog.abs(amount) OPERATOR(pg_catalog.>=) 0.1 OR amount
-				OPERATOR(pg_catalog.=) 0 THEN 4
-				ELSE LEAST(12, 3 OPERATOR(pg_catalog.-) pg_catalog.floor(pg_catalog.log(
-					pg_catalog.abs(amount))))::pg_catalog.int4 END AS decimals) d) s $$;
+			SELECT CASE WHEN pg_catalog.abs(amount) OPERATOR(pg_catalog.>=) 0.1
+				OR amount OPERATOR(pg_catalog.=) 0 THEN 4
+				ELSE LEAST(12,
+					3 OPERATOR(pg_catalog.-) pg_catalog.floor(pg_catalog.log(pg_catalog.abs(
+					amount))))::pg_catalog.int4 END AS decimals) d) s $$;
 COMMENT ON FUNCTION privpred._amount(numeric, boolean) IS
 'an epsilon in a few digits; what is spent is rounded up and what is left down, so that rounding never flatters; for report()';
 
@@ -1861,8 +1864,8 @@ CREATE FUNCTION privpred._loss(epsilon numeric, delta numeric, pure boolean,
 	up boolean) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	SELECT CASE WHEN pure THEN privpred._amount(epsilon, up)
-		ELSE pg_catalog.concat('(', privpred._amount(epsilon, up), ', ', CASE WHEN delta
-			OPERATOR(pg_catalog.=) 0 THEN '0'
+		ELSE pg_catalog.concat('(', privpred._amount(epsilon, up), ', ', CASE
+			WHEN delta OPERATOR(pg_catalog.=) 0 THEN '0'
 			ELSE pg_catalog.regexp_replace(pg_catalog.btrim(pg_catalog.to_char(delta, '9.99EEEE')),
 				'\.?0*e', 'e') END, ')') END $$;
 COMMENT ON FUNCTION privpred._loss(numeric, numeric, boolean, boolean) IS
@@ -1870,9 +1873,9 @@ COMMENT ON FUNCTION privpred._loss(numeric, numeric, boolean, boolean) IS
 
 CREATE FUNCTION privpred._nice_step(range numeric, pieces int) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
-	SELECT pg_catalog.trim_scale(p.power OPERATOR(pg_catalog.*) CASE WHEN p.least
-		OPERATOR(pg_catalog.<=) p.power THEN 1 WHEN p.least OPERATOR(pg_catalog.<=) (2
-		OPERATOR(pg_catalog.*) p.power) THEN 2
+	SELECT pg_catalog.trim_scale(p.power OPERATOR(pg_catalog.*) CASE
+		WHEN p.least OPERATOR(pg_catalog.<=) p.power THEN 1
+		WHEN p.least OPERATOR(pg_catalog.<=) (2 OPERATOR(pg_catalog.*) p.power) THEN 2
 		WHEN p.least OPERATOR(pg_catalog.<=) (5 OPERATOR(pg_catalog.*) p.power) THEN 5 ELSE 10 END)
 	FROM (
 		SELECT l.least, pg_catalog.power(10::pg_catalog.numeric,
@@ -1883,8 +1886,8 @@ COMMENT ON FUNCTION privpred._nice_step(numeric, int) IS
 
 CREATE FUNCTION privpred._left_out(number bigint, what text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
-	SELECT CASE WHEN number OPERATOR(pg_catalog.>) 0 THEN pg_catalog.format(
-		e'<p class="more">and %s more %s, not shown</p>\n',
+	SELECT CASE WHEN number OPERATOR(pg_catalog.>) 0
+		THEN pg_catalog.format(e'<p class="more">and %s more %s, not shown</p>\n',
 		pg_catalog.to_char(number, 'FM999,999,999,999,999,990'), what) END $$;
 COMMENT ON FUNCTION privpred._left_out(bigint, text) IS 'what a list of report() leaves out';
 
@@ -1973,7 +1976,8 @@ white-space:nowrap;font-size:12px;color:var(--muted);font-variant-numeric:tabula
 .x span{position:absolute;top:100%;margin-top:6px;transform:translateX(-50%);white-space:nowrap;
 font-size:12px;color:var(--muted)}
 .ytitle,.xtitle{position:absolute;font-size:12px;color:var(--muted);white-space:nowrap}
-.ytitle{right:100%;top:50%;margin-right:34px;writing-mode:vertical-rl;transform:rotate(180deg) translateY(50%)}
+.ytitle{right:100%;top:50%;margin-right:34px;writing-mode:vertical-rl;
+transform:rotate(180deg) translateY(50%)}
 .xtitle{top:100%;left:50%;margin-top:28px;transform:translateX(-50%)}
 .above{position:absolute;right:0;top:2px;font-size:12px;color:var(--muted)}
 .mark{position:absolute;left:8px;margin-top:3px;font-size:12px;color:var(--bad)}
@@ -2057,8 +2061,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			CASE WHEN b.role IS NULL THEN pg_catalog.format('The cap on <b><bdi>%s</bdi></b>',
 					privpred._html(b.relation::pg_catalog.text))
 				ELSE pg_catalog.format('<b><bdi>%s</bdi></b> on <b><bdi>%s</bdi></b>',
-					privpred._html(n.role), privpred._html(b.relation::pg_catalog.text)) END
-						AS account,
+					privpred._html(n.role), privpred._html(b.relation::pg_catalog.text))
+						END AS account,
 			pg_catalog.format('&epsilon; = %s', privpred._amount(b.epsilon_spent, true)) AS amount,
 			pg_catalog.format('&epsilon; = %s of %s', privpred._amount(b.epsilon_spent, true),
 				privpred._amount(b.epsilon_limit, false)) AS of_limit
@@ -2071,8 +2075,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		SELECT l.relation::pg_catalog.text AS relation, l.role::pg_catalog.text AS role,
 			pg_catalog.count(*) AS leases,
 			pg_catalog.sum(l.epsilon) AS spent,
-			pg_catalog.array_to_string((pg_catalog.array_agg(l.lease ORDER BY l.lease))[1:5], ', ')
-				AS which
+			pg_catalog.array_to_string((pg_catalog.array_agg(l.lease ORDER BY l.lease))[1:5],
+				', ') AS which
 		FROM privpred.leases l WHERE l.orphaned AND l.relation IS NOT NULL
 		GROUP BY l.relation, l.role
 	), together AS (
@@ -2083,11 +2087,12 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 				ELSE b.spent END) FILTER (WHERE NOT b.is_cap) AS total,
 			pg_catalog.max(b.lim) FILTER (WHERE b.is_cap) AS cap,
 			pg_catalog.format('The %s roles on <b><bdi>%s</bdi></b> hold %s%s together',
-				pg_catalog.count(*) FILTER (WHERE NOT b.is_cap AND (b.status
-					OPERATOR(pg_catalog.=) 'active' OR b.spent OPERATOR(pg_catalog.>) 0)),
+				pg_catalog.count(*) FILTER (WHERE NOT b.is_cap
+					AND (b.status OPERATOR(pg_catalog.=) 'active'
+					OR b.spent OPERATOR(pg_catalog.>) 0)),
 				privpred._html(b.relation),
-				CASE WHEN pg_catalog.sum(b.delta) FILTER (WHERE NOT b.is_cap)
-					OPERATOR(pg_catalog.>) 0
+				CASE WHEN pg_catalog.sum(b.delta)
+					FILTER (WHERE NOT b.is_cap) OPERATOR(pg_catalog.>) 0
 					THEN '(&epsilon;, &delta;) = ' ELSE '&epsilon; = ' END,
 				privpred._loss(pg_catalog.sum(CASE WHEN b.status OPERATOR(pg_catalog.=) 'active'
 					THEN GREATEST(b.lim, b.spent)
@@ -2096,8 +2101,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 					pg_catalog.sum(b.delta) FILTER (WHERE NOT b.is_cap) OPERATOR(pg_catalog.=) 0,
 						true)) AS said
 		FROM b WHERE b.owned GROUP BY b.relation
-		HAVING pg_catalog.count(*) FILTER (WHERE NOT b.is_cap AND (b.status
-			OPERATOR(pg_catalog.=) 'active' OR b.spent OPERATOR(pg_catalog.>) 0))
+		HAVING pg_catalog.count(*) FILTER (WHERE NOT b.is_cap
+			AND (b.status OPERATOR(pg_catalog.=) 'active' OR b.spent OPERATOR(pg_catalog.>) 0))
 			OPERATOR(pg_catalog.>) 1
 	), warning AS (
 		SELECT 1 AS place, 'bad' AS class, b.spent, b.relation, b.role,
@@ -2108,16 +2113,16 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		UNION ALL
 		SELECT 2, 'bad', b.spent, b.relation, b.role, pg_catalog.format('%s is used up: %s%s.',
 			b.account,
-			CASE WHEN b.spent OPERATOR(pg_catalog.>=) b.lim THEN b.of_limit ELSE pg_catalog.format(
-				'&epsilon; = %s of %s for ever',
+			CASE WHEN b.spent OPERATOR(pg_catalog.>=) b.lim THEN b.of_limit
+				ELSE pg_catalog.format('&epsilon; = %s of %s for ever',
 				privpred._amount(b.lifetime_spent, true), privpred._amount(b.lifetime, false)) END,
 			CASE WHEN b.lifetime_spent OPERATOR(pg_catalog.<) b.lifetime
 				THEN pg_catalog.to_char(b.window_resets_at,
 					'". It is refilled at" YYYY-MM-DD HH24:MI TZ') END)
 		FROM b WHERE b.status OPERATOR(pg_catalog.=) 'active' AND b.spent OPERATOR(pg_catalog.>) 0
 			AND b.rest OPERATOR(pg_catalog.<=) 0
-			AND (b.spent OPERATOR(pg_catalog.>=) b.lim OR b.lifetime_spent
-				OPERATOR(pg_catalog.>=) b.lifetime)
+			AND (b.spent OPERATOR(pg_catalog.>=) b.lim
+				OR b.lifetime_spent OPERATOR(pg_catalog.>=) b.lifetime)
 		UNION ALL
 		-- for those who do not see the cap itself
 		SELECT 3, 'bad', b.spent, b.relation, b.role,
@@ -2135,17 +2140,17 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 				'better may call <code>privpred.forgive_lease</code> (%s%s).',
 				privpred._html(o.role), privpred._html(o.relation), o.leases,
 				CASE WHEN o.leases OPERATOR(pg_catalog.=) 1 THEN 'lease' ELSE 'leases' END,
-				privpred._amount(o.spent, true), o.which, CASE WHEN o.leases
-					OPERATOR(pg_catalog.>) 5 THEN ', ...' END)
+				privpred._amount(o.spent, true), o.which, CASE
+					WHEN o.leases OPERATOR(pg_catalog.>) 5 THEN ', ...' END)
 		FROM orphan o
 		UNION ALL
 		SELECT 5, 'warn', b.spent, b.relation, b.role,
 			pg_catalog.format('%s has spent %s%% of its budget: %s.',
 			b.account, pg_catalog.floor(100 OPERATOR(pg_catalog.*) b.spent
 				OPERATOR(pg_catalog./) b.lim), b.of_limit)
-		FROM b WHERE b.status OPERATOR(pg_catalog.=) 'active' AND b.spent
-			OPERATOR(pg_catalog.>=) (0.8 OPERATOR(pg_catalog.*) b.lim) AND b.spent
-			OPERATOR(pg_catalog.<) b.lim AND b.lim OPERATOR(pg_catalog.>) 0
+		FROM b WHERE b.status OPERATOR(pg_catalog.=) 'active'
+			AND b.spent OPERATOR(pg_catalog.>=) (0.8 OPERATOR(pg_catalog.*) b.lim)
+			AND b.spent OPERATOR(pg_catalog.<) b.lim AND b.lim OPERATOR(pg_catalog.>) 0
 		UNION ALL
 		SELECT 6, 'warn', t.total, t.relation, NULL,
 			pg_catalog.concat(t.said,
@@ -2175,8 +2180,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		SELECT 10, 'note', b.spent, b.relation, b.role,
 			pg_catalog.format('%s is closed (%s); %s stays spent.',
 			b.account, b.status, b.amount)
-		FROM b WHERE (b.status OPERATOR(pg_catalog.=) 'revoked' OR b.status
-			OPERATOR(pg_catalog.=) 'role dropped') AND b.spent OPERATOR(pg_catalog.>) 0
+		FROM b WHERE (b.status OPERATOR(pg_catalog.=) 'revoked'
+			OR b.status OPERATOR(pg_catalog.=) 'role dropped') AND b.spent OPERATOR(pg_catalog.>) 0
 	), ranked AS (
 		SELECT w.*, pg_catalog.row_number() OVER (PARTITION BY w.place ORDER BY w.spent DESC,
 			w.relation COLLATE pg_catalog."C", w.role COLLATE pg_catalog."C") AS rank
@@ -2190,8 +2195,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			pg_catalog.string_agg(pg_catalog.format(e'<li class="%s">%s</li>\n', r.class, r.said),
 				''
 				ORDER BY r.place, r.rank) FILTER (WHERE r.rank OPERATOR(pg_catalog.<=) 6),
-			e'</ul>\n', privpred._left_out(pg_catalog.count(*) FILTER (WHERE r.rank
-				OPERATOR(pg_catalog.>) 6), 'warnings'),
+			e'</ul>\n', privpred._left_out(pg_catalog.count(*)
+				FILTER (WHERE r.rank OPERATOR(pg_catalog.>) 6), 'warnings'),
 			e'</section>\n') END
 	FROM ranked r $$;
 COMMENT ON FUNCTION privpred._report_warnings() IS 'what in report() needs somebody''s attention';
@@ -2208,12 +2213,12 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			b.lifetime_epsilon_limit AS lifetime, b.lifetime_epsilon_spent AS lifetime_spent,
 			GREATEST(b.epsilon_limit, b.epsilon_spent) AS whole,
 			pg_catalog.row_number() OVER (PARTITION BY x.relation, b.role IS NULL
-				ORDER BY b.status OPERATOR(pg_catalog.<>) 'active' AND b.status
-					OPERATOR(pg_catalog.<>) 'frozen',
-					CASE WHEN b.epsilon_limit OPERATOR(pg_catalog.>) 0 THEN b.epsilon_spent
-						OPERATOR(pg_catalog./) b.epsilon_limit END
-						DESC NULLS LAST, b.epsilon_spent DESC, n.role COLLATE pg_catalog."C")
-							AS rank
+				ORDER BY b.status OPERATOR(pg_catalog.<>) 'active'
+					AND b.status OPERATOR(pg_catalog.<>) 'frozen',
+					CASE WHEN b.epsilon_limit OPERATOR(pg_catalog.>) 0
+						THEN b.epsilon_spent OPERATOR(pg_catalog./) b.epsilon_limit END
+						DESC NULLS LAST, b.epsilon_spent DESC,
+							n.role COLLATE pg_catalog."C") AS rank
 		FROM privpred.budgets b
 		LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) b.role::pg_catalog.oid
 		CROSS JOIN LATERAL (
@@ -2230,17 +2235,18 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 				THEN pg_catalog.format(' <span class="status">%s</span>', privpred._html(b.status))
 					END,
 			pg_catalog.to_char(b.valid_until, '"<small>until" YYYY-MM-DD HH24:MI TZ"</small>"'),
-			CASE WHEN b.resets IS NOT NULL THEN pg_catalog.format(
-				'<small>refilled at %s; for ever %s of %s</small>',
+			CASE WHEN b.resets IS NOT NULL
+				THEN pg_catalog.format('<small>refilled at %s; for ever %s of %s</small>',
 				pg_catalog.to_char(b.resets, 'YYYY-MM-DD HH24:MI TZ'),
 					privpred._amount(b.lifetime_spent, true),
 				privpred._amount(b.lifetime, false)) END,
 			'</th><td class="use">',
-			CASE WHEN b.whole OPERATOR(pg_catalog.>) 0 THEN pg_catalog.format(
+			CASE WHEN b.whole OPERATOR(pg_catalog.>) 0
+				THEN pg_catalog.format(
 				'<div class="bar" role="img" aria-label="%s%% spent">%s</div>',
-				CASE WHEN b.lim OPERATOR(pg_catalog.>) 0 THEN LEAST(pg_catalog.floor(100
-					OPERATOR(pg_catalog.*) b.spent OPERATOR(pg_catalog./) b.lim), 100000000)
-					ELSE 100 END,
+				CASE WHEN b.lim OPERATOR(pg_catalog.>) 0
+					THEN LEAST(pg_catalog.floor(100 OPERATOR(pg_catalog.*) b.spent
+					OPERATOR(pg_catalog./) b.lim), 100000000) ELSE 100 END,
 				(SELECT pg_catalog.string_agg(pg_catalog.format(
 					'<i class="%s" style="width:%s%%"></i>', s.class,
 						pg_catalog.trim_scale(pg_catalog.round(100 OPERATOR(pg_catalog.*) s.amount
@@ -2259,19 +2265,19 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 					WHERE s.amount OPERATOR(pg_catalog.>) 0)) END,
 			'</td><td class="number" data-label="Spent">',
 			privpred._loss(b.spent, b.delta_spent, b.delta OPERATOR(pg_catalog.=) 0, true),
-			CASE WHEN b.reserved OPERATOR(pg_catalog.>) 0 THEN pg_catalog.format(
-				'<small>%s of it reserved</small>',
+			CASE WHEN b.reserved OPERATOR(pg_catalog.>) 0
+				THEN pg_catalog.format('<small>%s of it reserved</small>',
 				privpred._amount(b.reserved, true)) END,
-			CASE WHEN b.orphaned OPERATOR(pg_catalog.>) 0 THEN pg_catalog.format(
-				'<small>%s of it lost</small>',
+			CASE WHEN b.orphaned OPERATOR(pg_catalog.>) 0
+				THEN pg_catalog.format('<small>%s of it lost</small>',
 				privpred._amount(b.orphaned, true)) END,
 			'</td><td class="number" data-label="Limit">',
 			COALESCE(privpred._loss(b.lim, b.delta, b.delta OPERATOR(pg_catalog.=) 0, false),
 				'<span class="muted">none</span>'),
 			'</td><td class="number" data-label="Left">',
 			COALESCE(privpred._amount(b.rest, false), '<span class="muted">no limit</span>'),
-			CASE WHEN b.binding_cap OPERATOR(pg_catalog.<>) 'role' AND NOT b.is_cap AND b.status
-				OPERATOR(pg_catalog.=) 'active'
+			CASE WHEN b.binding_cap OPERATOR(pg_catalog.<>) 'role' AND NOT b.is_cap
+				AND b.status OPERATOR(pg_catalog.=) 'active'
 				THEN pg_catalog.format('<small>by the %s&#39;s cap</small>', CASE
 					WHEN b.binding_cap OPERATOR(pg_catalog.=) 'relation' THEN 'table'
 						ELSE privpred._html(b.binding_cap) END)
@@ -2289,9 +2295,9 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 							THEN 'any number of'
 							ELSE e.answers END, privpred._html(e.model)), '' ORDER BY e.place)
 					FILTER (WHERE e.place OPERATOR(pg_catalog.<=) 6),
-				CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) 6 THEN pg_catalog.format(
-					'<small>%s more models</small>', pg_catalog.count(*) OPERATOR(pg_catalog.-) 6)
-					END)
+				CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) 6
+					THEN pg_catalog.format('<small>%s more models</small>',
+					pg_catalog.count(*) OPERATOR(pg_catalog.-) 6) END)
 				AS pills
 			FROM (
 				SELECT j.key AS model, j.value AS answers,
@@ -2310,8 +2316,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		'<span><i class="reserved"></i>reserved by running statements</span> '
 		'<span><i class="orphaned"></i>lost in a crash</span> <span><i class="left"></i>left</span> '
 		'<span><i class="withheld"></i>not available</span></p>\n',
-		privpred._left_out((SELECT pg_catalog.count(*) FROM b WHERE b.relation
-			OPERATOR(pg_catalog.=) l.relation AND NOT b.is_cap)
+		privpred._left_out((SELECT pg_catalog.count(*) FROM b
+			WHERE b.relation OPERATOR(pg_catalog.=) l.relation AND NOT b.is_cap)
 			OPERATOR(pg_catalog.-) pg_catalog.count(*) FILTER (WHERE NOT l.is_cap), 'roles'))
 	FROM line l GROUP BY l.relation $$;
 COMMENT ON FUNCTION privpred._report_budgets(text[]) IS 'the budgets of each table in report()';
@@ -2335,20 +2341,20 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		WHERE l.role IS NOT NULL AND x.relation OPERATOR(pg_catalog.=) ANY (relations)
 	), span AS (
 		SELECT e.relation, pg_catalog.min(e.at) AS first,
-			GREATEST(until, pg_catalog.max(e.at), pg_catalog.min(e.at)
-				OPERATOR(pg_catalog.+) '1 s'::pg_catalog.interval) AS last
+			GREATEST(until, pg_catalog.max(e.at),
+				pg_catalog.min(e.at) OPERATOR(pg_catalog.+) '1 s'::pg_catalog.interval) AS last
 		FROM entry e GROUP BY e.relation
 	), step AS MATERIALIZED (
 		-- Time is cut into 200 pieces, and at each grant; each has the sum at its last entry.
 		SELECT e.relation, e.account_id, p.piece, e.grants, pg_catalog.max(e.at) AS at,
 			pg_catalog.sum(e.epsilon) AS epsilon,
-			pg_catalog.min(e.role::pg_catalog.oid) AS role, pg_catalog.max(e.role_name)
-				AS role_name, pg_catalog.max(e.terms) AS terms
+			pg_catalog.min(e.role::pg_catalog.oid) AS role,
+				pg_catalog.max(e.role_name) AS role_name, pg_catalog.max(e.terms) AS terms
 		FROM entry e JOIN span s ON s.relation OPERATOR(pg_catalog.=) e.relation
 		CROSS JOIN LATERAL (SELECT pg_catalog.floor(200 OPERATOR(pg_catalog.*) pg_catalog.date_part(
 			'epoch', e.at OPERATOR(pg_catalog.-) s.first)
-			OPERATOR(pg_catalog./) pg_catalog.date_part('epoch', s.last
-				OPERATOR(pg_catalog.-) s.first)) AS piece) p
+			OPERATOR(pg_catalog./) pg_catalog.date_part('epoch',
+				s.last OPERATOR(pg_catalog.-) s.first)) AS piece) p
 		GROUP BY e.relation, e.account_id, p.piece, e.grants
 	), state AS MATERIALIZED (
 		SELECT s.relation, s.account_id, s.role, s.role_name, s.at, s.epsilon,
@@ -2364,8 +2370,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 					AS lim
 		FROM (
 			SELECT s.*, pg_catalog.sum(s.epsilon) OVER past AS units,
-				pg_catalog.array_agg(s.terms) FILTER (WHERE s.terms IS NOT NULL) OVER past
-					AS history
+				pg_catalog.array_agg(s.terms) FILTER (WHERE s.terms IS NOT NULL)
+					OVER past AS history
 			FROM step s
 			WINDOW past AS (PARTITION BY s.relation, s.account_id ORDER BY s.piece, s.grants)) s
 		CROSS JOIN LATERAL (SELECT s.history[pg_catalog.cardinality(s.history)] AS terms) t
@@ -2388,18 +2394,18 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			HAVING pg_catalog.bool_or(s.epsilon OPERATOR(pg_catalog.<>) 0)) a
 	), point AS MATERIALIZED (
 		SELECT s.relation, a.line, s.at, s.spent, s.lim, s.granted
-		FROM state s JOIN account a ON a.relation OPERATOR(pg_catalog.=) s.relation AND a.account_id
-			OPERATOR(pg_catalog.=) s.account_id
+		FROM state s JOIN account a ON a.relation OPERATOR(pg_catalog.=) s.relation
+			AND a.account_id OPERATOR(pg_catalog.=) s.account_id
 		WHERE a.line OPERATOR(pg_catalog.<=) 7
 		UNION ALL
 		-- line 0 is all roles together, and 8 those that have no line of their own
 		SELECT s.relation, g.line, pg_catalog.max(s.at), pg_catalog.sum(pg_catalog.sum(s.epsilon))
 			OVER (
 				PARTITION BY s.relation, g.line ORDER BY s.piece), NULL, false
-		FROM step s JOIN account a ON a.relation OPERATOR(pg_catalog.=) s.relation AND a.account_id
-			OPERATOR(pg_catalog.=) s.account_id
-		CROSS JOIN LATERAL (SELECT 0 AS line UNION ALL SELECT 8 WHERE a.line
-			OPERATOR(pg_catalog.>) 7) g
+		FROM step s JOIN account a ON a.relation OPERATOR(pg_catalog.=) s.relation
+			AND a.account_id OPERATOR(pg_catalog.=) s.account_id
+		CROSS JOIN LATERAL (SELECT 0 AS line UNION ALL SELECT 8
+			WHERE a.line OPERATOR(pg_catalog.>) 7) g
 		WHERE a.adds_up AND a.accounts OPERATOR(pg_catalog.>) 1
 		GROUP BY s.relation, g.line, s.piece
 	), cap AS (
@@ -2411,13 +2417,13 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		-- What is now, for the legend.
 		SELECT a.relation, a.line, a.spent, a.lim, pg_catalog.format('<bdi>%s</bdi>',
 			privpred._html(COALESCE(
-			(SELECT r.rolname::pg_catalog.text FROM pg_catalog.pg_roles r WHERE r.oid
-				OPERATOR(pg_catalog.=) a.role), a.role_name, '?')))
+			(SELECT r.rolname::pg_catalog.text FROM pg_catalog.pg_roles r
+				WHERE r.oid OPERATOR(pg_catalog.=) a.role), a.role_name, '?')))
 			AS name
 		FROM account a WHERE a.line OPERATOR(pg_catalog.<=) 7
 		UNION ALL
-		SELECT a.relation, 0, pg_catalog.sum(a.spent), (SELECT c.lim FROM cap c WHERE c.relation
-			OPERATOR(pg_catalog.=) a.relation),
+		SELECT a.relation, 0, pg_catalog.sum(a.spent), (SELECT c.lim FROM cap c
+			WHERE c.relation OPERATOR(pg_catalog.=) a.relation),
 			'<b>all roles</b>'
 		FROM account a WHERE a.adds_up AND a.accounts OPERATOR(pg_catalog.>) 1 GROUP BY a.relation
 		UNION ALL
@@ -2432,38 +2438,39 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		FROM point p JOIN span s ON s.relation OPERATOR(pg_catalog.=) p.relation WHERE p.granted
 		UNION ALL
 		SELECT l.relation, 0, l.lim, s.first, s.last
-		FROM line l JOIN span s ON s.relation OPERATOR(pg_catalog.=) l.relation WHERE l.line
-			OPERATOR(pg_catalog.=) 0
+		FROM line l JOIN span s ON s.relation OPERATOR(pg_catalog.=) l.relation
+			WHERE l.line OPERATOR(pg_catalog.=) 0
 	), scale AS (
-		SELECT m.relation, t.step, GREATEST(m.top OPERATOR(pg_catalog.*) 1.04, t.step
-			OPERATOR(pg_catalog.*) pg_catalog.ceil(m.top OPERATOR(pg_catalog./) t.step)) AS top
+		SELECT m.relation, t.step, GREATEST(m.top OPERATOR(pg_catalog.*) 1.04,
+			t.step OPERATOR(pg_catalog.*) pg_catalog.ceil(m.top OPERATOR(pg_catalog./) t.step))
+			AS top
 		FROM (
 			-- A limit belongs on the scale, unless it would flatten everything.
 			SELECT p.relation, GREATEST(pg_catalog.max(p.spent), 0.000000001, (
 				SELECT pg_catalog.max(l.lim) FROM level l
-				WHERE l.relation OPERATOR(pg_catalog.=) p.relation AND l.lim
-					OPERATOR(pg_catalog.<=) (20 OPERATOR(pg_catalog.*) pg_catalog.max(p.spent))))
-					AS top
+				WHERE l.relation OPERATOR(pg_catalog.=) p.relation
+					AND l.lim OPERATOR(pg_catalog.<=) (20 OPERATOR(pg_catalog.*) pg_catalog.max(
+					p.spent)))) AS top
 			FROM point p GROUP BY p.relation) m
 		CROSS JOIN LATERAL (SELECT privpred._nice_step(m.top, 5) AS step) t
 	), frame AS MATERIALIZED (
-		SELECT s.relation, s.top, s.step, n.first, n.last, pg_catalog.extract('epoch', n.first)
-			AS zero,
+		SELECT s.relation, s.top, s.step, n.first, n.last, pg_catalog.extract('epoch',
+			n.first) AS zero,
 			pg_catalog.extract('epoch', n.last) OPERATOR(pg_catalog.-) pg_catalog.extract('epoch',
 				n.first) AS width
 		FROM scale s JOIN span n ON n.relation OPERATOR(pg_catalog.=) s.relation
 	), tick AS (
 		-- Seconds, midnights and so on of the session's time zone, at most seven.
-		SELECT f.relation, pg_catalog.string_agg(pg_catalog.format(
-			'<span style="left:%s%%">%s</span>',
+		SELECT f.relation,
+			pg_catalog.string_agg(pg_catalog.format('<span style="left:%s%%">%s</span>',
 			pg_catalog.trim_scale(pg_catalog.round(100 OPERATOR(pg_catalog.*) (pg_catalog.extract(
 				'epoch', t.at::pg_catalog.timestamptz) OPERATOR(pg_catalog.-) f.zero)
 				OPERATOR(pg_catalog./) f.width, 2)),
 			pg_catalog.to_char(t.at, u.format)), '' ORDER BY t.at) AS html
 		FROM frame f
 		CROSS JOIN LATERAL (
-			SELECT pg_catalog.make_interval(secs => GREATEST(v.seconds, f.width
-				OPERATOR(pg_catalog./) 7)::pg_catalog.float8) AS step, v.format
+			SELECT pg_catalog.make_interval(secs => GREATEST(v.seconds,
+				f.width OPERATOR(pg_catalog./) 7)::pg_catalog.float8) AS step, v.format
 			FROM (VALUES (1, 'HH24:MI:SS'), (2, 'HH24:MI:SS'), (5, 'HH24:MI:SS'), (10,
 				'HH24:MI:SS'),
 				(30, 'HH24:MI:SS'), (60, 'HH24:MI'), (120, 'HH24:MI'), (300, 'HH24:MI'),
@@ -2472,8 +2479,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 				(86400, 'DD Mon'), (172800, 'DD Mon'), (604800, 'DD Mon'), (1209600, 'DD Mon'),
 				(2592000, 'DD Mon'), (7862400, 'Mon YYYY'), (15724800, 'Mon YYYY'),
 				(31536000, 'Mon YYYY'), (157680000, 'Mon YYYY')) v(seconds, format)
-			WHERE f.width OPERATOR(pg_catalog./) v.seconds OPERATOR(pg_catalog.<=) 7 OR v.seconds
-				OPERATOR(pg_catalog.=) 157680000
+			WHERE f.width OPERATOR(pg_catalog./) v.seconds OPERATOR(pg_catalog.<=) 7
+				OR v.seconds OPERATOR(pg_catalog.=) 157680000
 			ORDER BY v.seconds LIMIT 1) u
 		CROSS JOIN LATERAL pg_catalog.generate_series(pg_catalog.date_bin(u.step,
 			f.first::pg_catalog.timestamp,
@@ -2487,8 +2494,9 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 					pg_catalog.trim_scale(pg_catalog.round(300 OPERATOR(pg_catalog.*) (1
 						OPERATOR(pg_catalog.-) (i OPERATOR(pg_catalog.*) f.step
 						OPERATOR(pg_catalog./) f.top)), 1))), '' ORDER BY i)
-				FROM pg_catalog.generate_series(0, pg_catalog.floor(f.top
-					OPERATOR(pg_catalog./) f.step)::pg_catalog.int4) i), e'\n',
+				FROM pg_catalog.generate_series(0,
+					pg_catalog.floor(f.top OPERATOR(pg_catalog./) f.step)::pg_catalog.int4) i),
+					e'\n',
 			(SELECT pg_catalog.string_agg(pg_catalog.format(
 				'<path class="limit%s c%s" d="M%s %sH%s"/>',
 					CASE WHEN l.line OPERATOR(pg_catalog.=) 0 THEN ' total' END, l.line,
@@ -2501,8 +2509,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 						pg_catalog.extract('epoch', l.until) OPERATOR(pg_catalog.-) f.zero)
 						OPERATOR(pg_catalog./) f.width, 1))),
 					'' ORDER BY l.line, l.at)
-				FROM level l WHERE l.relation OPERATOR(pg_catalog.=) f.relation AND l.lim
-					OPERATOR(pg_catalog.<=) f.top), e'\n',
+				FROM level l WHERE l.relation OPERATOR(pg_catalog.=) f.relation
+					AND l.lim OPERATOR(pg_catalog.<=) f.top), e'\n',
 			(SELECT pg_catalog.string_agg(pg_catalog.format(
 				e'<path class="line c%s" d="M0 300%sH1000"/>\n', d.line, d.path),
 					'' ORDER BY d.line DESC)
@@ -2514,32 +2522,35 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 						pg_catalog.trim_scale(pg_catalog.round(300 OPERATOR(pg_catalog.*) (1
 							OPERATOR(pg_catalog.-) (p.spent OPERATOR(pg_catalog./) f.top)), 1))), ''
 							ORDER BY p.at) AS path
-					FROM point p WHERE p.relation
-						OPERATOR(pg_catalog.=) f.relation GROUP BY p.line) d)) AS svg,
+					FROM point p
+						WHERE p.relation OPERATOR(pg_catalog.=) f.relation GROUP BY p.line) d))
+						AS svg,
 			(SELECT pg_catalog.string_agg(pg_catalog.format('<span style="top:%s%%">%s</span>',
 					pg_catalog.trim_scale(pg_catalog.round(100 OPERATOR(pg_catalog.*) (1
 						OPERATOR(pg_catalog.-) (i OPERATOR(pg_catalog.*) f.step
 						OPERATOR(pg_catalog./) f.top)), 2)),
 					privpred._amount(i OPERATOR(pg_catalog.*) f.step, false)), '' ORDER BY i)
-				FROM pg_catalog.generate_series(0, pg_catalog.floor(f.top
-					OPERATOR(pg_catalog./) f.step)::pg_catalog.int4) i) AS labels,
+				FROM pg_catalog.generate_series(0,
+					pg_catalog.floor(f.top OPERATOR(pg_catalog./) f.step)::pg_catalog.int4) i)
+					AS labels,
 			(SELECT pg_catalog.format(
 				e'<span class="mark" style="top:%s%%">cap over all roles</span>\n',
 					pg_catalog.trim_scale(pg_catalog.round(100 OPERATOR(pg_catalog.*) (1
 						OPERATOR(pg_catalog.-) (l.lim OPERATOR(pg_catalog./) f.top)), 2)))
-				FROM line l WHERE l.relation OPERATOR(pg_catalog.=) f.relation AND l.line
-					OPERATOR(pg_catalog.=) 0 AND l.lim OPERATOR(pg_catalog.<=) f.top) AS mark,
+				FROM line l WHERE l.relation OPERATOR(pg_catalog.=) f.relation
+					AND l.line OPERATOR(pg_catalog.=) 0
+					AND l.lim OPERATOR(pg_catalog.<=) f.top) AS mark,
 			(SELECT pg_catalog.string_agg(pg_catalog.format('%s %s', l.name, privpred._amount(l.lim,
 				false)), ', '
 					ORDER BY l.line)
-				FROM line l WHERE l.relation OPERATOR(pg_catalog.=) f.relation AND l.lim
-					OPERATOR(pg_catalog.>) f.top) AS above,
+				FROM line l WHERE l.relation OPERATOR(pg_catalog.=) f.relation
+					AND l.lim OPERATOR(pg_catalog.>) f.top) AS above,
 			(SELECT pg_catalog.string_agg(pg_catalog.format(
 				e'<li><i class="c%s"></i>%s %s%s</li>\n', l.line, l.name,
 					COALESCE(privpred._amount(l.spent, true),
 						'<span class="muted">not drawn</span>'),
-					CASE WHEN l.lim IS NOT NULL THEN pg_catalog.format(
-						' <span class="muted">of %s</span>',
+					CASE WHEN l.lim IS NOT NULL
+						THEN pg_catalog.format(' <span class="muted">of %s</span>',
 						privpred._amount(l.lim, false)) END), '' ORDER BY l.line)
 				FROM line l WHERE l.relation OPERATOR(pg_catalog.=) f.relation) AS legend
 		FROM frame f
@@ -2567,14 +2578,14 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 	WITH spent AS (
 		SELECT x.relation, COALESCE(l.asked_by, '?') AS who, COALESCE(l.model, 'forgiven') AS model,
 			pg_catalog.sum(l.answers) AS answers, pg_catalog.sum(l.epsilon) AS epsilon,
-			pg_catalog.bool_or(l.kind OPERATOR(pg_catalog.=) 'release' OR l.kind
-				OPERATOR(pg_catalog.=) 'export') AS once
+			pg_catalog.bool_or(l.kind OPERATOR(pg_catalog.=) 'release'
+				OR l.kind OPERATOR(pg_catalog.=) 'export') AS once
 		FROM privpred.ledger l
 		CROSS JOIN LATERAL (
 			SELECT COALESCE(l.relation::pg_catalog.text, pg_catalog.concat(l.relation_name,
 				' (dropped)')) AS relation) x
-		WHERE l.role IS NOT NULL AND l.epsilon OPERATOR(pg_catalog.<>) 0 AND x.relation
-			OPERATOR(pg_catalog.=) ANY (relations)
+		WHERE l.role IS NOT NULL AND l.epsilon OPERATOR(pg_catalog.<>) 0
+			AND x.relation OPERATOR(pg_catalog.=) ANY (relations)
 		GROUP BY x.relation, COALESCE(l.asked_by, '?'), COALESCE(l.model, 'forgiven')
 	), total AS (
 		SELECT s.*, pg_catalog.sum(s.epsilon) OVER (PARTITION BY s.relation, s.who) AS by_who,
@@ -2587,8 +2598,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 				ORDER BY t.by_model DESC, t.model COLLATE pg_catalog."C") AS x
 		FROM total t
 	), cell AS MATERIALIZED (
-		SELECT r.relation, LEAST(r.y, 21) AS y, LEAST(r.x, 7) AS x, pg_catalog.sum(r.answers)
-			AS answers,
+		SELECT r.relation, LEAST(r.y, 21) AS y, LEAST(r.x, 7) AS x,
+			pg_catalog.sum(r.answers) AS answers,
 			pg_catalog.sum(r.epsilon) AS epsilon, pg_catalog.bool_and(r.once) AS once
 		FROM ranked r GROUP BY r.relation, LEAST(r.y, 21), LEAST(r.x, 7)
 	), line_of AS (
@@ -2603,10 +2614,10 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 				END AS model
 		FROM ranked r GROUP BY r.relation, LEAST(r.x, 7)
 	), line AS (
-		SELECT r.relation, r.y, pg_catalog.concat('<tr><th scope="row"><bdi>', CASE WHEN r.y
-			OPERATOR(pg_catalog.<) 21
-				THEN privpred._html(r.who) ELSE pg_catalog.format('%s others', r.last
-					OPERATOR(pg_catalog.-) 20) END, '</bdi></th>',
+		SELECT r.relation, r.y, pg_catalog.concat('<tr><th scope="row"><bdi>', CASE
+			WHEN r.y OPERATOR(pg_catalog.<) 21
+				THEN privpred._html(r.who) ELSE pg_catalog.format('%s others',
+					r.last OPERATOR(pg_catalog.-) 20) END, '</bdi></th>',
 			pg_catalog.string_agg(CASE WHEN c.epsilon IS NULL
 				THEN '<td class="number none">&middot;</td>'
 				-- the more was spent, the darker
@@ -2623,11 +2634,11 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			pg_catalog.format(e'<td class="number sum">%s</td></tr>\n', privpred._amount(r.epsilon,
 				true))) AS html
 		FROM line_of r JOIN col o ON o.relation OPERATOR(pg_catalog.=) r.relation
-		JOIN (SELECT c.relation, pg_catalog.max(c.epsilon) FILTER (WHERE c.y
-			OPERATOR(pg_catalog.<) 21 AND c.x OPERATOR(pg_catalog.<) 7) AS most
+		JOIN (SELECT c.relation, pg_catalog.max(c.epsilon)
+			FILTER (WHERE c.y OPERATOR(pg_catalog.<) 21 AND c.x OPERATOR(pg_catalog.<) 7) AS most
 			FROM cell c GROUP BY c.relation) m ON m.relation OPERATOR(pg_catalog.=) r.relation
-		LEFT JOIN cell c ON c.relation OPERATOR(pg_catalog.=) r.relation AND c.y
-			OPERATOR(pg_catalog.=) r.y AND c.x OPERATOR(pg_catalog.=) o.x
+		LEFT JOIN cell c ON c.relation OPERATOR(pg_catalog.=) r.relation
+			AND c.y OPERATOR(pg_catalog.=) r.y AND c.x OPERATOR(pg_catalog.=) o.x
 		GROUP BY r.relation, r.y, r.who, r.last, r.epsilon
 	)
 	SELECT l.relation,
@@ -2636,8 +2647,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		'<table class="spenders">\n<thead><tr><th scope="col">Asked by</th>',
 		(SELECT pg_catalog.string_agg(pg_catalog.format(
 			'<th scope="col" class="number"><bdi>%s</bdi></th>',
-			privpred._html(o.model)), '' ORDER BY o.x) FROM col o WHERE o.relation
-				OPERATOR(pg_catalog.=) l.relation),
+			privpred._html(o.model)), '' ORDER BY o.x) FROM col o
+				WHERE o.relation OPERATOR(pg_catalog.=) l.relation),
 		e'<th scope="col" class="number">all</th></tr></thead>\n<tbody>\n',
 		pg_catalog.string_agg(l.html, '' ORDER BY l.y), e'</tbody>\n</table></div>\n')
 	FROM line l GROUP BY l.relation $$;
@@ -2648,8 +2659,8 @@ CREATE FUNCTION privpred._report_relations() RETURNS text
 LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 	-- Tables that spent most first, and those that are gone last.
 	WITH ranked AS (
-		SELECT x.relation, pg_catalog.row_number() OVER (ORDER BY pg_catalog.bool_and(
-			b.relation IS NULL),
+		SELECT x.relation, pg_catalog.row_number() OVER (
+			ORDER BY pg_catalog.bool_and(b.relation IS NULL),
 			pg_catalog.sum(b.epsilon_spent) DESC, x.relation COLLATE pg_catalog."C") AS place
 		FROM privpred.budgets b
 		CROSS JOIN LATERAL (
@@ -2657,8 +2668,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 				' (dropped)')) AS relation) x
 		GROUP BY x.relation
 	), shown AS MATERIALIZED (
-		SELECT pg_catalog.array_agg(r.relation ORDER BY r.place) FILTER (WHERE r.place
-			OPERATOR(pg_catalog.<=) 20) AS relations,
+		SELECT pg_catalog.array_agg(r.relation ORDER BY r.place)
+			FILTER (WHERE r.place OPERATOR(pg_catalog.<=) 20) AS relations,
 			pg_catalog.count(*) FILTER (WHERE r.place OPERATOR(pg_catalog.>) 20) AS hidden
 		FROM ranked r
 	)
@@ -2675,8 +2686,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			FROM privpred._report_budgets(s.relations) b
 			LEFT JOIN privpred._report_charts(s.relations, pg_catalog.clock_timestamp()) c
 				ON c.relation OPERATOR(pg_catalog.=) b.relation
-			LEFT JOIN privpred._report_spenders(s.relations) w ON w.relation
-				OPERATOR(pg_catalog.=) b.relation),
+			LEFT JOIN privpred._report_spenders(s.relations) w
+				ON w.relation OPERATOR(pg_catalog.=) b.relation),
 			privpred._left_out(s.hidden, 'tables')) END
 	FROM shown s $$;
 COMMENT ON FUNCTION privpred._report_relations() IS 'the part of report() about each table';
@@ -2684,8 +2695,8 @@ COMMENT ON FUNCTION privpred._report_relations() IS 'the part of report() about 
 CREATE FUNCTION privpred._report_models() RETURNS text
 LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 	WITH model AS (
-		SELECT m.*, pg_catalog.row_number()
-			OVER (ORDER BY m.relation::pg_catalog.text COLLATE pg_catalog."C",
+		SELECT m.*, pg_catalog.row_number() OVER (
+			ORDER BY m.relation::pg_catalog.text COLLATE pg_catalog."C",
 			m.name COLLATE pg_catalog."C")
 			AS place
 		FROM privpred.models m
@@ -2697,12 +2708,12 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			privpred._html(m.label::pg_catalog.text), '</bdi> of <bdi>',
 				privpred._html(m.relation::pg_catalog.text),
 			'</bdi> &middot; ', privpred._html(m.status), e'</p>\n<dl>\n',
-			CASE WHEN m.charge_kind OPERATOR(pg_catalog.=) 'once' THEN pg_catalog.format(
-				'<dt>charged once</dt><dd>&epsilon; = %s'
+			CASE WHEN m.charge_kind OPERATOR(pg_catalog.=) 'once'
+				THEN pg_catalog.format('<dt>charged once</dt><dd>&epsilon; = %s'
 					'<small>then its answers are free</small></dd>', privpred._amount(m.epsilon,
 						true))
-				WHEN m.charge_kind OPERATOR(pg_catalog.=) 'per_stream' THEN pg_catalog.format(
-					'<dt>charged by streams</dt><dd>&epsilon; = '
+				WHEN m.charge_kind OPERATOR(pg_catalog.=) 'per_stream'
+					THEN pg_catalog.format('<dt>charged by streams</dt><dd>&epsilon; = '
 					'%s<small>planned for an unstable answer; stable ones are free</small></dd>',
 					privpred._amount(m.epsilon, true))
 				ELSE pg_catalog.format('<dt>one answer costs</dt><dd>&epsilon; = %s</dd>',
@@ -2719,17 +2730,17 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			'<dt>trained</dt><dd>', pg_catalog.to_char(m.trained_at, 'YYYY-MM-DD HH24:MI TZ'),
 			e'</dd>\n<dt>created by</dt><dd><bdi>', privpred._html(m.created_by::pg_catalog.text),
 				e'</bdi></dd>\n',
-			CASE WHEN m.options OPERATOR(pg_catalog.<>) '{}' THEN pg_catalog.format(
-				e'<dt>options</dt><dd><code>%s</code></dd>\n',
+			CASE WHEN m.options OPERATOR(pg_catalog.<>) '{}'
+				THEN pg_catalog.format(e'<dt>options</dt><dd><code>%s</code></dd>\n',
 				privpred._html(m.options::pg_catalog.text)) END,
 			e'</dl>\n<p class="classes">', (
 				SELECT pg_catalog.concat(pg_catalog.string_agg(pg_catalog.format(
 					'<span class="pill"><bdi>%s</bdi></span> ',
-						privpred._html(c.class)), '' ORDER BY c.place) FILTER (WHERE c.place
-							OPERATOR(pg_catalog.<=) 12),
-					CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) 12 THEN pg_catalog.format(
-						'<small>and %s more</small>', pg_catalog.count(*) OPERATOR(pg_catalog.-) 12)
-						END)
+						privpred._html(c.class)), '' ORDER BY c.place)
+							FILTER (WHERE c.place OPERATOR(pg_catalog.<=) 12),
+					CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) 12
+						THEN pg_catalog.format('<small>and %s more</small>',
+						pg_catalog.count(*) OPERATOR(pg_catalog.-) 12) END)
 				FROM pg_catalog.unnest(m.classes) WITH ORDINALITY c(class, place)),
 			e'</p>\n<details><summary>', pg_catalog.jsonb_array_length(m.features),
 			CASE WHEN pg_catalog.jsonb_array_length(m.features) OPERATOR(pg_catalog.=) 1
@@ -2751,8 +2762,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 						FROM pg_catalog.jsonb_array_elements_text(f.feature
 							OPERATOR(pg_catalog.->) 'levels')
 							WITH ORDINALITY v(level, place))
-						ELSE pg_catalog.concat_ws(' &hellip; ', privpred._html(f.feature
-							OPERATOR(pg_catalog.->>) 'min'),
+						ELSE pg_catalog.concat_ws(' &hellip; ',
+							privpred._html(f.feature OPERATOR(pg_catalog.->>) 'min'),
 							privpred._html(f.feature OPERATOR(pg_catalog.->>) 'max')) END), ''
 								ORDER BY f.place)
 				FROM pg_catalog.jsonb_array_elements(m.features) WITH ORDINALITY f(feature, place)
@@ -2780,8 +2791,9 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		CASE WHEN entries OPERATOR(pg_catalog.=) 1 THEN ' entry' ELSE ' entries' END,
 			' that you may see',
 		pg_catalog.to_char(at, '", the last of" YYYY-MM-DD HH24:MI:SS TZ'),
-		CASE WHEN entries OPERATOR(pg_catalog.>) chained THEN pg_catalog.format(
-			', %s of them not chained yet', entries OPERATOR(pg_catalog.-) chained) END,
+		CASE WHEN entries OPERATOR(pg_catalog.>) chained
+			THEN pg_catalog.format(', %s of them not chained yet',
+			entries OPERATOR(pg_catalog.-) chained) END,
 		e'.</p>\n',
 		(SELECT pg_catalog.format(
 			e'<p>Head after entry %s:</p>\n<p><code class="head">%s</code></p>\n'
@@ -2803,8 +2815,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			CASE WHEN f.number OPERATOR(pg_catalog.=) 1 THEN f.one ELSE f.many END), ''
 				ORDER BY f.place), e'</section>\n')
 	FROM (
-		SELECT 1 AS place, pg_catalog.count(DISTINCT b.relation) AS number, 'table' AS one, 'tables'
-			AS many
+		SELECT 1 AS place, pg_catalog.count(DISTINCT b.relation) AS number, 'table' AS one,
+			'tables' AS many
 		FROM privpred.budgets b
 		UNION ALL
 		SELECT 2, pg_catalog.count(DISTINCT b.role), 'role with a budget', 'roles with a budget'
@@ -2845,8 +2857,8 @@ SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
 	FROM (
 		SELECT privpred._html(pg_catalog.current_database()::pg_catalog.text) AS database,
 			pg_catalog.sum(l.answers) AS answers,
-			pg_catalog.count(*) AS entries, pg_catalog.count(l.id) AS chained, pg_catalog.max(l.id)
-				AS head, pg_catalog.max(l.at) AS at
+			pg_catalog.count(*) AS entries, pg_catalog.count(l.id) AS chained,
+				pg_catalog.max(l.id) AS head, pg_catalog.max(l.at) AS at
 		FROM privpred.ledger l) p $$;
 COMMENT ON FUNCTION privpred.report() IS
 'anyone: one HTML page on the budgets, spending and models that you may see in privpred.budgets, ledger, leases and models; save it with \t \a \o report.html';
@@ -2857,8 +2869,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	SELECT pg_catalog.format(CASE WHEN angle OPERATOR(pg_catalog.=) 0
 		THEN e'<text class="%s" x="%s" y="%s">%s</text>\n'
 		ELSE e'<text class="%s" transform="translate(%s %s) rotate(%5$s)">%4$s</text>\n' END,
-		class, pg_catalog.trim_scale(pg_catalog.round(x, 1)), pg_catalog.trim_scale(
-			pg_catalog.round(y, 1)), privpred._html(value, most), angle) $$;
+		class, pg_catalog.trim_scale(pg_catalog.round(x, 1)),
+			pg_catalog.trim_scale(pg_catalog.round(y, 1)), privpred._html(value, most), angle) $$;
 COMMENT ON FUNCTION privpred._svg_text(numeric, numeric, text, text, int, int) IS
 'text at a place in a picture of plot()';
 
@@ -2891,8 +2903,9 @@ $css$,
 		pg_catalog.format(e'</style>\n<rect class="page" width="%s" height="%s"/>\n', width,
 			height),
 		privpred._svg_text(16, 28, 'title', title, 80),
-		(SELECT pg_catalog.string_agg(privpred._svg_text(16, 30 OPERATOR(pg_catalog.+) (18
-			OPERATOR(pg_catalog.*) b.place), 'small muted', b.said), ''
+		(SELECT pg_catalog.string_agg(privpred._svg_text(16,
+			30 OPERATOR(pg_catalog.+) (18 OPERATOR(pg_catalog.*) b.place), 'small muted', b.said),
+			''
 			ORDER BY b.place) FROM pg_catalog.unnest(below) WITH ORDINALITY b(said, place)),
 		body, e'</svg>\n') $$;
 COMMENT ON FUNCTION privpred._plot_frame(numeric, numeric, text, text[], text) IS
@@ -2904,41 +2917,42 @@ CREATE FUNCTION privpred._plot_chart(title text, below text[], x_title text, y_t
 	from_zero boolean, mark numeric, lines jsonb) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	WITH line AS (
-		SELECT l.place, l.line OPERATOR(pg_catalog.->>) 'name' AS name, l.line
-			OPERATOR(pg_catalog.->>) 'note' AS note,
-			l.line OPERATOR(pg_catalog.->>) 'class' AS class, (l.line
-				OPERATOR(pg_catalog.->>) 'marked')::pg_catalog.int4 AS marked,
+		SELECT l.place, l.line OPERATOR(pg_catalog.->>) 'name' AS name,
+			l.line OPERATOR(pg_catalog.->>) 'note' AS note,
+			l.line OPERATOR(pg_catalog.->>) 'class' AS class,
+				(l.line OPERATOR(pg_catalog.->>) 'marked')::pg_catalog.int4 AS marked,
 			l.line OPERATOR(pg_catalog.->) 'points' AS points,
 			pg_catalog.jsonb_array_length(l.line OPERATOR(pg_catalog.->) 'points')
-				OPERATOR(pg_catalog.=) 1 AND l.line OPERATOR(pg_catalog.->>) 'marked' IS NULL
-				AS is_level
+				OPERATOR(pg_catalog.=) 1
+				AND l.line OPERATOR(pg_catalog.->>) 'marked' IS NULL AS is_level
 		FROM pg_catalog.jsonb_array_elements(lines) WITH ORDINALITY l(line, place)
 	), point AS (
-		SELECT l.place AS line, l.class, l.is_level, p.place, l.marked
-			OPERATOR(pg_catalog.=) p.place AS marked,
-			pg_catalog.log((p.point OPERATOR(pg_catalog.->>) 0)::pg_catalog.numeric) AS x, (p.point
-				OPERATOR(pg_catalog.->>) 1)::pg_catalog.numeric AS y
+		SELECT l.place AS line, l.class, l.is_level, p.place,
+			l.marked OPERATOR(pg_catalog.=) p.place AS marked,
+			pg_catalog.log((p.point OPERATOR(pg_catalog.->>) 0)::pg_catalog.numeric) AS x,
+				(p.point OPERATOR(pg_catalog.->>) 1)::pg_catalog.numeric AS y
 		FROM line l, pg_catalog.jsonb_array_elements(l.points) WITH ORDINALITY p(point, place)
 	), extent AS (
 		SELECT e.x_low, e.x_high, e.y_low, e.y_high,
-			privpred._nice_step(GREATEST(e.y_high OPERATOR(pg_catalog.-) e.y_low, 0.000001), 5)
-				AS step
+			privpred._nice_step(GREATEST(e.y_high OPERATOR(pg_catalog.-) e.y_low, 0.000001),
+				5) AS step
 		FROM (
 			SELECT CASE WHEN r.x_low OPERATOR(pg_catalog.<) r.x_high THEN r.x_low
 				ELSE pg_catalog.log(COALESCE(mark, 1)) OPERATOR(pg_catalog.-) 1 END AS x_low,
-				CASE WHEN r.x_low OPERATOR(pg_catalog.<) r.x_high THEN r.x_high ELSE pg_catalog.log(
-					COALESCE(mark, 1)) OPERATOR(pg_catalog.+) 1 END AS x_high,
+				CASE WHEN r.x_low OPERATOR(pg_catalog.<) r.x_high THEN r.x_high
+					ELSE pg_catalog.log(COALESCE(mark, 1)) OPERATOR(pg_catalog.+) 1 END AS x_high,
 				CASE WHEN from_zero THEN 0 ELSE r.y_low END AS y_low, r.y_high
 			FROM (
 				SELECT pg_catalog.min(p.x) FILTER (WHERE NOT p.is_level) AS x_low,
-					pg_catalog.max(p.x) FILTER (WHERE NOT p.is_level) AS x_high, pg_catalog.min(p.y)
-						AS y_low,
+					pg_catalog.max(p.x) FILTER (WHERE NOT p.is_level) AS x_high,
+						pg_catalog.min(p.y) AS y_low,
 					pg_catalog.max(p.y) AS y_high
 				FROM point p) r) e
 	), bound AS (
 		-- whole steps of y around all points; shares end at 1
-		SELECT e.x_low, e.x_high, e.step, 48 OPERATOR(pg_catalog.+) (18
-			OPERATOR(pg_catalog.*) pg_catalog.cardinality(below)) AS top,
+		SELECT e.x_low, e.x_high, e.step,
+			48 OPERATOR(pg_catalog.+) (18 OPERATOR(pg_catalog.*) pg_catalog.cardinality(below))
+			AS top,
 			e.step OPERATOR(pg_catalog.*) pg_catalog.floor(e.y_low OPERATOR(pg_catalog./) e.step)
 				OPERATOR(pg_catalog.-) CASE WHEN e.y_low OPERATOR(pg_catalog.=) e.y_high THEN e.step
 				ELSE 0 END
@@ -2951,9 +2965,9 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	), scale AS MATERIALIZED (
 		-- x = left + x_unit * (log x - x_low), y = bottom - y_unit * (y - y_low)
 		SELECT b.*, 66 AS x_left, 620 AS x_right, b.top OPERATOR(pg_catalog.+) 280 AS bottom,
-			554 OPERATOR(pg_catalog./) (b.x_high OPERATOR(pg_catalog.-) b.x_low) AS x_unit, 280
-				OPERATOR(pg_catalog./) GREATEST(b.y_high OPERATOR(pg_catalog.-) b.y_low, 0.000001)
-				AS y_unit
+			554 OPERATOR(pg_catalog./) (b.x_high OPERATOR(pg_catalog.-) b.x_low) AS x_unit,
+				280 OPERATOR(pg_catalog./) GREATEST(b.y_high OPERATOR(pg_catalog.-) b.y_low,
+				0.000001) AS y_unit
 		FROM bound b
 	), placed AS (
 		SELECT p.*, pg_catalog.trim_scale(pg_catalog.round(s.x_left OPERATOR(pg_catalog.+) (s.x_unit
@@ -2969,10 +2983,11 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 			pg_catalog.floor(s.x_high)::pg_catalog.int4) power,
 			pg_catalog.unnest('{1,2,5}'::pg_catalog.int4[]) digit,
 			LATERAL (SELECT pg_catalog.round(digit
-				OPERATOR(pg_catalog.*) pg_catalog.power(10::pg_catalog.numeric, power), 12)
-				AS number) t
-		WHERE t.number OPERATOR(pg_catalog.>) 0 AND pg_catalog.log(t.number)
-			OPERATOR(pg_catalog.>=) (s.x_low OPERATOR(pg_catalog.-) 0.000001)
+				OPERATOR(pg_catalog.*) pg_catalog.power(10::pg_catalog.numeric, power),
+				12) AS number) t
+		WHERE t.number OPERATOR(pg_catalog.>) 0
+			AND pg_catalog.log(t.number) OPERATOR(pg_catalog.>=) (s.x_low
+			OPERATOR(pg_catalog.-) 0.000001)
 			AND pg_catalog.log(t.number) OPERATOR(pg_catalog.<=) (s.x_high
 				OPERATOR(pg_catalog.+) 0.000001)
 			AND (digit OPERATOR(pg_catalog.=) 1 OR (s.x_high OPERATOR(pg_catalog.-) s.x_low)
@@ -3008,21 +3023,21 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 			s.bottom OPERATOR(pg_catalog.+) 42, 'middle', x_title),
 		(SELECT pg_catalog.string_agg(pg_catalog.concat(pg_catalog.format(
 			e'<path class="grid" d="M%1$s %2$sL%3$s %2$s"/>\n', s.x_left,
-				t.y, s.x_right), privpred._svg_text(s.x_left OPERATOR(pg_catalog.-) 8, t.y
-					OPERATOR(pg_catalog.+) 4, 'small muted end',
+				t.y, s.x_right), privpred._svg_text(s.x_left OPERATOR(pg_catalog.-) 8,
+					t.y OPERATOR(pg_catalog.+) 4, 'small muted end',
 				t.number::pg_catalog.text)), '' ORDER BY t.y DESC) FROM y_tick t),
 		privpred._svg_text(20, (s.top OPERATOR(pg_catalog.+) s.bottom) OPERATOR(pg_catalog./) 2,
 			'middle', y_title, 48, 270),
 		(SELECT pg_catalog.concat(pg_catalog.format(
 			e'<path class="mark" d="M%1$s %2$sL%1$s %3$s"/>\n', pg_catalog.trim_scale(m.x), s.top,
-				s.bottom), privpred._svg_text(CASE WHEN m.x OPERATOR(pg_catalog.>) 343 THEN m.x
-					OPERATOR(pg_catalog.-) 6 ELSE m.x OPERATOR(pg_catalog.+) 6 END,
+				s.bottom), privpred._svg_text(CASE WHEN m.x OPERATOR(pg_catalog.>) 343
+					THEN m.x OPERATOR(pg_catalog.-) 6 ELSE m.x OPERATOR(pg_catalog.+) 6 END,
 				s.bottom OPERATOR(pg_catalog.-) 8, CASE WHEN m.x OPERATOR(pg_catalog.>) 343
 					THEN 'small muted end' ELSE 'small muted' END,
 				pg_catalog.format('this model: %s', pg_catalog.trim_scale(mark))))
 			FROM (SELECT pg_catalog.round(s.x_left OPERATOR(pg_catalog.+) (s.x_unit
-				OPERATOR(pg_catalog.*) (pg_catalog.log(mark) OPERATOR(pg_catalog.-) s.x_low)), 1)
-				AS x) m
+				OPERATOR(pg_catalog.*) (pg_catalog.log(mark) OPERATOR(pg_catalog.-) s.x_low)),
+				1) AS x) m
 			WHERE mark IS NOT NULL),
 		(SELECT pg_catalog.string_agg(CASE WHEN l.is_level THEN (
 				SELECT pg_catalog.format(e'<path class="level s%1$s" d="M%2$s %3$sL%4$s %3$s"/>\n',
@@ -3041,8 +3056,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 		(SELECT pg_catalog.string_agg(pg_catalog.concat(
 				pg_catalog.format(e'<path class="%s s%s" d="M%s %sH%s"/>\n', CASE WHEN l.is_level
 					THEN 'level'
-					ELSE 'line' END, l.class, k.x, k.y OPERATOR(pg_catalog.-) 4, k.x
-						OPERATOR(pg_catalog.+) 22),
+					ELSE 'line' END, l.class, k.x, k.y OPERATOR(pg_catalog.-) 4,
+						k.x OPERATOR(pg_catalog.+) 22),
 				privpred._svg_text(k.x OPERATOR(pg_catalog.+) 30, k.y, '', l.name),
 				privpred._svg_text(k.x OPERATOR(pg_catalog.+) 30, k.y OPERATOR(pg_catalog.+) 15,
 					'small muted', l.note)), '' ORDER BY l.place)
@@ -3060,15 +3075,15 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	-- cells: class, answer and rows, in the order of the classes; without answer: unstable
 	WITH cell AS (
 		SELECT pg_catalog.dense_rank() OVER (ORDER BY c.first) OPERATOR(pg_catalog.-) 1 AS y,
-			pg_catalog.row_number() OVER (PARTITION BY c.class ORDER BY c.place)
-				OPERATOR(pg_catalog.-) 1 AS x,
+			pg_catalog.row_number() OVER (PARTITION BY c.class
+				ORDER BY c.place) OPERATOR(pg_catalog.-) 1 AS x,
 			c.class, c.answer, c.total,
 			CASE WHEN c.total OPERATOR(pg_catalog.>) 0
-				THEN LEAST(GREATEST(c.rows OPERATOR(pg_catalog./) c.total, 0), 1) ELSE 0 END
-				AS share
+				THEN LEAST(GREATEST(c.rows OPERATOR(pg_catalog./) c.total, 0), 1)
+				ELSE 0 END AS share
 		FROM (
-			SELECT e.place, e.cell OPERATOR(pg_catalog.->>) 'class' AS class, e.cell
-				OPERATOR(pg_catalog.->>) 'answer' AS answer,
+			SELECT e.place, e.cell OPERATOR(pg_catalog.->>) 'class' AS class,
+				e.cell OPERATOR(pg_catalog.->>) 'answer' AS answer,
 				(e.cell OPERATOR(pg_catalog.->>) 'rows')::pg_catalog.numeric AS rows,
 				pg_catalog.min(e.place) OVER (PARTITION BY e.cell OPERATOR(pg_catalog.->>) 'class')
 					AS first,
@@ -3076,12 +3091,13 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 					OVER (PARTITION BY e.cell OPERATOR(pg_catalog.->>) 'class') AS total
 			FROM pg_catalog.jsonb_array_elements(cells) WITH ORDINALITY e(cell, place)) c
 	), frame AS MATERIALIZED (
-		SELECT 56 OPERATOR(pg_catalog.+) (7 OPERATOR(pg_catalog.*) n.letters) AS x_left, 100
-			OPERATOR(pg_catalog.+) (5 OPERATOR(pg_catalog.*) n.letters) AS top, n.across, n.down,
+		SELECT 56 OPERATOR(pg_catalog.+) (7 OPERATOR(pg_catalog.*) n.letters) AS x_left,
+			100 OPERATOR(pg_catalog.+) (5 OPERATOR(pg_catalog.*) n.letters) AS top, n.across,
+			n.down,
 			LEAST(64, GREATEST(34, pg_catalog.floor(480.0 OPERATOR(pg_catalog./) n.across))) AS size
 		FROM (
-			SELECT pg_catalog.max(c.x) OPERATOR(pg_catalog.+) 1 AS across, pg_catalog.max(c.y)
-				OPERATOR(pg_catalog.+) 1 AS down,
+			SELECT pg_catalog.max(c.x) OPERATOR(pg_catalog.+) 1 AS across,
+				pg_catalog.max(c.y) OPERATOR(pg_catalog.+) 1 AS down,
 				LEAST(17, GREATEST(pg_catalog.max(pg_catalog.length(c.class)),
 					pg_catalog.max(pg_catalog.length(COALESCE(c.answer, 'unstable')))))
 					AS letters
@@ -3103,11 +3119,11 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 			OPERATOR(pg_catalog.+) 0.5) OPERATOR(pg_catalog.*) f.size) OPERATOR(pg_catalog.+) 4,
 			f.top OPERATOR(pg_catalog.-) 10,
 				CASE WHEN c.answer IS NULL THEN 'small italic muted' ELSE 'small' END,
-				COALESCE(c.answer, 'unstable'), 16, 315), '' ORDER BY c.x) FROM cell c WHERE c.y
-					OPERATOR(pg_catalog.=) 0),
+				COALESCE(c.answer, 'unstable'), 16, 315), '' ORDER BY c.x) FROM cell c
+					WHERE c.y OPERATOR(pg_catalog.=) 0),
 		(SELECT pg_catalog.string_agg(pg_catalog.concat(
-				privpred._svg_text(f.x_left OPERATOR(pg_catalog.-) 10, f.top
-					OPERATOR(pg_catalog.+) ((c.y OPERATOR(pg_catalog.+) 0.5)
+				privpred._svg_text(f.x_left OPERATOR(pg_catalog.-) 10,
+					f.top OPERATOR(pg_catalog.+) ((c.y OPERATOR(pg_catalog.+) 0.5)
 					OPERATOR(pg_catalog.*) f.size) OPERATOR(pg_catalog.+) 4, 'small end', c.class,
 					16),
 				privpred._svg_text(f.x_left OPERATOR(pg_catalog.+) (f.across
@@ -3121,33 +3137,35 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 					e'<rect class="cell" x="%1$s" y="%2$s" width="%3$s" height="%3$s"/>\n'
 					'<rect class="heat" x="%1$s" y="%2$s" width="%3$s" height="%3$s" '
 					'fill-opacity="%4$s"/>\n', f.x_left OPERATOR(pg_catalog.+) (c.x
-						OPERATOR(pg_catalog.*) f.size) OPERATOR(pg_catalog.+) 1, f.top
-						OPERATOR(pg_catalog.+) (c.y OPERATOR(pg_catalog.*) f.size)
+						OPERATOR(pg_catalog.*) f.size) OPERATOR(pg_catalog.+) 1,
+						f.top OPERATOR(pg_catalog.+) (c.y OPERATOR(pg_catalog.*) f.size)
 						OPERATOR(pg_catalog.+) 1,
 					f.size OPERATOR(pg_catalog.-) 2, pg_catalog.trim_scale(pg_catalog.round(c.share,
 						2))),
 				privpred._svg_text(f.x_left OPERATOR(pg_catalog.+) ((c.x OPERATOR(pg_catalog.+) 0.5)
-					OPERATOR(pg_catalog.*) f.size), f.top OPERATOR(pg_catalog.+) ((c.y
-					OPERATOR(pg_catalog.+) 0.5) OPERATOR(pg_catalog.*) f.size)
-					OPERATOR(pg_catalog.+) 4,
+					OPERATOR(pg_catalog.*) f.size),
+					f.top OPERATOR(pg_catalog.+) ((c.y OPERATOR(pg_catalog.+) 0.5)
+					OPERATOR(pg_catalog.*) f.size) OPERATOR(pg_catalog.+) 4,
 					pg_catalog.concat(CASE WHEN f.size OPERATOR(pg_catalog.<) 42 THEN 'tiny'
 						ELSE 'small' END,
 						CASE WHEN c.share OPERATOR(pg_catalog.>) 0.55 THEN ' middle on'
 							ELSE ' middle off' END),
-					pg_catalog.round(100 OPERATOR(pg_catalog.*) c.share, CASE WHEN f.size
-						OPERATOR(pg_catalog.<) 42 THEN 0 ELSE 1 END)::pg_catalog.text)), ''
+					pg_catalog.round(100 OPERATOR(pg_catalog.*) c.share, CASE
+						WHEN f.size OPERATOR(pg_catalog.<) 42 THEN 0 ELSE 1 END)::pg_catalog.text)),
+						''
 				ORDER BY c.y, c.x) FROM cell c),
 		(SELECT pg_catalog.string_agg(pg_catalog.format(
 			e'<rect class="cell" x="%1$s" y="%2$s" width="20" height="12"/>\n'
 					'<rect class="shade" x="%1$s" y="%2$s" width="20" height="12" fill-opacity="%3$s"/>\n',
-					f.x_left OPERATOR(pg_catalog.+) (20 OPERATOR(pg_catalog.*) i), f.top
-						OPERATOR(pg_catalog.+) (f.down OPERATOR(pg_catalog.*) f.size)
-						OPERATOR(pg_catalog.+) 30, pg_catalog.trim_scale(i
-						OPERATOR(pg_catalog./) 10.0)), ''
+					f.x_left OPERATOR(pg_catalog.+) (20 OPERATOR(pg_catalog.*) i),
+						f.top OPERATOR(pg_catalog.+) (f.down OPERATOR(pg_catalog.*) f.size)
+						OPERATOR(pg_catalog.+) 30,
+						pg_catalog.trim_scale(i OPERATOR(pg_catalog./) 10.0)), ''
 				ORDER BY i) FROM pg_catalog.generate_series(0, 10) i),
 		(SELECT pg_catalog.string_agg(privpred._svg_text(f.x_left OPERATOR(pg_catalog.+) 10
-			OPERATOR(pg_catalog.+) (2 OPERATOR(pg_catalog.*) i), f.top OPERATOR(pg_catalog.+) (
-			f.down OPERATOR(pg_catalog.*) f.size) OPERATOR(pg_catalog.+) 58,
+			OPERATOR(pg_catalog.+) (2 OPERATOR(pg_catalog.*) i),
+			f.top OPERATOR(pg_catalog.+) (f.down OPERATOR(pg_catalog.*) f.size)
+			OPERATOR(pg_catalog.+) 58,
 				'small muted middle', pg_catalog.concat(i, '%')), '' ORDER BY i)
 					FROM pg_catalog.unnest('{0,50,100}'::pg_catalog.int4[]) i)))
 	FROM frame f $$;
@@ -3158,15 +3176,15 @@ CREATE FUNCTION privpred._plot_curve(curve jsonb, figure text, name text, class 
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	-- What is not known at an epsilon is left out.
 	SELECT pg_catalog.jsonb_build_object('name', name, 'class', class,
-		'note', pg_catalog.max(pg_catalog.format('%s at epsilon %s', pg_catalog.trim_scale(
-			pg_catalog.round(k.y, 4)), pg_catalog.trim_scale(k.x)))
+		'note', pg_catalog.max(pg_catalog.format('%s at epsilon %s',
+			pg_catalog.trim_scale(pg_catalog.round(k.y, 4)), pg_catalog.trim_scale(k.x)))
 			FILTER (WHERE k.own), 'marked', pg_catalog.max(k.place) FILTER (WHERE k.own),
 		'points', pg_catalog.jsonb_agg(pg_catalog.jsonb_build_array(k.x, k.y) ORDER BY k.place))
 	FROM (
 		SELECT p.x, p.y, p.own, pg_catalog.row_number() OVER (ORDER BY p.x) AS place
 		FROM (
-			SELECT (c.point OPERATOR(pg_catalog.->>) 'epsilon')::pg_catalog.numeric AS x, (c.point
-				OPERATOR(pg_catalog.->>) figure)::pg_catalog.numeric AS y,
+			SELECT (c.point OPERATOR(pg_catalog.->>) 'epsilon')::pg_catalog.numeric AS x,
+				(c.point OPERATOR(pg_catalog.->>) figure)::pg_catalog.numeric AS y,
 				(c.point OPERATOR(pg_catalog.->>) 'own')::pg_catalog.bool AS own
 			FROM pg_catalog.jsonb_array_elements(curve) c(point)) p
 		WHERE p.y IS NOT NULL) k $$;
@@ -3220,16 +3238,16 @@ BEGIN
 			HINT := 'Say epsilon => 1, delta => 1e-6, for example.';
 	END IF;
 
-	SELECT m.mechanism, m.teachers, pg_catalog.cardinality(m.classes) AS classes, m.charge_kind
-		OPERATOR(pg_catalog.=) 'once' AS once,
+	SELECT m.mechanism, m.teachers, pg_catalog.cardinality(m.classes) AS classes,
+		m.charge_kind OPERATOR(pg_catalog.=) 'once' AS once,
 		CASE WHEN m.charge_kind OPERATOR(pg_catalog.=) 'once'
 				THEN 'It is charged once, and then answers any number of questions.'
 			WHEN m.charge_kind OPERATOR(pg_catalog.=) 'per_stream'
 				THEN 'A stream is charged by its unstable answers.'
 			WHEN m.charge IS NULL AND m.pure_charge IS NULL
 				THEN 'No budget can pay for its answers.' END AS refused
-	INTO card FROM privpred.models m JOIN pg_catalog.pg_class c ON c.oid
-		OPERATOR(pg_catalog.=) m.relation::pg_catalog.oid
+	INTO card FROM privpred.models m JOIN pg_catalog.pg_class c
+		ON c.oid OPERATOR(pg_catalog.=) m.relation::pg_catalog.oid
 	WHERE m.name OPERATOR(pg_catalog.=) plot.model AND pg_catalog.pg_has_role(c.relowner, 'USAGE');
 	IF NOT FOUND THEN
 		-- It says that there is no such model, or that the caller is not the owner.
@@ -3260,8 +3278,8 @@ BEGIN
 			curve := figures.accuracy_by_epsilon;
 			IF epsilons IS NOT NULL THEN
 				SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(c)) INTO curve
-				FROM privpred.accuracy_curve(model, test, epsilons) c WHERE figures.rows
-					OPERATOR(pg_catalog.>) 0;
+				FROM privpred.accuracy_curve(model, test, epsilons) c
+					WHERE figures.rows OPERATOR(pg_catalog.>) 0;
 			END IF;
 		END IF;
 	END IF;
@@ -3328,8 +3346,8 @@ BEGIN
 				l.y::pg_catalog.numeric))) ORDER BY l.class)
 		FROM (VALUES
 			-- what is charged once has no noise but in the model
-			(CASE WHEN card.teachers OPERATOR(pg_catalog.>) 0 AND card.classes
-				OPERATOR(pg_catalog.>) 0 THEN 'teachers'' majority, no noise'
+			(CASE WHEN card.teachers OPERATOR(pg_catalog.>) 0
+				AND card.classes OPERATOR(pg_catalog.>) 0 THEN 'teachers'' majority, no noise'
 				ELSE 'without noise' END, '3', NOT card.once,
 				CASE WHEN card.classes OPERATOR(pg_catalog.>) 0 THEN figures.majority_accuracy
 					ELSE figures.plain_rmse END),
@@ -3349,8 +3367,8 @@ BEGIN
 				CASE WHEN NOT figures.exact THEN ', estimated' END),
 			CASE WHEN kind OPERATOR(pg_catalog.=) 'answers' THEN pg_catalog.format(
 				'budget %s, each answer at the epsilon that it pays for',
-				privpred._loss(epsilon::pg_catalog.numeric, delta::pg_catalog.numeric, delta
-					OPERATOR(pg_catalog.=) 0, false)) END,
+				privpred._loss(epsilon::pg_catalog.numeric, delta::pg_catalog.numeric,
+					delta OPERATOR(pg_catalog.=) 0, false)) END,
 			remark], NULL),
 		CASE WHEN kind OPERATOR(pg_catalog.=) 'answers' THEN 'answers (logarithmic)'
 			WHEN card.once THEN 'epsilon of the model (logarithmic)'

@@ -3,6 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS privpred;
 RESET client_min_messages;
 \pset format unaligned
+SET jit = off;
 CREATE FUNCTION times(page text, needle text) RETURNS bigint LANGUAGE sql AS
   $$ SELECT (length(page) - length(replace(page, needle, ''))) / length(needle) $$;
 -- tags that are opened and not closed, or the other way round
