@@ -160,7 +160,7 @@ $lost->query('BEGIN');
 $lost->query(q{DECLARE c CURSOR FOR SELECT probe('hers') FROM generate_series(1, 100)});
 $lost->query(q{MOVE 10 FROM c});
 $node->stop('immediate');
-$lost->{run}->finish;
+eval { $lost->quit };
 $node->start;
 $olga = session('olga');
 $olga->query('BEGIN');
