@@ -13,6 +13,7 @@
 #include "common/int.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -423,6 +424,9 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 	bool		found = false;
 
 	catalog_begin(&session);
+	/* An asker waits for locks no longer than the ledger's process would. */
+	if (LockTimeout == 0 || LockTimeout > ROW_LOCK_PATIENCE_US / 1000)
+		session_set("lock_timeout", psprintf("%d", (int) (ROW_LOCK_PATIENCE_US / 1000)));
 	if (SPI_execute_with_args("SELECT DISTINCT a.role::oid FROM privpred.account a WHERE a.role <> 0 "
 							  "AND a.revoked_at IS NULL AND $1 IN (0, a.relation_id)",
 							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
