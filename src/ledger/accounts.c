@@ -11,6 +11,7 @@
 #include "common/int.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -346,6 +347,9 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 	bool		found = false;
 
 	catalog_begin(&session);
+	/* An asker waits for locks no longer than the ledger's process would. */
+	if (LockTimeout == 0 || LockTimeout > ROW_LOCK_PATIENCE_US / 1000)
+		session_set("lock_timeout", psprintf("%d", (int) (ROW_LOCK_PATIENCE_US / 1000)));
 	if (SPI_execute_with_args("SELECT a.role::oid, p.relation::oid FROM privpred.account a "
 							  "JOIN privpred.protected_relation p USING (relation_id) "
 							  "WHERE a.role <> 0 AND a.revoked_at IS NULL "

@@ -97,7 +97,7 @@ sql(q{DROP EXTENSION privpred CASCADE}, 'again');
 is(sql(q{SELECT count(*) FROM pg_namespace WHERE nspname = 'privpred'}, 'again'), '0', 'DROP EXTENSION leaves nothing');
 sql(q{DROP TABLE ward."The Patients"}, 'again');
 sql(q{CREATE EXTENSION privpred SCHEMA ward}, 'again');
-is(sql(q{SELECT count(*) FROM pg_proc WHERE proname = 'private_predict' AND pronamespace = 'ward'::regnamespace}, 'again'), '3',
+is(sql(q{SELECT count(*) FROM pg_proc WHERE proname = 'private_predict' AND pronamespace = 'ward'::regnamespace}, 'again'), '10',
 	'private_predict goes to the schema that was named');
 is(sql(q{SELECT count(*) FROM privpred.budgets}, 'again'), '0', 'a new extension starts empty');
 
