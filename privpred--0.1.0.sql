@@ -2136,7 +2136,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		SELECT 4, 'bad', o.spent, o.relation, o.role,
 			pg_catalog.format(
 				'<b><bdi>%s</bdi></b> on <b><bdi>%s</bdi></b> lost %s %s in a crash, &epsilon; = '
-				'%s, which stays spent: some of the answers may have been given. An owner who knows '
+				'%s, which stays spent: some of the answers may have been given. An owner '
+				'who knows '
 				'better may call <code>privpred.forgive_lease</code> (%s%s).',
 				privpred._html(o.role), privpred._html(o.relation), o.leases,
 				CASE WHEN o.leases OPERATOR(pg_catalog.=) 1 THEN 'lease' ELSE 'leases' END,
@@ -2160,7 +2161,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		UNION ALL
 		SELECT 7, 'warn', b.lifetime_spent, b.relation, b.role,
 			pg_catalog.format(
-				'%s is refilled for ever: over time its privacy loss has no bound. So far &epsilon; '
+				'%s is refilled for ever: over time its privacy loss has no bound. So far '
+				'&epsilon; '
 				'= %s is spent. Grant it with a <code>lifetime_epsilon</code>.', b.account,
 				privpred._amount(b.lifetime_spent, true))
 		FROM b WHERE b.status OPERATOR(pg_catalog.=) 'active' AND b.refresh IS NOT NULL
@@ -2314,7 +2316,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		'<tbody>\n', pg_catalog.string_agg(l.html, '' ORDER BY l.is_cap DESC, l.rank),
 		e'</tbody>\n</table>\n<p class="key"><span><i class="spent"></i>spent</span> '
 		'<span><i class="reserved"></i>reserved by running statements</span> '
-		'<span><i class="orphaned"></i>lost in a crash</span> <span><i class="left"></i>left</span> '
+		'<span><i class="orphaned"></i>lost in a crash</span> '
+		'<span><i class="left"></i>left</span> '
 		'<span><i class="withheld"></i>not available</span></p>\n',
 		privpred._left_out((SELECT pg_catalog.count(*) FROM b
 			WHERE b.relation OPERATOR(pg_catalog.=) l.relation AND NOT b.is_cap)
@@ -3156,7 +3159,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 				ORDER BY c.y, c.x) FROM cell c),
 		(SELECT pg_catalog.string_agg(pg_catalog.format(
 			e'<rect class="cell" x="%1$s" y="%2$s" width="20" height="12"/>\n'
-					'<rect class="shade" x="%1$s" y="%2$s" width="20" height="12" fill-opacity="%3$s"/>\n',
+					'<rect class="shade" x="%1$s" y="%2$s" width="20" height="12" '
+					'fill-opacity="%3$s"/>\n',
 					f.x_left OPERATOR(pg_catalog.+) (20 OPERATOR(pg_catalog.*) i),
 						f.top OPERATOR(pg_catalog.+) (f.down OPERATOR(pg_catalog.*) f.size)
 						OPERATOR(pg_catalog.+) 30,

@@ -118,8 +118,10 @@ SET ROLE report_owner;
 
 -- what is said of prices: by answers, once, by streams
 SELECT privpred.protect('report.visits', declared_units => 900);
+SET client_min_messages = warning;
 SELECT privpred.create_model('report once', 'report.visits', label => 'sick', classes => '{no,yes}', features => '{"age": {"min": 0, "max": 90}}', mechanism => 'cover', epsilon => 1) IS NOT NULL AS once,
   privpred.create_model('report stream', 'report.visits', label => 'sick', classes => '{no,yes}', features => '{"age": {"min": 0, "max": 90}}', mechanism => 'sparse', teachers => 10, epsilon => 4) IS NOT NULL AS stream;
+RESET client_min_messages;
 SELECT m[1] AS model, m[2] AS price, regexp_replace(m[3], '<[^>]*>', ' ', 'g') AS amount FROM privpred.report() page,
   regexp_matches(page, '<h3><bdi>(report [a-z]+)</bdi>[^\n]*\n[^\n]*\n<dl>\n<dt>([^<]*)</dt><dd>([^\n]*)</dd>\n', 'g') m;
 SELECT count(privpred.drop_model(name)) FROM privpred.models WHERE name IN ('report once', 'report stream');
