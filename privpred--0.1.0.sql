@@ -3176,10 +3176,10 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 COMMENT ON FUNCTION privpred._plot_confusion(text, jsonb) IS
 'the confusion matrix of plot(): shares of each true class, as shades and figures';
 
-CREATE FUNCTION privpred._plot_curve(curve jsonb, figure text, name text, class text) RETURNS jsonb
+CREATE FUNCTION privpred._plot_curve(curve jsonb, figure text, title text, class text) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	-- What is not known at an epsilon is left out.
-	SELECT pg_catalog.jsonb_build_object('name', name, 'class', class,
+	SELECT pg_catalog.jsonb_build_object('name', title, 'class', class,
 		'note', pg_catalog.max(pg_catalog.format('%s at epsilon %s',
 			pg_catalog.trim_scale(pg_catalog.round(k.y, 4)), pg_catalog.trim_scale(k.x)))
 			FILTER (WHERE k.own), 'marked', pg_catalog.max(k.place) FILTER (WHERE k.own),
