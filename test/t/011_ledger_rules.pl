@@ -236,6 +236,8 @@ is($node->safe_psql('postgres', q{SELECT * FROM privpred.cost('v', 100)}, extra_
 ($rc, $out, $err) = as($node, 'carol', q{SELECT * FROM privpred.cost('v')});
 is(sqlstate_of($err), '42501', 'cost of a model that one has no budget for');
 ($rc, $out, $err) = as($node, 'carol', q{SELECT * FROM privpred.cost('nothing')});
+is(sqlstate_of($err), '42501', 'no such model looks the same to her');
+($rc, $out, $err) = as($node, 'bob', q{SELECT * FROM privpred.cost('nothing')});
 is(sqlstate_of($err), '42704', 'no such model');
 ($rc, $out, $err) = as($node, 'postgres', q{SELECT * FROM privpred.cost('v')});
 is(sqlstate_of($err), '42501', 'an owner without a budget');
@@ -252,7 +254,7 @@ refused($node, 'frank', '42501', q{SELECT probe('m')}, 'DROP OWNED BY ends budge
 $node->safe_psql('postgres', q{SELECT privpred.grant_budget('frank', 'patients', 5)});
 charges($node, 'frank', 1, q{SELECT probe('m')}, 'granted again after DROP OWNED BY');
 is(spent($node, 'frank'), 3, 'and nothing forgotten');
-refused($node, 'frank', '42501', q{SELECT probe('v')}, 'budgets that DROP OWNED BY ended stay so',
+refused($node, 'frank', '42704', q{SELECT probe('v')}, 'budgets that DROP OWNED BY ended stay so',
 	relation => 'visits');
 $node->safe_psql('postgres', q{SELECT privpred.revoke_budget('frank', 'patients'); DROP ROLE frank;
 	CREATE ROLE grace LOGIN});
@@ -261,7 +263,7 @@ $node->safe_psql('postgres', q{UPDATE privpred.account SET role = 'grace'::regro
 	WHERE role_name = 'frank'});
 refused($node, 'grace', '42501', q{SELECT probe('m')}, 'a re-used oid inherits nothing');
 $node->safe_psql('postgres', q{SELECT privpred.grant_budget('grace', 'patients', 1)});
-refused($node, 'grace', '42501', q{SELECT probe('v')}, 'not even with a budget elsewhere',
+refused($node, 'grace', '42704', q{SELECT probe('v')}, 'not even with a budget elsewhere',
 	relation => 'visits');
 
 # ---------- tampering ----------
