@@ -338,6 +338,11 @@ ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 	return quote;
 }
 
+/*
+ * In a ledger that comes from another database or cluster the server's entries
+ * are not there yet: the account alone lets its role ask, and what is wrong with
+ * the ledger is said, or mended, by the ledger's process.
+ */
 bool
 ledger_role_has_budget(int64 relation_id, Oid role)
 {
@@ -345,11 +350,14 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 	Datum		args[] = {Int64GetDatum(relation_id)};
 	CatalogSession session;
 	bool		found = false;
+	bool		moved;
+	bool		settled;
 
 	catalog_begin(&session);
 	/* An asker waits for locks no longer than the ledger's process would. */
 	if (LockTimeout == 0 || LockTimeout > ROW_LOCK_PATIENCE_US / 1000)
 		session_set("lock_timeout", psprintf("%d", (int) (ROW_LOCK_PATIENCE_US / 1000)));
+	settled = ledger_is_ours(&moved) && !moved;
 	if (SPI_execute_with_args("SELECT a.role::oid, p.relation::oid FROM privpred.account a "
 							  "JOIN privpred.protected_relation p USING (relation_id) "
 							  "WHERE a.role <> 0 AND a.revoked_at IS NULL "
@@ -362,7 +370,7 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 		Oid			holder = DatumGetObjectId(spi_value(row, 1, &isnull));
 
 		found = (holder == role || role_inherits_budget_of(role, holder)) &&
-			holder_is_recorded(DatumGetObjectId(spi_value(row, 2, &isnull)), holder);
+			(!settled || holder_is_recorded(DatumGetObjectId(spi_value(row, 2, &isnull)), holder));
 	}
 	catalog_end(&session);
 	return found;
@@ -386,7 +394,7 @@ ledger_is_ours(bool *moved)
 					"OR EXISTS (SELECT FROM privpred.ledger_entry), i.system "
 					"FROM (SELECT) one LEFT JOIN (SELECT * FROM privpred.ledger_identity LIMIT 1) i "
 					"ON true",
-					false, 0) != SPI_OK_SELECT || SPI_processed != 1)
+					true, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "could not read the identity of the ledger");
 	used = DatumGetBool(spi_value(0, 2, &isnull));
 	*moved = spi_int8(0, 3, (int64) GetSystemIdentifier()) != (int64) GetSystemIdentifier();

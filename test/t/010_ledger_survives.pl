@@ -93,9 +93,9 @@ ALTER FUNCTION wrapper_of_alice() OWNER TO alice;
 CREATE VIEW view_of_alice AS SELECT probe('m');
 ALTER VIEW view_of_alice OWNER TO alice;
 GRANT SELECT ON view_of_alice TO PUBLIC});
-charges($node, 'alice', 1, q{SELECT wrapper()}, 'SECURITY DEFINER: the caller pays');
+refused($node, 'alice', '42501', q{SELECT wrapper()}, 'SECURITY DEFINER: the caller does not pay');
 refused($node, 'bob', '42501', q{SELECT wrapper()}, 'SECURITY DEFINER: no budget');
-refused($node, 'bob', '42501', q{SELECT wrapper_of_alice()}, 'the definer does not pay',
+charges($node, 'bob', 1, q{SELECT wrapper_of_alice()}, 'SECURITY DEFINER: the definer pays',
 	payer => 'alice');
 refused($node, 'bob', '42501', q{SELECT * FROM view_of_alice}, "a view's owner does not pay",
 	payer => 'alice');
