@@ -11,6 +11,8 @@ use Test::More;
 
 my $node = ledger_node('tenants', qq{
 max_connections = 120
+wal_level = replica
+max_wal_senders = 4		# without them, no commit waits for a standby
 client_min_messages = error
 privpred.repeat_memory = 0
 });
