@@ -15,7 +15,7 @@ wal_level = replica
 max_wal_senders = 4		# without them, no commit waits for a standby
 client_min_messages = error
 privpred.repeat_memory = 0
-});
+}, allows_streaming => 1);
 $node->safe_psql('postgres', q{CREATE DATABASE other});
 ledger_setup($node, 'other');
 my $setup = q{
@@ -266,7 +266,7 @@ my $commits = 0;
 sub require_standby
 {
 	$node->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = 'nobody'; SELECT pg_reload_conf()});
-	for (;;)
+	foreach (1 .. 1000)
 	{
 		my $table = 'commit_' . ++$commits;
 		my $commit = IPC::Run::start([ 'psql', '-Xq', '-h', $node->host, '-p', $node->port, '-d', 'postgres', '-c', "CREATE TABLE $table ()" ]);
@@ -275,6 +275,7 @@ sub require_standby
 		return $commit if $node->safe_psql('postgres', "SELECT $waits") eq 't';
 		$commit->finish;
 	}
+	die 'no commit waits for a standby';
 }
 
 # give_up ROLE: asks, and goes when the charge is written and not yet on the standby
