@@ -73,6 +73,7 @@ CREATE MATERIALIZED VIEW fine_kept AS SELECT avg(x) AS x, hypothesis, point, boo
 CREATE VIEW fine_sampled AS SELECT * FROM fine TABLESAMPLE bernoulli (100);
 -- rows that a policy chooses by looking at protected ones, or by a function; one that does not concern its owner
 CREATE TABLE watched AS TABLE fine;
+ALTER TABLE watched ALTER id SET NOT NULL;
 CREATE POLICY watching ON watched USING (id IN (SELECT s.id FROM seen_twice s));
 ALTER TABLE watched ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE VIEW watched_seen AS SELECT * FROM watched;

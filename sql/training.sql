@@ -154,7 +154,6 @@ SELECT refresh();
 SET ROLE training_app;
 SELECT refresh();
 INSERT INTO told VALUES (101, 1, 'well');
-RESET client_min_messages;
 SET client_min_messages = warning;
 RESET ROLE;
 RESET search_path;
