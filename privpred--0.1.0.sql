@@ -3300,6 +3300,15 @@ BEGIN
 		ELSE 'private_rmse' END;
 	delta_figure := CASE WHEN card.classes OPERATOR(pg_catalog.>) 0 THEN 'approximate_accuracy'
 		ELSE 'approximate_rmse' END;
+	-- Errors of huge numbers are beyond all numbers.
+	IF kind OPERATOR(pg_catalog.=) 'accuracy' AND NOT EXISTS (
+		SELECT FROM pg_catalog.jsonb_array_elements(curve) c(point)
+		WHERE c.point OPERATOR(pg_catalog.->>) pure_figure IS NOT NULL)
+	THEN
+		RAISE EXCEPTION USING ERRCODE := 'no_data_found', MESSAGE := 'there is nothing to draw',
+			DETAIL := 'The errors are too large for numbers.',
+			HINT := 'Declare a label in larger units.';
+	END IF;
 	IF kind OPERATOR(pg_catalog.=) 'answers' THEN
 		SELECT pg_catalog.jsonb_build_array(pg_catalog.jsonb_build_object('name', 'private',
 			'class', '1', 'points',

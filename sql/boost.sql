@@ -99,6 +99,11 @@ SELECT privpred.create_model('large', 'people', label => 'ill', features => :'mi
 	   teachers => 1000, options => '{"rounds": 1000, "depth": 8}');
 SELECT privpred.drop_model('gaps');
 
+-- a tie is the first declared class's of those that tie
+SELECT classes, privpred.predict(privpred.boost(y, '{1}'::float8[], jsonb_build_object('classes', string_to_array(classes, ' '))), '{1}') AS boost,
+	   privpred.predict(privpred.forest(y, '{1}'::float8[], jsonb_build_object('classes', string_to_array(classes, ' '))), '{1}') AS forest
+  FROM (VALUES ('a'), ('b'), ('a'), ('b')) v(y), unnest('{a b,b a,c b a,c a b}'::text[]) WITH ORDINALITY o(classes, n) GROUP BY classes, n ORDER BY n;
+
 -- one thread, and nothing of the library's on anybody's screen
 SELECT count(*) FROM pg_ls_dir('/proc/' || pg_backend_pid() || '/task') t;
 

@@ -199,6 +199,12 @@ SET statement_timeout = '50ms';
 SELECT count(*) FROM privpred.accuracy_curve('ev_vote', 'ev_many');
 RESET statement_timeout;
 
+-- errors whose squares are beyond all numbers
+SELECT privpred.create_model('ev_huge', 'ev_train', label => 'amount', features => '["x"]', mechanism => 'stable_erm', epsilon => 0.5, options => '{"target": {"min": -1e300, "max": 1e300}}') ->> 'version' AS version;
+SELECT e.private_rmse, p.point -> 'private_rmse' AS of_point FROM privpred.evaluate('ev_huge', 'ev_test') e, jsonb_array_elements(e.accuracy_by_epsilon) p(point) WHERE (p.point ->> 'own')::boolean;
+SELECT refused('SELECT privpred.plot(''ev_huge'', ''ev_test'')');
+SELECT privpred.drop_model('ev_huge');
+
 -- what is estimated takes a bounded number of steps, however many rows and questions there are, and says by how much it may be off
 RESET ROLE;
 CREATE TABLE ev_large (id int PRIMARY KEY, x float8 NOT NULL, z float8 NOT NULL, y text);

@@ -93,6 +93,7 @@ SELECT refused($c$SELECT privpred.create_model('bad', 'things', label => 'kind',
 SELECT refused($c$SELECT privpred.create_model('bad', 'things', label => 'kind', classes => '{x,y}', features => '{"age": {"min": 5, "max": 5}}')$c$);
 SELECT refused($c$SELECT privpred.create_model('bad', 'things', label => 'kind', classes => '{x,y}', features => '{"age": {"min": "low", "max": 5}}')$c$);
 SELECT refused($c$SELECT privpred.create_model('bad', 'things', label => 'kind', classes => '{x,y}', features => '{"age": {"min": -1e308, "max": 1e308}}')$c$);
+SELECT refused($c$SELECT privpred.create_model('bad', 'things', label => 'kind', classes => '{x,y}', features => '{"age": {"min": 0, "max": 1e-310}}')$c$);
 SELECT refused($c$SELECT privpred.create_model('bad', 'things', label => 'kind', classes => '{x,y}', features => '{"age": {"min": 0, "max": 1e999}}')$c$);
 SELECT refused($c$SELECT privpred.create_model('bad', 'things', label => 'kind', classes => '{x,y}', features => '{"age": {"min": 0, "max": 5, "maximum": 3}}')$c$);
 SELECT refused($c$SELECT privpred.create_model('bad', 'things', label => 'kind', classes => '{x,y}', features => '{"age": {"min": 0, "max": 5, "levels": ["a"]}}')$c$);

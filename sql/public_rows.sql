@@ -70,6 +70,24 @@ CREATE VIEW fine_seen AS SELECT f.id, f.x + 0.001 * random() AS x, 'h' || f.id %
 FROM (SELECT row_number() OVER (ORDER BY hypothesis, point) / 3 AS id, x, hypothesis, point, label FROM fine) f;
 CREATE MATERIALIZED VIEW fine_kept AS SELECT avg(x) AS x, hypothesis, point, bool_or(label) AS label FROM fine GROUP BY hypothesis, point;
 
+CREATE VIEW fine_sampled AS SELECT * FROM fine TABLESAMPLE bernoulli (100);
+-- rows that a policy chooses by looking at protected ones, or by a function; one that does not concern its owner
+CREATE TABLE watched AS TABLE fine;
+ALTER TABLE watched ALTER id SET NOT NULL;
+CREATE POLICY watching ON watched USING (id IN (SELECT s.id FROM seen_twice s));
+ALTER TABLE watched ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE VIEW watched_seen AS SELECT * FROM watched;
+CREATE TABLE called_for AS TABLE fine;
+CREATE POLICY calling ON called_for FOR SELECT USING (one_of_whole(id) > 0);
+ALTER TABLE called_for ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE TABLE own_watched AS TABLE fine;
+CREATE POLICY watching ON own_watched USING (id IN (SELECT s.id FROM seen_twice s));
+ALTER TABLE own_watched ENABLE ROW LEVEL SECURITY;
+CREATE TABLE harmless AS TABLE fine;
+CREATE POLICY harmless ON harmless FOR SELECT USING (id > 0 AND current_user <> 'nobody');
+CREATE POLICY for_others ON harmless FOR UPDATE USING (id IN (SELECT s.id FROM seen_twice s));
+ALTER TABLE harmless ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
 CREATE FUNCTION outcome(use text, relation text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   CASE use
@@ -116,8 +134,12 @@ SELECT outcome('distill', relation) FROM unnest('{study_pkey}'::text[]) relation
 DROP VIEW shared.models_seen;
 SET ROLE shared_owner;
 -- what is public passes
-SELECT relation, use, outcome(use, relation) FROM unnest('{fine,fine_seen,fine_kept,tree_sibling}'::text[]) relation, unnest('{distill,reference,class_table}'::text[]) use
+SELECT relation, use, outcome(use, relation) FROM unnest('{fine,fine_seen,fine_kept,fine_sampled,tree_sibling,own_watched,harmless}'::text[]) relation, unnest('{distill,reference,class_table}'::text[]) use
 ORDER BY relation, use;
+-- what is chosen by protected rows does not; but it shares none with them
+SELECT relation, use, outcome(use, relation) FROM unnest('{watched,watched_seen,called_for}'::text[]) relation, unnest('{distill,reference,class_table}'::text[]) use
+ORDER BY relation, use;
+SELECT outcome('protect', 'watched');
 
 -- a table that becomes part of a protected one later: the next training, and the next student, notice
 SELECT privpred.create_model('shared reference', 'study', label => 'label', features => '{"x": {"min": 0, "max": 1}}', mechanism => 'cover', epsilon => 5,

@@ -129,3 +129,34 @@ SELECT count(privpred.retrain(name)) FROM learner WHERE name <> 'sql';
 SELECT count(*) AS as_large FROM learner JOIN privpred.model m USING (name) JOIN ward_size s USING (name) WHERE pg_column_size(m.predictor) = s.pg_column_size;
 DROP TABLE ward, beds, ward_size;
 DROP TABLE size, learner, trained, shuffled, many, fitted, question, vote;
+
+-- what the rows made of a declaration is said to the owner, not to whoever sets a training off
+CREATE ROLE training_owner;
+CREATE ROLE training_app;
+CREATE SCHEMA training_told AUTHORIZATION training_owner;
+SET ROLE training_owner;
+SET search_path = training_told, public;
+CREATE TABLE told (id int PRIMARY KEY, x float8, y text);
+INSERT INTO told SELECT i, i / 100.0, CASE i WHEN 1 THEN 'ill' WHEN 2 THEN NULL ELSE 'well' END FROM generate_series(1, 100) i;
+CREATE TABLE told_labels (LIKE told INCLUDING ALL);
+INSERT INTO told_labels TABLE told;
+SELECT privpred.protect('told'), privpred.protect('told_labels', protects => 'labels', declared_units => 100);
+SELECT count(privpred.create_model('told', 'told', label => 'y', classes => '{ill,well}', features => '{"x": {"min": 0, "max": 1}}', teachers => 5));
+SELECT count(privpred.create_model('told labels', 'told_labels', label => 'y', classes => '{ill,well}', features => '{"x": {"min": 0, "max": 1}}', mechanism => 'label_private', epsilon => 10,
+  options => '{"class": "thresholds", "accuracy": 1}'));
+CREATE FUNCTION refresh() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT count(privpred.retrain(m)) FROM unnest('{told,told labels}'::text[]) m $$;
+CREATE FUNCTION refresh_told() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ BEGIN PERFORM training_told.refresh(); RETURN NULL; END $$;
+CREATE TRIGGER refresh AFTER INSERT ON told EXECUTE FUNCTION refresh_told();
+GRANT USAGE ON SCHEMA training_told TO training_app;
+GRANT INSERT ON told TO training_app;
+SET client_min_messages = notice;
+SELECT refresh();
+SET ROLE training_app;
+SELECT refresh();
+INSERT INTO told VALUES (101, 1, 'well');
+SET client_min_messages = warning;
+RESET ROLE;
+RESET search_path;
+DROP SCHEMA training_told CASCADE;
+DROP OWNED BY training_owner, training_app;
+DROP ROLE training_owner, training_app;

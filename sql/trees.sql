@@ -26,6 +26,9 @@ SELECT privpred.explain(t) FROM teacher;
 -- more than two classes, a leaf above the bottom
 SELECT privpred.explain(privpred.tree(y, ARRAY[x], '{"depth": 3, "min_rows": 1}'))
   FROM (VALUES ('low', 1), ('low', 2), ('middle', 3), ('middle', 4), ('high', 5), ('high', 6)) v(y, x);
+-- a tie is the first declared class's of those that tie
+SELECT privpred.predict(privpred.tree(y, ARRAY[1.0]::float8[], jsonb_build_object('min_rows', 1, 'classes', string_to_array(classes, ' '))), '{1}')
+  FROM (VALUES ('a'), ('b'), ('a'), ('b')) v(y), unnest('{a b,b a,c b a,c a b}'::text[]) WITH ORDINALITY o(classes, n) GROUP BY n ORDER BY n;
 -- an ensemble, and members without rules
 SELECT privpred.explain(privpred.ensemble(p), '{x}')
   FROM (SELECT privpred.tree(y, ARRAY[x], '{"min_rows": 1}')

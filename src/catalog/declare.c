@@ -374,8 +374,11 @@ declare_feature(Feature *feature, const Declaration *declaration, Oid type)
 		feature->time_type = time_type_ok(type) ? type : InvalidOid;
 		feature->min = number_parameter(feature, "min", parameters.min);
 		feature->max = number_parameter(feature, "max", parameters.max);
-		if (!(feature->min < feature->max) || isinf(feature->max - feature->min))
+		if (!(feature->min < feature->max))
 			bad_feature(feature->name, "\"min\" must be less than \"max\".",
+						"Bounds are clamped to and scaled to [0, 1].");
+		if (isinf(feature->max - feature->min) || isinf(1 / (feature->max - feature->min)))
+			bad_feature(feature->name, "\"min\" and \"max\" are too far from, or too close to, each other.",
 						"Bounds are clamped to and scaled to [0, 1].");
 	}
 	else

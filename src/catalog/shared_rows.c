@@ -4,7 +4,8 @@
  *		public, and for what may be protected beside what.
  *
  * What is read with a relation are its partitions and children and, if it is a
- * view, what its query reads, and so on down.  What is read may be part of other
+ * view, what its query reads, and so on down.  What is public must not be chosen by
+ * what is not, so there a policy's tables count, too.  What is read may be part of other
  * tables, its parents and theirs.  If any of these is protected, rows may be
  * shared.  Two children of one parent share none, so from parents we do not
  * go down again.
@@ -27,11 +28,14 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "rewrite/prs2lock.h"
+#include "rewrite/rowsecurity.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 
 #include "catalog/store.h"
@@ -40,6 +44,7 @@
 typedef struct RowSources
 {
 	List	   *relids;			/* itself first */
+	bool		policies;		/* some of them decide which rows are read */
 	Oid			opaque;			/* a function that may read anything, or invalid */
 } RowSources;
 
@@ -154,8 +159,11 @@ add_sources_of_node(Node *node, RowSources *sources)
 		return query_tree_walker((Query *) node, add_sources_of_node, sources,
 								 QTW_EXAMINE_RTES_BEFORE);
 	if (IsA(node, TableSampleClause) &&
-		is_opaque(((TableSampleClause *) node)->tsmhandler, sources))
+		((TableSampleClause *) node)->tsmhandler >= FirstNormalObjectId)
+	{
+		sources->opaque = ((TableSampleClause *) node)->tsmhandler;
 		return true;
+	}
 	if (check_functions_in_node(node, is_opaque, sources))
 		return true;
 	return expression_tree_walker(node, add_sources_of_node, sources);
@@ -168,6 +176,29 @@ add_sources_of_view(Relation view, RowSources *sources)
 	for (int i = 0; view->rd_rules != NULL && i < view->rd_rules->numLocks; i++)
 		if (view->rd_rules->rules[i]->event == CMD_SELECT)
 			(void) add_sources_of_node((Node *) view->rd_rules->rules[i]->actions, sources);
+}
+
+/*
+ * Policies for SELECT.  Behind a view they may be for its owner, so only what
+ * is named itself is known to be read without them.
+ */
+static void
+add_sources_of_policies(Relation relation, bool named, RowSources *sources)
+{
+	ListCell   *cell;
+
+	if (relation->rd_rsdesc == NULL ||
+		(named && check_enable_rls(RelationGetRelid(relation), InvalidOid, true) != RLS_ENABLED))
+		return;
+	sources->policies = true;
+	foreach(cell, relation->rd_rsdesc->policies)
+	{
+		RowSecurityPolicy *policy = lfirst(cell);
+
+		if ((policy->polcmd == '*' || policy->polcmd == ACL_SELECT_CHR) &&
+			add_sources_of_node((Node *) policy->qual, sources))
+			return;
+	}
 }
 
 /* Partitions and children, those that are being detached as well. */
@@ -185,7 +216,7 @@ add_children(Oid relid, RowSources *sources)
  * transaction ends.
  */
 static RowSources
-find_sources(Oid relid)
+find_sources(Oid relid, bool with_policies)
 {
 	RowSources	sources = {.relids = list_make1_oid(relid)};
 
@@ -200,6 +231,8 @@ find_sources(Oid relid)
 			add_sources_of_view(relation, &sources);
 		else
 			add_children(source, &sources);
+		if (with_policies)
+			add_sources_of_policies(relation, i == 0, &sources);
 		relation_close(relation, NoLock);
 		if (OidIsValid(sources.opaque))
 			break;
@@ -266,13 +299,20 @@ find_protected(Oid relid, const RowSources *sources, Oid besides, Oid *protected
 	return result;
 }
 
+static const char *
+what_it_is(Oid relid)
+{
+	char		kind = get_rel_relkind(relid);
+
+	return kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ? "view" : "relation";
+}
+
 static char *
-sharing_in_words(Oid relid, Sharing sharing, Oid protected)
+sharing_in_words(Oid relid, const RowSources *sources, Sharing sharing, Oid protected)
 {
 	const char *name = get_rel_name(relid);
 	const char *other = get_rel_name(protected);
-	char		kind = get_rel_relkind(relid);
-	bool		is_view = kind == RELKIND_VIEW || kind == RELKIND_MATVIEW;
+	const char *what = what_it_is(relid);
 
 	switch (sharing)
 	{
@@ -283,12 +323,13 @@ sharing_in_words(Oid relid, Sharing sharing, Oid protected)
 		case SHARES_AS_PART:
 			return psprintf("relation \"%s\" is part of \"%s\", which is protected", name, other);
 		case SHARES_BY_READING:
-			return psprintf(is_view ? "view \"%s\" reads \"%s\", which is protected" :
-							"relation \"%s\" contains \"%s\", which is protected by itself",
-							name, other);
+			return psprintf(what[0] == 'v' || sources->policies ?
+							"%s \"%s\" reads \"%s\", which is protected" :
+							"%s \"%s\" contains \"%s\", which is protected by itself",
+							what, name, other);
 		case SHARES_SOME:
-			return psprintf("%s \"%s\" shares rows with \"%s\", which is protected",
-							is_view ? "view" : "relation", name, other);
+			return psprintf("%s \"%s\" shares rows with \"%s\", which is protected", what, name,
+							other);
 	}
 	return NULL;
 }
@@ -310,8 +351,8 @@ check_source(Oid relid, Oid source, const char *detail)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 source == relid ?
 			 errmsg("relation \"%s\" cannot be taken for public", get_rel_name(relid)) :
-			 errmsg("view \"%s\" reads \"%s\", which cannot be taken for public",
-					get_rel_name(relid), get_rel_name(source)),
+			 errmsg("%s \"%s\" reads \"%s\", which cannot be taken for public",
+					what_it_is(relid), get_rel_name(relid), get_rel_name(source)),
 			 errdetail("%s", detail),
 			 errhint("Name a table or view of public rows, and of nothing else.")));
 }
@@ -319,7 +360,7 @@ check_source(Oid relid, Oid source, const char *detail)
 void
 check_public_rows(Oid relid, const char *detail)
 {
-	RowSources	sources = find_sources(relid);
+	RowSources	sources = find_sources(relid, true);
 	Oid			protected = InvalidOid;
 	Sharing		sharing;
 	ListCell   *cell;
@@ -328,7 +369,7 @@ check_public_rows(Oid relid, const char *detail)
 	if (sharing != SHARES_NOTHING)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s", sharing_in_words(relid, sharing, protected)),
+				 errmsg("%s", sharing_in_words(relid, &sources, sharing, protected)),
 				 errdetail("%s", detail),
 				 errhint("Name a table without protected rows, such as one of synthetic rows.")));
 	foreach(cell, sources.relids)
@@ -336,8 +377,8 @@ check_public_rows(Oid relid, const char *detail)
 	if (OidIsValid(sources.opaque))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("view \"%s\" calls %s, which may read anything", get_rel_name(relid),
-						format_procedure_qualified(sources.opaque)),
+				 errmsg("%s \"%s\" calls %s, which may read anything", what_it_is(relid),
+						get_rel_name(relid), format_procedure_qualified(sources.opaque)),
 				 errdetail("%s", detail),
 				 errhint("If its rows are public, copy them into a table and name that.")));
 }
@@ -345,14 +386,14 @@ check_public_rows(Oid relid, const char *detail)
 void
 check_protected_once(Oid relid)
 {
-	RowSources	sources = find_sources(relid);
+	RowSources	sources = find_sources(relid, false);
 	Oid			other = InvalidOid;
 	Sharing		sharing = find_protected(relid, &sources, relid, &other);
 
 	if (sharing != SHARES_NOTHING)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("%s", sharing_in_words(relid, sharing, other)),
+				 errmsg("%s", sharing_in_words(relid, &sources, sharing, other)),
 				 errdetail("The same rows would be paid for by two budgets that do not know of each other."),
 				 errhint("Protect one of the two; privpred.unprotect('%s') ends the protection of the other.",
 						 get_rel_name(other))));

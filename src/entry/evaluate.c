@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
@@ -201,8 +203,10 @@ append_value(StringInfo json, const char *key, Datum value, bool isnull)
 {
 	char		text[NUMBER_TEXT_SIZE];
 
+	/* JSON has no infinities: errors of huge numbers. */
 	appendStringInfo(json, ", \"%s\": %s", key,
-					 isnull ? "null" : number_text(DatumGetFloat8(value), text));
+					 isnull || !isfinite(DatumGetFloat8(value)) ? "null" :
+					 number_text(DatumGetFloat8(value), text));
 }
 
 /* Cells that nothing is expected in are left out. */

@@ -8,10 +8,13 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
@@ -170,6 +173,16 @@ append_label_number(StringInfo query, const ModelRecord *model)
 	}
 }
 
+/*
+ * Messages go to the session, whose user may be another than the owner, who is the
+ * current one: in a SECURITY DEFINER function or a trigger.
+ */
+static bool
+owner_listens(const ModelRecord *model)
+{
+	return object_ownercheck(RelationRelationId, model->relid, GetOuterUserId());
+}
+
 /* Tells the owner, and nobody else, what the rows made of the declaration. */
 static void
 report_training(const ModelRecord *model, int64 unused_rows)
@@ -177,6 +190,8 @@ report_training(const ModelRecord *model, int64 unused_rows)
 	int			fitted = model->predictor != NULL ?
 		ensemble_fitted(ensemble_load(model->predictor)) : model->spec.teachers;
 
+	if (!owner_listens(model))
+		return;
 	if (unused_rows > 0)
 		ereport(NOTICE,
 				(errmsg(INT64_FORMAT " rows were left out of model \"%s\"", unused_rows,
@@ -225,6 +240,8 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 	relation_owner_begin(&session, model->relid);
 	session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off");
+	if (!owner_listens(model) && client_min_messages < WARNING)
+		session_set("client_min_messages", "warning");
 	training = AllocSetContextCreate(CurrentMemoryContext, "privpred training",
 									 ALLOCSET_DEFAULT_SIZES);
 	spi = MemoryContextSwitchTo(training);
