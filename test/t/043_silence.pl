@@ -76,7 +76,7 @@ cmp_ok(scalar(@settings), '>', 100, 'settings are found');
 my %differ;
 foreach my $setting (@settings)
 {
-	my @both = map { heard($_, '0.5', 'SET client_min_messages = log', $setting) } 'sound', 'frail';
+	my @both = map { heard($_, '0.125', 'SET client_min_messages = log', $setting) } 'sound', 'frail';
 	$differ{$setting} = 1 if $both[0] ne $both[1] || $both[0] !~ /and on/;
 }
 is(join("\n", sort keys %differ), '', 'teachers that fail are not heard of, whatever is set');
