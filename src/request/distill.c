@@ -187,10 +187,12 @@ open_purse(Distillation *distillation, const LedgerPrice *price)
 
 	if (price->kind == CHARGE_PER_STREAM)
 	{
+		ledger_check_allowance(distillation->nrows, asking_role());
 		distillation->stream = ledger_stream_use(CurrentMemoryContext, price);
 		return;
 	}
 	quote = ledger_quote(price, asking_role(), distillation->nrows);
+	ledger_check_allowance(distillation->nrows, quote.has_account ? quote.payer : asking_role());
 	if (!quote.has_account)
 	{
 		if (object_ownercheck(RelationRelationId, teacher->relid, asking_role()))
@@ -415,7 +417,6 @@ request_distill(const DistillRequest *request)
 
 	labels = request_price(teacher);
 	labels.stats = distillation.stats = request_stats(teacher, CurrentMemoryContext);
-	ledger_check_allowance(distillation.nrows);
 	open_purse(&distillation, &labels);
 	label_rows(&distillation);
 	set_price(&distillation, &labels, student);
