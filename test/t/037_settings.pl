@@ -108,7 +108,7 @@ is(sqlstate_of($err), '54000', 'a stream');
 is($node->safe_psql('postgres', q{SELECT answers FROM privpred.stat WHERE model = 's' AND role = 'bob'::regrole}), '3', 'a stream: as many');
 $err = refused($node, 'bob', '54000', q{SELECT privpred.distill('student', 'm', 'points', 'stump')}, 'a student');
 like($err, qr/Nothing was charged/, 'a student: says so');
-$err = refused($node, 'carol', '54000', q{SELECT privpred.distill('student', 'm', 'points', 'stump')}, 'a student that a group would pay for');
+$err = refused($node, 'carol', '54000', q{SELECT privpred.distill('student', 'm', 'points', 'stump')}, 'a student that a group would pay for', payer => 'team');
 like($err, qr/Nothing was charged/, 'a student that a group would pay for: says so');
 
 # Who may, and who sees.
