@@ -146,6 +146,27 @@ BEGIN
   END LOOP;
 END $$;
 
+-- and that outlives the error, as those of a domain's checks do
+CREATE TYPE str_question AS (x float8[]);
+CREATE DOMAIN str_asked AS str_question CHECK ((VALUE).x IS NULL OR private_predict('model1', (VALUE).x) IS NOT NULL);
+DO $$
+DECLARE
+  question str_asked;
+BEGIN
+  FOR i IN 1 .. 3 LOOP
+    EXECUTE 'SET LOCAL ROLE ' || (ARRAY['str_member', 'str_stranger', 'str_stranger'])[i];
+    BEGIN
+      question.x := (ARRAY['{0.5}', '{0.5,1}', '{0.5,1}'])[i]::float8[];
+      RAISE WARNING '%: answered', current_user;
+    EXCEPTION WHEN OTHERS THEN
+      RAISE WARNING '%: % %', current_user, SQLSTATE, SQLERRM;
+    END;
+    RESET ROLE;
+  END LOOP;
+END $$;
+DROP DOMAIN str_asked;
+DROP TYPE str_question;
+
 SELECT privpred.revoke_budget('str_group', 'str_secret');
 SELECT privpred.revoke_budget('str_group', 'str_other');
 SELECT privpred.revoke_budget('str_tenant', 'str_other');
