@@ -93,8 +93,12 @@ CREATE AGGREGATE code.foreign_train(text, float8[]) (SFUNC = code.foreign_step, 
 CREATE FUNCTION code.final(state text) RETURNS code.foreign_type[] LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT ARRAY[state]';
 CREATE AGGREGATE code.typed_train(text, float8[]) (SFUNC = code.step, STYPE = text, FINALFUNC = code.final);
 CREATE FUNCTION code.typed(state code.foreign_type[], x float8[]) RETURNS text LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state[1]';
+CREATE FUNCTION code.state_step(state code.foreign_type, label text, x float8[]) RETURNS code.foreign_type LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state';
+CREATE FUNCTION code.state_final(state code.foreign_type) RETURNS text LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state::text';
+CREATE AGGREGATE code.state_train(text, float8[]) (SFUNC = code.state_step, STYPE = code.foreign_type, FINALFUNC = code.state_final);
+CREATE FUNCTION code.says(state text, x float8[]) RETURNS code.foreign_type LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state';
 SELECT code.refused(format($$SELECT code.create_model('code_open', 'vote', '{"train": "code.%s", "predict": "code.%s"}')$$, train, predict))
-FROM (VALUES ('train', 'foreign'), ('foreign_train', 'predict'), ('typed_train', 'typed')) v(train, predict);
+FROM (VALUES ('train', 'foreign'), ('foreign_train', 'predict'), ('typed_train', 'typed'), ('state_train', 'predict'), ('train', 'says')) v(train, predict);
 -- not for a superuser either, who acts for the owner
 RESET ROLE;
 SELECT code.refused($$SELECT code.create_model('code_open', 'vote', '{"train": "code.train", "predict": "code.foreign"}')$$);

@@ -105,6 +105,19 @@ SET ROLE str_tenant;
 SELECT * FROM str_views();
 SELECT ok FROM privpred.verify_ledger();
 SELECT privpred.report() ~ 'secret|model1' AS secrets;
+-- nor whether a table is protected that one may not read, not even behind a view of one's own
+RESET ROLE;
+SELECT privpred.create_model('model4', 'str_other', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 10, epsilon => 1) ->> 'version';
+CREATE TABLE str_unprotected (LIKE str_secret);
+CREATE SCHEMA str_views AUTHORIZATION str_tenant;
+SET ROLE str_tenant;
+CREATE VIEW str_views.secret AS SELECT * FROM str_secret;
+CREATE VIEW str_views.unprotected AS SELECT * FROM str_unprotected;
+SELECT r, str_try('privpred.distill(''student'', NAME, ' || quote_literal(r) || ')', 'model4') ~ '^42501 \| permission denied for table str_(secret|unprotected) \|' AS refused
+FROM unnest('{str_secret,str_unprotected,str_views.secret,str_views.unprotected}'::text[]) r;
+RESET ROLE;
+DROP SCHEMA str_views CASCADE;
+DROP TABLE str_unprotected;
 SET ROLE str_gone;
 SELECT view, secrets FROM str_views() WHERE view::text IN ('privpred.models', 'privpred.progress', 'privpred.streams');
 RESET ROLE;
@@ -132,6 +145,27 @@ BEGIN
     RAISE WARNING '%', answer;
   END LOOP;
 END $$;
+
+-- and that outlives the error, as those of a domain's checks do
+CREATE TYPE str_question AS (x float8[]);
+CREATE DOMAIN str_asked AS str_question CHECK ((VALUE).x IS NULL OR private_predict('model1', (VALUE).x) IS NOT NULL);
+DO $$
+DECLARE
+  question str_asked;
+BEGIN
+  FOR i IN 1 .. 3 LOOP
+    EXECUTE 'SET LOCAL ROLE ' || (ARRAY['str_member', 'str_stranger', 'str_stranger'])[i];
+    BEGIN
+      question.x := (ARRAY['{0.5}', '{0.5,1}', '{0.5,1}'])[i]::float8[];
+      RAISE WARNING '%: answered', current_user;
+    EXCEPTION WHEN OTHERS THEN
+      RAISE WARNING '%: % %', current_user, SQLSTATE, SQLERRM;
+    END;
+    RESET ROLE;
+  END LOOP;
+END $$;
+DROP DOMAIN str_asked;
+DROP TYPE str_question;
 
 SELECT privpred.revoke_budget('str_group', 'str_secret');
 SELECT privpred.revoke_budget('str_group', 'str_other');

@@ -106,6 +106,7 @@ owner_code_settings(void)
 		{"check_function_bodies", "on"},
 		{"DateStyle", "ISO, YMD"},
 		{"default_text_search_config", "pg_catalog.simple"},
+		{"exit_on_error", "off"},	/* a teacher's error is not the asker's */
 		{"extra_float_digits", "1"},
 		{"gin_fuzzy_search_limit", "0"},
 		{"IntervalStyle", "postgres"},

@@ -183,19 +183,36 @@ foreign_type(Oid type, Oid owner)
 	return found;
 }
 
-void
-sql_check_type(Oid type, Oid role)
+/* Also of what functions take and return; an aggregate's state is among that. */
+static Oid
+foreign_type_of_function(Oid function, Oid owner)
 {
-	Oid			foreign = foreign_type(type, role);
+	Oid		   *arguments;
+	int			nargs;
+	Oid			found = foreign_type(get_func_signature(function, &arguments, &nargs), owner);
 
+	for (int i = 0; i < nargs && !OidIsValid(found); i++)
+		found = foreign_type(arguments[i], owner);
+	return found;
+}
+
+static void
+refuse_foreign_type(Oid foreign, Oid role)
+{
 	if (OidIsValid(foreign))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("type %s belongs neither to role %s, as whom it would be read, nor to a superuser",
 						format_type_be_qualified(foreign),
 						quote_identifier(GetUserNameFromId(role, false))),
-				 errdetail("Reading a teacher runs the checks of its type."),
+				 errdetail("Reading a teacher, or passing a value, runs the checks of its type."),
 				 errhint("If it is to be trusted, let that role own it (ALTER TYPE).")));
+}
+
+void
+sql_check_type(Oid type, Oid role)
+{
+	refuse_foreign_type(foreign_type(type, role), role);
 }
 
 /*
@@ -303,6 +320,7 @@ sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner)
 
 		if (rule != RULES_KEPT)
 			report_broken_rule(functions[i], rule, owner);
+		refuse_foreign_type(foreign_type_of_function(functions[i], owner), owner);
 	}
 	sql_check_type(train.result, owner);
 	binding->train = sql_signature(train.function);
@@ -324,7 +342,6 @@ binding_holds(const SqlBinding *binding, Oid owner)
 	Oid			train = sql_signature_find(binding->train);
 	Oid			predict = sql_signature_find(binding->predict);
 	Oid			functions[MAX_FUNCTIONS];
-	Oid			type;
 	int			n;
 
 	if (!OidIsValid(train) || get_func_prokind(train) != PROKIND_AGGREGATE ||
@@ -333,10 +350,10 @@ binding_holds(const SqlBinding *binding, Oid owner)
 		return false;
 	n = list_functions(train, predict, functions);
 	for (int i = 0; i < n; i++)
-		if (broken_rule(functions[i], owner) != RULES_KEPT)
+		if (broken_rule(functions[i], owner) != RULES_KEPT ||
+			OidIsValid(foreign_type_of_function(functions[i], owner)))
 			return false;
-	type = get_func_rettype(train);
-	return IsPolymorphicType(type) || !OidIsValid(foreign_type(type, owner));
+	return true;
 }
 
 bool

@@ -215,47 +215,82 @@ call_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Da
 	opinion->class_index = ensemble_class_index(ensemble, name, strlen(name));
 }
 
+/* The server's own, not a function that raises the same code. */
+static bool
+is_cancellation(const ErrorData *error)
+{
+	return error->sqlerrcode == ERRCODE_QUERY_CANCELED && error->funcname != NULL &&
+		strcmp(error->funcname, "ProcessInterrupts") == 0;
+}
+
+/* Where in its function a teacher was interrupted is nobody's business. */
+pg_noreturn static void
+rethrow_cancellation(ErrorData *error, CommandDest destination)
+{
+	error->context = NULL;
+	error->output_to_client = destination == DestRemote;
+	ReThrowError(error);
+}
+
 /* Any failure but cancellation is no opinion; the caller's variable is safe from longjmp. */
 static void
-try_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Datum features,
-		   MemoryContext scratch, SqlOpinion *opinion)
+call_in_subtransaction(SqlMembers *members, SqlMember *member, const Ensemble *ensemble,
+					   Datum features, MemoryContext scratch, CommandDest destination,
+					   SqlOpinion *opinion)
 {
 	static const SqlOpinion none = {.class_index = -1,.number = NAN};
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	CommandDest destination = whereToSendOutput;
 
 	*opinion = none;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(scratch);
-	/* client_min_messages would let INFO through */
-	whereToSendOutput = DestNone;
 	PG_TRY();
 	{
 		call_member(members, member, ensemble, features, opinion);
 		ReleaseCurrentSubTransaction();
-		whereToSendOutput = destination;
 		CurrentResourceOwner = owner;
 	}
 	PG_CATCH();
 	{
 		ErrorData  *error;
 
-		whereToSendOutput = destination;
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
 		CurrentResourceOwner = owner;
 		MemoryContextSwitchTo(context);
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-			ReThrowError(error);
+		if (is_cancellation(error))
+			rethrow_cancellation(error, destination);
 		FreeErrorData(error);
 		*opinion = none;
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	MemoryContextReset(scratch);
+}
+
+/*
+ * The client hears nothing: client_min_messages would let INFO through, and the
+ * server's own DEBUG5 says which subtransactions were rolled back.
+ */
+static void
+try_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Datum features,
+		   MemoryContext scratch, SqlOpinion *opinion)
+{
+	CommandDest destination = whereToSendOutput;
+
+	whereToSendOutput = DestNone;
+	PG_TRY();
+	{
+		call_in_subtransaction(members, member, ensemble, features, scratch, destination, opinion);
+	}
+	PG_FINALLY();
+	{
+		whereToSendOutput = destination;
+	}
+	PG_END_TRY();
 }
 
 /* What was looked up in another transaction may have changed. */

@@ -330,6 +330,7 @@ ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 	}
 	else
 		payer = quote_each(purses, count, &cap, answers, &quote);
+	quote.payer = payer != NULL ? payer->account.role : InvalidOid;
 	if (payer != NULL)
 		quote.left_after = Min(left_together(purses, count) - quote.cost,
 							   epsilon_left_after(&cap.account,

@@ -65,17 +65,17 @@ ceiling_of(Oid asker, Oid payer)
 /* ---------- sessions ---------- */
 
 int64
-ceiling_look_up(Oid role)
+ceiling_look_up(Oid asker, Oid payer)
 {
-	Oid			type = OIDOID;
-	Datum		arg = ObjectIdGetDatum(role);
+	Oid			argtypes[] = {OIDOID, OIDOID};
+	Datum		args[] = {ObjectIdGetDatum(asker), ObjectIdGetDatum(payer)};
 	CatalogSession session;
 	Datum		least;
 	bool		isnull;
 
 	catalog_begin(&session);
-	if (SPI_execute_with_args("SELECT min(c.answers) FROM privpred.ceiling c WHERE c.role IN (0, $1)",
-							  1, &type, &arg, NULL, true, 1) != SPI_OK_SELECT)
+	if (SPI_execute_with_args("SELECT min(c.answers) FROM privpred.ceiling c WHERE c.role IN (0, $1, $2)",
+							  2, argtypes, args, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read ceilings");
 	least = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	catalog_end(&session);

@@ -17,8 +17,8 @@
 extern void ceilings_read(void);
 extern int64 ceiling_of(Oid asker, Oid payer);
 
-/* In a session: what would bind a role that pays for itself. */
-extern int64 ceiling_look_up(Oid role);
+/* In a session: what would bind them, before anything is asked. */
+extern int64 ceiling_look_up(Oid asker, Oid payer);
 
 /* Answers of the current statement, a call site having taken "used" of them. */
 extern int64 statement_taken(int64 used);

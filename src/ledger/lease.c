@@ -410,10 +410,10 @@ statement_count_answer(void)
 }
 
 void
-ledger_check_allowance(int64 answers)
+ledger_check_allowance(int64 answers, Oid payer)
 {
 	int64		limit = ledger_settings().max_answers_per_statement;
-	int64		ceiling = ceiling_look_up(asking_role());
+	int64		ceiling = ceiling_look_up(asking_role(), payer);
 
 	if (answers > limit - statement_taken(0))
 		report_too_many(limit, "Each answer is charged to a privacy budget. Nothing was charged.");

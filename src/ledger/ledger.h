@@ -76,8 +76,8 @@ extern LedgerLease *ledger_open(MemoryContext context, const LedgerPrice *price)
  */
 extern const LedgerReceipt *ledger_spend(LedgerLease *lease);
 
-/* Raises 54000 unless the current statement may take so many more answers. */
-extern void ledger_check_allowance(int64 answers);
+/* Raises 54000 unless the current statement may take so many more answers, if that role pays. */
+extern void ledger_check_allowance(int64 answers, Oid payer);
 
 /*
  * A model was made of answers that this lease has paid for: its account has
@@ -225,6 +225,7 @@ typedef struct LedgerQuote
 	double		delta;
 	EpsilonUnits left_after;	/* likewise; negative if it does not fit */
 	int64		answers_left;	/* charged once: PG_INT64_MAX or 0 */
+	Oid			payer;			/* whose account comes first */
 } LedgerQuote;
 
 extern LedgerQuote ledger_quote(const LedgerPrice *price, Oid role, int64 answers);

@@ -9,11 +9,11 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -65,12 +65,25 @@ check_teacher(const ModelRecord *teacher)
 				 errhint("Ask that model itself, or distill one whose answers are charged.")));
 }
 
+/* What is protected is not for those who may not read it; of a view, what is behind it. */
+static void
+check_readable(Oid relid)
+{
+	CatalogSession session;
+
+	caller_begin(&session);
+	if (SPI_execute(psprintf("SELECT FROM %s LIMIT 0", relation_sql_name(relid)), true,
+					0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read public rows");
+	catalog_end(&session);
+}
+
 static void
 check_public(Oid relid, const FeatureSpec *features)
 {
 	/* It is there until the student is. */
-	LockRelationOid(relid, AccessShareLock);
-	(void) relation_sql_name(relid);
+	relation_close(open_relation(relid, AccessShareLock), NoLock);
+	check_readable(relid);
 	for (int i = 0; i < features->nfeatures; i++)
 		require_column(relid, features->features[i].name,
 					   "Public rows need all features of the model, under the same names; a view can rename them.");
@@ -174,10 +187,12 @@ open_purse(Distillation *distillation, const LedgerPrice *price)
 
 	if (price->kind == CHARGE_PER_STREAM)
 	{
+		ledger_check_allowance(distillation->nrows, asking_role());
 		distillation->stream = ledger_stream_use(CurrentMemoryContext, price);
 		return;
 	}
 	quote = ledger_quote(price, asking_role(), distillation->nrows);
+	ledger_check_allowance(distillation->nrows, quote.has_account ? quote.payer : asking_role());
 	if (!quote.has_account)
 	{
 		if (object_ownercheck(RelationRelationId, teacher->relid, asking_role()))
@@ -402,7 +417,6 @@ request_distill(const DistillRequest *request)
 
 	labels = request_price(teacher);
 	labels.stats = distillation.stats = request_stats(teacher, CurrentMemoryContext);
-	ledger_check_allowance(distillation.nrows);
 	open_purse(&distillation, &labels);
 	label_rows(&distillation);
 	set_price(&distillation, &labels, student);

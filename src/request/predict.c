@@ -172,7 +172,10 @@ find_site(FmgrInfo *site, text *name)
 		{
 			/* A plpgsql function may change roles under a call site. */
 			if (unlikely(candidate->asker != asking_role()))
-				check_model_known(known, candidate->asker = asking_role());
+			{
+				check_model_known(known, asking_role());
+				candidate->asker = asking_role();
+			}
 			return candidate;
 		}
 	}

@@ -101,13 +101,15 @@ $node->safe_psql('postgres', q{SET client_min_messages = error;
 SELECT privpred.create_model('s', 'visits', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 1000, mechanism => 'sparse');
 SELECT privpred.grant_budget('bob', 'visits', 100, delta => 0.1);
 CREATE TABLE points AS SELECT i / 10.0::float8 AS x FROM generate_series(1, 10) i;
-GRANT SELECT ON points TO bob});
+GRANT SELECT ON points TO bob, carol});
 ceiling("'bob'", 3);
 my (undef, $out, $err) = as($node, 'bob', q{SET client_min_messages = error; SELECT privpred.open_stream('s', 5, 1, 0.001); SELECT probe('s') FROM generate_series(1, 5)}, go_on => 1);
 is(sqlstate_of($err), '54000', 'a stream');
 is($node->safe_psql('postgres', q{SELECT answers FROM privpred.stat WHERE model = 's' AND role = 'bob'::regrole}), '3', 'a stream: as many');
 $err = refused($node, 'bob', '54000', q{SELECT privpred.distill('student', 'm', 'points', 'stump')}, 'a student');
 like($err, qr/Nothing was charged/, 'a student: says so');
+$err = refused($node, 'carol', '54000', q{SELECT privpred.distill('student', 'm', 'points', 'stump')}, 'a student that a group would pay for', payer => 'team');
+like($err, qr/Nothing was charged/, 'a student that a group would pay for: says so');
 
 # Who may, and who sees.
 $err = refused($node, 'bob', '42501', q{SELECT privpred.set_ceiling('bob', NULL)}, 'superusers alone');
