@@ -225,6 +225,18 @@ is(sqlstate_of($err), '', 'the owner forgives');
 is(spent($node, 'olga', relation => 'hers') - $before, 900, 'what was not used, and nothing else');
 is($node->safe_psql('postgres', q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'the ledger adds up');
 
+# So is what it keeps when it is told to go.
+$before = spent($node, 'olga', relation => 'hers');
+$locker = fill(20);
+$node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . worker_pid() . ')');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 20 FROM privpred.leases WHERE orphaned}), 'a process that goes gives up what it keeps');
+$locker->query('COMMIT');
+$locker->quit;
+($rc, $out, $err) = as($node, 'olga', q{SELECT privpred.forgive_lease(lease) FROM privpred.leases WHERE orphaned});
+is(sqlstate_of($err), '', 'the owner forgives');
+is(spent($node, 'olga', relation => 'hers') - $before, 60, 'what was not used, and nothing else');
+is($node->safe_psql('postgres', q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'the ledger adds up');
+
 # ---------- one role, one database cannot have all slots ----------
 
 is(ask_as('alice', 'm'), '', 'a process is there');
@@ -292,6 +304,21 @@ foreach (1 .. 20)
 	last;
 }
 is($written, 1, 'what one gave up goes to who asks next');
+
+# But within the ceiling of a statement, and not to who has left the group that paid.  (Nor if it has gone back already.)
+$node->safe_psql('postgres', q{SELECT privpred.set_ceiling('carol', 1)});
+give_up('carol');
+($rc, $out, $err) = as($node, 'carol', q{SELECT probe('m2') UNION ALL SELECT probe('m')});
+is(sqlstate_of($err), '54000', 'what was given up does not lift a ceiling');
+$node->safe_psql('postgres', q{SELECT privpred.set_ceiling('carol', NULL)});
+$node->safe_psql('postgres', q{CREATE ROLE eve LOGIN; CREATE ROLE first_group; CREATE ROLE second_group; GRANT first_group, second_group TO eve;
+SELECT privpred.grant_budget('first_group', 'patients', 10);
+SELECT privpred.grant_budget('second_group', 'patients', 10)});
+$before = spent($node, 'second_group');
+give_up('eve');
+$node->safe_psql('postgres', q{REVOKE first_group FROM eve});
+is(ask_as('eve', 'm'), '', 'who has left a group is answered');
+is(spent($node, 'second_group') - $before, 1, 'and another group pays');
 
 # It is not held back from those who need it.  (The student above was exported: a third of this is spent.)
 $node->safe_psql('postgres', q{CREATE ROLE dora LOGIN; SELECT privpred.grant_budget('dora', 'patients', 0.35)});
