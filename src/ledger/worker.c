@@ -582,7 +582,7 @@ privpred_ledger_main(Datum arg)
 		}
 	}
 	/* Who leaves because there is nothing to do has left the ledger to others. */
-	if (stop_requested)
+	if (stop_at != 0)
 	{
 		returns_leave();
 		if (returns_have_orphans())
