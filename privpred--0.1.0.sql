@@ -1706,6 +1706,11 @@ COMMENT ON FUNCTION privpred.on_drop_owned() IS 'revokes the budgets of roles af
 CREATE EVENT TRIGGER privpred_on_drop_owned ON ddl_command_end WHEN TAG IN ('DROP OWNED')
 	EXECUTE FUNCTION privpred.on_drop_owned();
 
+-- Loads the library, which then sees the extension go.
+CREATE EVENT TRIGGER privpred_on_drop_extension ON ddl_command_start
+	WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA')
+	EXECUTE FUNCTION privpred.on_drop_owned();
+
 ----------------------------------------------------------------------
 -- Progress
 ----------------------------------------------------------------------

@@ -12,7 +12,8 @@
  * Of the kinds of entries that the server knows, those of owners, privileges
  * and policies are made and removed by GRANT, REVOKE, ALTER and DROP OWNED as
  * well.  The kind that is left is for tablespaces; no type has one, so nobody
- * else makes or removes such entries, and DROP TABLE removes all kinds.
+ * else makes or removes such entries.  DROP TABLE removes all kinds; when the
+ * extension is dropped we remove ours.
  */
 #include "postgres.h"
 
@@ -22,9 +23,12 @@
 #include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/objectaccess.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_shdepend.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -138,4 +142,48 @@ holders_record_all(void)
 													 &isnull)),
 					  DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 2,
 													 &isnull)));
+}
+
+/* Ours are the only ones of their kind that refer to a role. */
+static void
+erase_all(void)
+{
+	Relation	relation = table_open(SharedDependRelationId, RowExclusiveLock);
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key[0], Anum_pg_shdepend_dbid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(MyDatabaseId));
+	ScanKeyInit(&key[1], Anum_pg_shdepend_classid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(TypeRelationId));
+	scan = systable_beginscan(relation, SharedDependDependerIndexId, true, NULL, 2, key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_shdepend entry = (Form_pg_shdepend) GETSTRUCT(tuple);
+
+		if (entry->refclassid == AuthIdRelationId && entry->deptype == HOLDER_ENTRY)
+			CatalogTupleDelete(relation, &tuple->t_self);
+	}
+	systable_endscan(scan);
+	table_close(relation, RowExclusiveLock);
+}
+
+static object_access_hook_type previous_access_hook = NULL;
+
+static void
+access_hook(ObjectAccessType access, Oid class, Oid object, int part, void *arg)
+{
+	if (previous_access_hook)
+		previous_access_hook(access, class, object, part, arg);
+	if (access == OAT_DROP && class == ExtensionRelationId &&
+		object == get_extension_oid("privpred", true))
+		erase_all();
+}
+
+void
+holders_watch_extension(void)
+{
+	previous_access_hook = object_access_hook;
+	object_access_hook = access_hook;
 }

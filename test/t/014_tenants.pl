@@ -351,5 +351,14 @@ is(ask_as('dora', 'm2'), '', 'the other, of another model');
 is(ask_as('dora', 'm'), '53400', 'and no third');
 is($node->safe_psql('postgres', q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'the ledger adds up');
 
+# ---------- no role is held by budgets of an extension that is gone ----------
+
+my $holders = q{SELECT count(*) FROM pg_shdepend s JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = 'other' AND s.deptype = 't'};
+isnt($node->safe_psql('other', $holders), '0', 'the server knows of budgets');
+$node->safe_psql('other', q{BEGIN; DROP EXTENSION privpred CASCADE; ROLLBACK});
+isnt($node->safe_psql('other', $holders), '0', 'also after a DROP EXTENSION that was rolled back');
+$node->safe_psql('other', q{DROP EXTENSION privpred CASCADE});
+is($node->safe_psql('other', $holders), '0', 'and of none after one that was not');
+
 $node->stop;
 done_testing();
