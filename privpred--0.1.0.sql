@@ -932,7 +932,7 @@ WITH now AS (
 	SELECT d.objid AS type, d.refobjid AS role
 	FROM pg_catalog.pg_shdepend d JOIN this t ON t.oid OPERATOR(pg_catalog.=) d.dbid
 	WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
-		AND d.deptype OPERATOR(pg_catalog.=) 'a'
+		AND d.deptype OPERATOR(pg_catalog.=) 't'
 ), out AS (
 	SELECT o.account_id,
 		pg_catalog.sum(o.answers::pg_catalog.numeric OPERATOR(pg_catalog.*) o.charge)
