@@ -932,7 +932,7 @@ WITH now AS (
 	SELECT d.objid AS type, d.refobjid AS role
 	FROM pg_catalog.pg_shdepend d JOIN this t ON t.oid OPERATOR(pg_catalog.=) d.dbid
 	WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
-		AND d.deptype OPERATOR(pg_catalog.=) 'a'
+		AND d.deptype OPERATOR(pg_catalog.=) 't'
 ), out AS (
 	SELECT o.account_id,
 		pg_catalog.sum(o.answers::pg_catalog.numeric OPERATOR(pg_catalog.*) o.charge)
@@ -1704,6 +1704,11 @@ CREATE FUNCTION privpred.on_drop_owned() RETURNS event_trigger
 COMMENT ON FUNCTION privpred.on_drop_owned() IS 'revokes the budgets of roles after DROP OWNED BY';
 
 CREATE EVENT TRIGGER privpred_on_drop_owned ON ddl_command_end WHEN TAG IN ('DROP OWNED')
+	EXECUTE FUNCTION privpred.on_drop_owned();
+
+-- Loads the library, which then sees the extension go.
+CREATE EVENT TRIGGER privpred_on_drop_extension ON ddl_command_start
+	WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA')
 	EXECUTE FUNCTION privpred.on_drop_owned();
 
 ----------------------------------------------------------------------

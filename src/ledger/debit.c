@@ -106,6 +106,7 @@ still_fits(const Batch *batch, const LedgerRequest *request, const LedgerRequest
 	const Charge *drawn;
 
 	if (payer == NULL || payer->account_id != grant->account_id ||
+		!(payer->role == request->role || role_inherits_budget_of(request->role, payer->role)) ||
 		grant->generation != batch->generation ||
 		account_status(payer, batch->now) != OUTCOME_GRANTED ||
 		grant->window != (payer->has_window ? payer->window_start : 0) ||
@@ -114,6 +115,17 @@ still_fits(const Batch *batch, const LedgerRequest *request, const LedgerRequest
 	drawn = payer_charge(request, payer);
 	return grant->charge == charge_units(drawn, payer->order) &&
 		grant->cap_charge == (cap != NULL ? charge_units(drawn, cap->order) : 0);
+}
+
+/* Says in the reply what the ceiling is; false, with the outcome, if it is reached. */
+static bool
+within_ceiling(const LedgerRequest *request, const Account *payer, LedgerReply *reply)
+{
+	reply->ceiling = ceiling_of(request->role, payer->role);
+	if (request->taken < reply->ceiling)
+		return true;
+	reply->outcome = OUTCOME_CEILING;
+	return false;
 }
 
 /* Hands on a grant that is paid for, and that nobody took; *locked as below. */
@@ -132,9 +144,8 @@ hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *lo
 		book_account(batch, request->relation_id, grant->account_role, &payer) == ACCOUNT_LOCKED;
 	if (*locked || !still_fits(batch, request, grant, payer, cap))
 		return false;
-	reply->ceiling = ceiling_of(request->role, payer->role);
-	if (request->taken + grant->answers > reply->ceiling)
-		return false;
+	if (!within_ceiling(request, payer, reply))
+		return true;
 	returns_settle(place);
 	reply->outcome = OUTCOME_GRANTED;
 	reply->granted = grant->answers;
@@ -181,12 +192,8 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 		reply->cap_charge = charge_units(drawn, cap->order);
 		answers = Min(answers, account_affords(cap, drawn));
 	}
-	reply->ceiling = ceiling_of(request->role, payer->role);
-	if (request->taken >= reply->ceiling)
-	{
-		reply->outcome = OUTCOME_CEILING;
+	if (!within_ceiling(request, payer, reply))
 		return true;
-	}
 	answers = Max(1, Min(request->want, answers / LEASE_SHARE));
 	answers = Min(answers, reply->ceiling - request->taken);
 

@@ -2,12 +2,18 @@
  * holders.c
  *		Roles that hold budgets, as the server knows them.
  *
- * A budget that was not revoked stands in pg_shdepend as a privilege of its
- * role on the row type of the protected table.  So DROP ROLE is refused until
- * the budget is revoked or the table is dropped, and a later role with the same
- * oid inherits nothing, because an account without its entry is dead.  An entry
+ * A budget that was not revoked stands in pg_shdepend as an entry of its role
+ * and the row type of the protected table.  So DROP ROLE is refused until the
+ * budget is revoked or the table is dropped, and a later role with the same oid
+ * inherits nothing, because an account without its entry is dead.  An entry
  * belongs to one account: whoever grants or revokes one waits for nobody who
  * grants or revokes another, not even for the same role.
+ *
+ * Of the kinds of entries that the server knows, those of owners, privileges
+ * and policies are made and removed by GRANT, REVOKE, ALTER and DROP OWNED as
+ * well.  The kind that is left is for tablespaces; no type has one, so nobody
+ * else makes or removes such entries.  DROP TABLE removes all kinds; when the
+ * extension is dropped we remove ours.
  */
 #include "postgres.h"
 
@@ -17,9 +23,12 @@
 #include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/objectaccess.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_shdepend.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -29,6 +38,8 @@
 #include "ledger/holders.h"
 #include "ledger/internal.h"
 
+#define HOLDER_ENTRY	SHARED_DEPENDENCY_TABLESPACE
+
 /* Roles of the server itself cannot be dropped, and it records nothing about them. */
 static bool
 role_is_pinned(Oid role)
@@ -36,9 +47,11 @@ role_is_pinned(Oid role)
 	return role < FirstNormalObjectId;
 }
 
-bool
-holder_is_recorded(Oid relid, Oid role)
+/* Is there an entry?  Removes it, if asked to. */
+static bool
+find_entry(Oid relid, Oid role, bool removes)
 {
+	LOCKMODE	mode = removes ? RowExclusiveLock : AccessShareLock;
 	Oid			type = get_rel_type_id(relid);
 	Relation	relation;
 	SysScanDesc scan;
@@ -46,11 +59,9 @@ holder_is_recorded(Oid relid, Oid role)
 	HeapTuple	tuple;
 	bool		found = false;
 
-	if (role_is_pinned(role))
-		return true;
 	if (!OidIsValid(type))
 		return false;
-	relation = table_open(SharedDependRelationId, AccessShareLock);
+	relation = table_open(SharedDependRelationId, mode);
 	ScanKeyInit(&key[0], Anum_pg_shdepend_dbid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(MyDatabaseId));
 	ScanKeyInit(&key[1], Anum_pg_shdepend_classid, BTEqualStrategyNumber, F_OIDEQ,
@@ -60,35 +71,40 @@ holder_is_recorded(Oid relid, Oid role)
 	ScanKeyInit(&key[3], Anum_pg_shdepend_objsubid, BTEqualStrategyNumber, F_INT4EQ,
 				Int32GetDatum(0));
 	scan = systable_beginscan(relation, SharedDependDependerIndexId, true, NULL, 4, key);
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_shdepend entry = (Form_pg_shdepend) GETSTRUCT(tuple);
 
-		found = entry->refclassid == AuthIdRelationId && entry->refobjid == role &&
-			entry->deptype == SHARED_DEPENDENCY_ACL;
+		if (entry->refclassid != AuthIdRelationId || entry->refobjid != role ||
+			entry->deptype != HOLDER_ENTRY)
+			continue;
+		found = true;
+		if (removes)
+			CatalogTupleDelete(relation, &tuple->t_self);
 	}
 	systable_endscan(scan);
-	table_close(relation, AccessShareLock);
+	table_close(relation, mode);
 	return found;
 }
 
-/* As if a privilege had been granted or revoked.  (The lists are freed there.) */
-static void
-change_entry(Oid relid, Oid role, bool hold)
+bool
+holder_is_recorded(Oid relid, Oid role)
 {
-	Oid		   *list = palloc_object(Oid);
-
-	list[0] = role;
-	updateAclDependencies(TypeRelationId, get_rel_type_id(relid), 0, InvalidOid,
-						  hold ? 0 : 1, hold ? NULL : list, hold ? 1 : 0, hold ? list : NULL);
+	return role_is_pinned(role) || find_entry(relid, role, false);
 }
 
 /* The caller has locked the account; the role stays until we have committed. */
 void
 holder_record(Oid relid, Oid role)
 {
-	if (!holder_is_recorded(relid, role))
-		change_entry(relid, role, true);
+	ObjectAddress type;
+	ObjectAddress holder;
+
+	if (holder_is_recorded(relid, role))
+		return;
+	ObjectAddressSet(type, TypeRelationId, get_rel_type_id(relid));
+	ObjectAddressSet(holder, AuthIdRelationId, role);
+	recordSharedDependencyOn(&type, &holder, HOLDER_ENTRY);
 }
 
 /* The lock keeps a second one from deleting the same entry, which is an error. */
@@ -99,8 +115,7 @@ holder_erase(Oid relid, Oid role)
 
 	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, relid, role, 1);
 	(void) LockAcquire(&tag, AccessExclusiveLock, false, false);
-	if (!role_is_pinned(role) && holder_is_recorded(relid, role))
-		change_entry(relid, role, false);
+	(void) find_entry(relid, role, true);
 }
 
 /*
@@ -127,4 +142,48 @@ holders_record_all(void)
 													 &isnull)),
 					  DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 2,
 													 &isnull)));
+}
+
+/* Ours are the only ones of their kind that refer to a role. */
+static void
+erase_all(void)
+{
+	Relation	relation = table_open(SharedDependRelationId, RowExclusiveLock);
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key[0], Anum_pg_shdepend_dbid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(MyDatabaseId));
+	ScanKeyInit(&key[1], Anum_pg_shdepend_classid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(TypeRelationId));
+	scan = systable_beginscan(relation, SharedDependDependerIndexId, true, NULL, 2, key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_shdepend entry = (Form_pg_shdepend) GETSTRUCT(tuple);
+
+		if (entry->refclassid == AuthIdRelationId && entry->deptype == HOLDER_ENTRY)
+			CatalogTupleDelete(relation, &tuple->t_self);
+	}
+	systable_endscan(scan);
+	table_close(relation, RowExclusiveLock);
+}
+
+static object_access_hook_type previous_access_hook = NULL;
+
+static void
+access_hook(ObjectAccessType access, Oid class, Oid object, int part, void *arg)
+{
+	if (previous_access_hook)
+		previous_access_hook(access, class, object, part, arg);
+	if (access == OAT_DROP && class == ExtensionRelationId &&
+		object == get_extension_oid("privpred", true))
+		erase_all();
+}
+
+void
+holders_watch_extension(void)
+{
+	previous_access_hook = object_access_hook;
+	object_access_hook = access_hook;
 }

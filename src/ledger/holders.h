@@ -15,6 +15,9 @@ extern void holder_erase(Oid relid, Oid role);
 /* Within catalog_begin(): of all accounts that were not revoked. */
 extern void holders_record_all(void);
 
+/* When the library is loaded: DROP EXTENSION is to leave no entries behind. */
+extern void holders_watch_extension(void);
+
 /* ---------- gate.c ---------- */
 
 /* Until the end of the transaction; false if it would have to wait but must not. */

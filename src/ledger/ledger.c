@@ -10,6 +10,7 @@
 #include "access/xact.h"
 #include "utils/guc.h"
 
+#include "ledger/holders.h"
 #include "ledger/internal.h"
 
 #define DEFAULT_MAX_ANSWERS		10000
@@ -142,4 +143,5 @@ ledger_init(void)
 
 	ledger_request_shmem();
 	RegisterXactCallback(at_transaction_end, NULL);
+	holders_watch_extension();
 }

@@ -116,9 +116,24 @@ returns_give_up(const LedgerRequest *request)
 	ereport(LOG,
 			(errmsg("%d unused private answers were not returned to their account",
 					request->answers),
-			 errdetail("The account is locked, and too much is waiting for it already."),
+			 errdetail("The account is locked, and the ledger's process cannot wait for it any longer."),
 			 lists ? errhint("The owner of the relation can forgive lease " INT64_FORMAT ".",
 							 request->lease) : 0));
+}
+
+void
+returns_leave(void)
+{
+	for (int i = 0; i < nkept; i++)
+	{
+		const LedgerRequest *request = &kept[i]->request;
+
+		if (slot_state(kept[i]) == SLOT_FREE)
+			continue;
+		if (request->kind == REQUEST_SETTLE || slot_post(request, false) < 0)
+			returns_give_up(request);
+		slot_set_state(kept[i], SLOT_FREE);
+	}
 }
 
 int

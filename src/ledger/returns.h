@@ -15,6 +15,9 @@ extern bool returns_none(void);
 extern bool returns_keep(const LedgerSlot *slot, TimestampTz not_before);
 extern void returns_give_up(const LedgerRequest *request);
 
+/* The process ends: gives up leases, and leaves the rest to the next process. */
+extern void returns_leave(void);
+
 /* Takes what is due, or all; *wait_us shrinks to when to look again. */
 extern int	returns_due(LedgerSlot **batch, int size, bool all, int64 *wait_us);
 

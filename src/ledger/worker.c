@@ -538,6 +538,8 @@ work(TimestampTz stop_at)
 		wait_us = Min(wait_us, 10000);
 	else if (idle)
 	{
+		if (returns_have_orphans())
+			run_batch(batch, 0, false);
 		head_log(false);
 		if (may_leave())
 			return false;
@@ -578,6 +580,13 @@ privpred_ledger_main(Datum arg)
 			/* What comes back must not wait for a standby that has gone. */
 			override("synchronous_commit", "local");
 		}
+	}
+	/* Who leaves because there is nothing to do has left the ledger to others. */
+	if (stop_at != 0)
+	{
+		returns_leave();
+		if (returns_have_orphans())
+			run_batch(NULL, 0, false);
 	}
 	head_log(stop_requested);
 }

@@ -229,6 +229,18 @@ is(sqlstate_of($err), '', 'the owner forgives');
 is(spent($node, 'olga', relation => 'hers') - $before, 900, 'what was not used, and nothing else');
 is($node->safe_psql('postgres', q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'the ledger adds up');
 
+# So is what it keeps when it is told to go.
+$before = spent($node, 'olga', relation => 'hers');
+$locker = fill(20);
+$node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . worker_pid() . ')');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 20 FROM privpred.leases WHERE orphaned}), 'a process that goes gives up what it keeps');
+$locker->query('COMMIT');
+$locker->quit;
+($rc, $out, $err) = as($node, 'olga', q{SELECT privpred.forgive_lease(lease) FROM privpred.leases WHERE orphaned});
+is(sqlstate_of($err), '', 'the owner forgives');
+is(spent($node, 'olga', relation => 'hers') - $before, 60, 'what was not used, and nothing else');
+is($node->safe_psql('postgres', q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'the ledger adds up');
+
 # ---------- one role, one database cannot have all slots ----------
 
 is(ask_as('alice', 'm'), '', 'a process is there');
@@ -316,6 +328,21 @@ foreach (1 .. 20)
 }
 is($written, 1, 'what one gave up goes to who asks next');
 
+# But within the ceiling of a statement, and not to who has left the group that paid.  (Nor if it has gone back already.)
+$node->safe_psql('postgres', q{SELECT privpred.set_ceiling('carol', 1)});
+give_up('carol');
+($rc, $out, $err) = as($node, 'carol', q{SELECT probe('m2') UNION ALL SELECT probe('m')});
+is(sqlstate_of($err), '54000', 'what was given up does not lift a ceiling');
+$node->safe_psql('postgres', q{SELECT privpred.set_ceiling('carol', NULL)});
+$node->safe_psql('postgres', q{CREATE ROLE eve LOGIN; CREATE ROLE first_group; CREATE ROLE second_group; GRANT first_group, second_group TO eve;
+SELECT privpred.grant_budget('first_group', 'patients', 10);
+SELECT privpred.grant_budget('second_group', 'patients', 10)});
+$before = spent($node, 'second_group');
+give_up('eve');
+$node->safe_psql('postgres', q{REVOKE first_group FROM eve});
+is(ask_as('eve', 'm'), '', 'who has left a group is answered');
+is(spent($node, 'second_group') - $before, 1, 'and another group pays');
+
 # It is not held back from those who need it.  (The student above was exported: a third of this is spent.)
 $node->safe_psql('postgres', q{CREATE ROLE dora LOGIN; SELECT privpred.grant_budget('dora', 'patients', 0.35)});
 is(ask_as('dora', 'm2'), '', 'one of two answers');
@@ -323,6 +350,15 @@ give_up('dora');
 is(ask_as('dora', 'm2'), '', 'the other, of another model');
 is(ask_as('dora', 'm'), '53400', 'and no third');
 is($node->safe_psql('postgres', q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'the ledger adds up');
+
+# ---------- no role is held by budgets of an extension that is gone ----------
+
+my $holders = q{SELECT count(*) FROM pg_shdepend s JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = 'other' AND s.deptype = 't'};
+isnt($node->safe_psql('other', $holders), '0', 'the server knows of budgets');
+$node->safe_psql('other', q{BEGIN; DROP EXTENSION privpred CASCADE; ROLLBACK});
+isnt($node->safe_psql('other', $holders), '0', 'also after a DROP EXTENSION that was rolled back');
+$node->safe_psql('other', q{DROP EXTENSION privpred CASCADE});
+is($node->safe_psql('other', $holders), '0', 'and of none after one that was not');
 
 $node->stop;
 done_testing();
