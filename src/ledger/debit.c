@@ -132,6 +132,9 @@ hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *lo
 		book_account(batch, request->relation_id, grant->account_role, &payer) == ACCOUNT_LOCKED;
 	if (*locked || !still_fits(batch, request, grant, payer, cap))
 		return false;
+	reply->ceiling = ceiling_of(request->role, payer->role);
+	if (request->taken + grant->answers > reply->ceiling)
+		return false;
 	returns_settle(place);
 	reply->outcome = OUTCOME_GRANTED;
 	reply->granted = grant->answers;

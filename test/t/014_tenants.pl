@@ -11,9 +11,11 @@ use Test::More;
 
 my $node = ledger_node('tenants', qq{
 max_connections = 120
+wal_level = replica
+max_wal_senders = 4		# without them, no commit waits for a standby
 client_min_messages = error
 privpred.repeat_memory = 0
-});
+}, allows_streaming => 1);
 $node->safe_psql('postgres', q{CREATE DATABASE other});
 ledger_setup($node, 'other');
 my $setup = q{
@@ -258,11 +260,29 @@ $node->safe_psql('postgres', q{
 SELECT privpred.create_model('m2', 'patients', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 1000, epsilon => 0.1);
 ALTER SYSTEM SET privpred.ledger_idle_timeout = '4s'; SELECT pg_reload_conf()});
 
+# No commit ends any more; returns one that shows it.
+my $commits = 0;
+
+sub require_standby
+{
+	$node->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = 'nobody'; SELECT pg_reload_conf()});
+	foreach (1 .. 1000)
+	{
+		my $table = 'commit_' . ++$commits;
+		my $commit = IPC::Run::start([ 'psql', '-Xq', '-h', $node->host, '-p', $node->port, '-d', 'postgres', '-c', "CREATE TABLE $table ()" ]);
+		my $waits = q{EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')};
+		$node->poll_query_until('postgres', "SELECT $waits OR to_regclass('$table') IS NOT NULL") or die 'no commit';
+		return $commit if $node->safe_psql('postgres', "SELECT $waits") eq 't';
+		$commit->finish;
+	}
+	die 'no commit waits for a standby';
+}
+
 # give_up ROLE: asks, and goes when the charge is written and not yet on the standby
 sub give_up
 {
 	my ($role) = @_;
-	$node->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = 'nobody'; SELECT pg_reload_conf()});
+	my $commit = require_standby();
 	my $asker = IPC::Run::start([ 'psql', '-XAtq', '-U', $role, '-h', $node->host, '-p', $node->port,
 			'-d', 'postgres', '-v', 'VERBOSITY=verbose', '-c', q{SELECT probe('m')} ], '>', \my $answer, '2>', \my $error);
 	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
@@ -273,6 +293,7 @@ sub give_up
 	$node->safe_psql('postgres', q{ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()});
 	$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'})
 	  or die 'somebody waits for a standby';
+	$commit->finish;
 }
 
 # Entries that a client which gives up and asks again makes.  The ledger's process holds what nobody
