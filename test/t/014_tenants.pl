@@ -87,6 +87,7 @@ my @acts = (
 	q{SELECT privpred.open_stream('hers flow', 2, 1, 1e-9)},
 	q{SELECT privpred.close_stream('hers flow')},
 	q{SELECT probe('hers')},
+	q{SELECT privpred.private_predict('hers', ARRAY[0.5])},
 	q{SELECT privpred.evaluate('hers', 'hers')},
 	q{SELECT privpred.verify_ledger()},
 	q{SELECT privpred.report()},
@@ -99,9 +100,10 @@ my @acts = (
 	q{REASSIGN OWNED BY olga TO olga},
 	q{DROP OWNED BY olga},
 );
-# These only read, but for the last, which comes below; a new function belongs to one list or the other.
+# These only read, but for the last two: one goes the way of private_predict, the other comes below.  A new
+# function belongs to one list or the other.
 my %harmless = map { $_ => 1 } qw(accuracy_curve confusion_matrix plot predict votes audit progress_entries stat_entries
-	forgive_lease);
+	private_score forgive_lease);
 
 my $volatile = $node->safe_psql('postgres', q{SELECT DISTINCT p.proname FROM pg_proc p
 	WHERE p.pronamespace = 'privpred'::regnamespace AND p.provolatile = 'v' AND p.prokind = 'f'
