@@ -112,7 +112,7 @@ BEGIN
     $q$SELECT privpred.create_model('h', 'ward', label => 'h', features => '["x", "z"]', mechanism => 'gradient', epsilon => 1, options => '{"target": {"min": 0, "max": 10}, "steps": 7}')$q$,
     $q$SELECT privpred.create_model('k', 'ward', label => 'y', classes => '{a,b,c}', features => '["x", "z"]', mechanism => 'gradient', epsilon => 0.01)$q$,
     $q$SELECT privpred.create_model('n', 'ward', label => 'y', classes => '{a,b}', features => '["x"]', mechanism => 'gradient', epsilon => 1e-9, options => '{"delta": 1e-12}')$q$,
-    $q$SELECT octet_length(state), version, status, declared_units FROM privpred.model WHERE name IN ('w', 'h', 'k')$q$,
+    $q$SELECT octet_length(state), version, status, declared_units FROM privpred.model WHERE name IN ('w', 'h', 'k') ORDER BY name$q$,
     $q$SELECT private_predict('w', ARRAY[0.5, 0.5]) IN ('a', 'b')$q$,
     $q$SELECT private_score('h', ARRAY[0.5, 0.5]) BETWEEN 0 AND 10$q$,
     $q$SELECT private_predict('k', ARRAY[0.5, 0.5]) IN ('a', 'b', 'c')$q$,
