@@ -69,8 +69,6 @@ sweep('logistic', 'privpred.logistic(y, x)', 1_000_000);
 sweep('svm', 'privpred.svm(y = 1, x)', 1_000_000);
 SKIP:
 {
-	my ($rc, $out, $err) = $node->psql('postgres', q{SELECT privpred.boost(y, x, '{"rounds": 2}') IS NOT NULL FROM rows WHERE id <= 100});
-
 	skip 'XGBOOST=no', 6 if ($ENV{XGBOOST} // '') eq 'no';
 	sweep('boost', q{privpred.boost(y, x, '{"rounds": 2, "depth": 3}')}, 2_000_000);
 	sweep('forest', q{privpred.forest(y, x, '{"trees": 2, "depth": 3}')}, 2_000_000);
