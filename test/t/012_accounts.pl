@@ -50,7 +50,8 @@ sub converted
 
 # ---------- random adaptive sequences ----------
 
-my $seed = $ENV{PRIVPRED_SEED} // time;
+# The same sequences every time; others with PRIVPRED_SEED.
+my $seed = $ENV{PRIVPRED_SEED} // 20261117;
 srand($seed);
 note "PRIVPRED_SEED=$seed";
 
@@ -178,9 +179,10 @@ foreach my $round (1 .. 6)
 	is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', "$relation: verifies");
 }
 
-# A cap that opens late has seen everything; later it is charged like any other.
+# A cap that opens late has seen everything; later it is charged like any other.  Its delta has room for
+# what changes of orders have cost, half of 1e-3 each.
 {
-	my ($rc, $out, $err) = as($node, 'postgres', q{SELECT privpred.protect('round1', epsilon_cap => 50, delta_cap => 1e-6)});
+	my ($rc, $out, $err) = as($node, 'postgres', q{SELECT privpred.protect('round1', epsilon_cap => 50, delta_cap => 0.1)});
 	is($rc, 0, 'a cap opens on spent accounts') or diag $err;
 	my $accounts = accounts('round1');
 	$spent{round1}{cap} = 0;

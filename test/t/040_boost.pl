@@ -94,7 +94,7 @@ for my $learner ('boost', 'forest')
 # ---------- symbols ----------
 
 # As from PostgreSQL 16 on, modules see nothing of one another but what is handed over.
-my $libraries = $node->config_data('--pkglibdir');
+my ($libraries) = run_command([ 'pg_config', '--pkglibdir' ]);
 sub symbols
 {
 	my ($which, $module) = @_;
