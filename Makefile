@@ -9,17 +9,17 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" privpred.con
 DATA = $(wildcard privpred--*.sql)
 
 MODULE_big = privpred
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
-OUR_HEADERS = $(wildcard src/*.h src/*/*.h)
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
+OUR_HEADERS = $(wildcard src/*.h src/*/*.h src/*/*/*.h)
 PG_CPPFLAGS = -I$(srcdir)/src -DPRIVPRED_VERSION='"$(EXTVERSION)"'
-# MUTANT=name builds a known mistake (src/mutant.h): for testing audits, never for use.
+# MUTANT=name builds a known mistake (src/server/mutant.h): for testing audits, never for use.
 ifneq ($(MUTANT),)
-ifeq ($(filter $(MUTANT),$(shell sed -n 's/^[[:blank:]]M.\([a-z_]*\),.*/\1/p' src/mutant.h)),)
-$(error there is no mutant "$(MUTANT)"; src/mutant.h lists them)
+ifeq ($(filter $(MUTANT),$(shell sed -n 's/^[[:blank:]]M.\([a-z_]*\),.*/\1/p' src/server/mutant.h)),)
+$(error there is no mutant "$(MUTANT)"; src/server/mutant.h lists them)
 endif
 PG_CPPFLAGS += -DPRIVPRED_MUTANT=$(MUTANT)
 endif
-# Hidden symbols are the server's default from 16 on; here, they are so for all (src/compat.h).
+# Hidden symbols are the server's default from 16 on; here, they are so for all (src/server/compat.h).
 PG_CFLAGS = -std=gnu11 -fvisibility=hidden -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
 SHLIB_LINK = -llinear -lm
 
@@ -39,7 +39,7 @@ BOOST_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard boost/*.c)))
 # (A variable, because make 4.3 no longer wants a backslash within a function.)
 HASH := \#
 XGBOOST ?= $(or $(shell echo '$(HASH)include <xgboost/c_api.h>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo yes),no)
-EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) src/mutant.built test/memory/overwrite.o
+EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) src/server/mutant.built test/memory/overwrite.o
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
@@ -60,12 +60,12 @@ endif
 $(OBJS): $(OUR_HEADERS)
 
 # Objects that this mutant or the last one changes are made again.
-MUTANT_BUILT := $(shell cat src/mutant.built 2>/dev/null)
+MUTANT_BUILT := $(shell cat src/server/mutant.built 2>/dev/null)
 ifneq ($(MUTANT),$(MUTANT_BUILT))
-MUTANT_OBJS := src/mutant.o src/privpred.o src/request/predict.o src/request/audit.o \
-	$(patsubst %.c,%.o,$(foreach name,$(MUTANT) $(MUTANT_BUILT),$(shell grep -l 'MUTANT($(name))' src/*/*.c)))
-$(sort $(MUTANT_OBJS)): src/mutant.built
-src/mutant.built: FORCE
+MUTANT_OBJS := src/server/mutant.o src/privpred.o src/request/predict.o src/request/audit.o \
+	$(patsubst %.c,%.o,$(foreach name,$(MUTANT) $(MUTANT_BUILT),$(shell grep -l 'MUTANT($(name))' src/*/*.c src/*/*/*.c)))
+$(sort $(MUTANT_OBJS)): src/server/mutant.built
+src/server/mutant.built: FORCE
 	@rm -f $(MUTANT_OBJS) $(MUTANT_OBJS:.o=.bc)
 	@echo '$(MUTANT)' >$@
 .PHONY: FORCE
@@ -86,15 +86,15 @@ uninstall-boost:
 endif
 
 # Nothing that draws or sums may be "optimised" by real-number algebra.
-EXACT = src/sampler src/mechanism src/ledger src/learner src/linalg
-$(EXACT:%=%/%.o): override CFLAGS += -fno-fast-math -ffp-contract=off
+EXACT = $(filter $(addsuffix /%,src/draw src/account src/mechanism src/ledger src/learner),$(OBJS))
+$(EXACT): override CFLAGS += -fno-fast-math -ffp-contract=off
 # The same for the bitcode that JIT may inline, where clang would contract by default.
-$(EXACT:%=%/%.bc): override BITCODE_CFLAGS += -fno-fast-math -ffp-contract=off
+$(EXACT:.o=.bc): override BITCODE_CFLAGS += -fno-fast-math -ffp-contract=off
 
 # Loops over members and features, written to be vectorised as they stand.
-src/linalg/score_kernels.o src/learner/forest.o src/learner/linear.o src/learner/training.o src/linalg/cholesky.o src/mechanism/erm.o: override CFLAGS += -O3
+src/learner/score_kernels.o src/learner/forest.o src/learner/linear.o src/learner/training.o src/learner/cholesky.o src/mechanism/stable_erm/erm.o: override CFLAGS += -O3
 # The same; that no exception flags are kept changes no result.
-src/mechanism/gradient_sums.o: override CFLAGS += -O3 -fno-trapping-math -fno-math-errno
+src/mechanism/gradient/sums.o: override CFLAGS += -O3 -fno-trapping-math -fno-math-errno
 
 # make test TESTS="one two" runs some; KEEP=1 keeps what test and demo leave.
 .PHONY: $(SELF_CONTAINED)

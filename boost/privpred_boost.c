@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
+#include "server/compat.h"
 #include "learner/boost_module.h"
 #include "readout.h"
 
@@ -41,25 +41,21 @@ check(int status)
 		return;
 	message = XGBGetLastError();
 	if (strstr(message, "bad_alloc") != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("XGBoost could not train a teacher."),
-				 errhint("Use more teachers or smaller trees.")));
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+						errdetail("XGBoost could not train a teacher."),
+						errhint("Use more teachers or smaller trees.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-			 errmsg("XGBoost could not train a teacher"),
-			 errdetail_internal("%s", message)));
+			 errmsg("XGBoost could not train a teacher"), errdetail_internal("%s", message)));
 }
 
 static void
 check_readout(ReadoutResult result)
 {
 	if (result == READOUT_UNKNOWN)
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("this version of XGBoost writes trees in an unknown form"),
-				 errhint("privpred is tested with XGBoost %d.%d.", 1, 7)));
+		ereport(ERROR, (errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+						errmsg("this version of XGBoost writes trees in an unknown form"),
+						errhint("privpred is tested with XGBoost %d.%d.", 1, 7)));
 }
 
 /* The server's log and a client's terminal are not the library's. */
@@ -88,7 +84,7 @@ set_number(Library *library, const char *name, double value)
 static void
 configure(Library *library, const BoostTask *task, const Forest *forest)
 {
-	bool		multi = forest->scores > 1;
+	bool multi = forest->scores > 1;
 
 	set_text(library, "nthread", "1");
 	set_text(library, "verbosity", "0");
@@ -117,13 +113,13 @@ configure(Library *library, const BoostTask *task, const Forest *forest)
 static void
 derivatives_at_zero(const BoostTask *task, uint32 scores, float *first, float *second)
 {
-	float		p = scores == 1 ? 0.5f : 1.0f / scores;
-	float		curvature = (scores == 1 ? 1 : 2) * p * (1 - p);
+	float p = scores == 1 ? 0.5f : 1.0f / scores;
+	float curvature = (scores == 1 ? 1 : 2) * p * (1 - p);
 
 	for (int64 row = 0; row < task->rows; row++)
 		for (uint32 s = 0; s < scores; s++)
 		{
-			bool		hit = task->classes[row] == (scores == 1 ? 1 : s);
+			bool hit = task->classes[row] == (scores == 1 ? 1 : s);
 
 			first[row * scores + s] = hit ? p - 1 : p;
 			second[row * scores + s] = curvature;
@@ -137,9 +133,9 @@ derivatives_at_zero(const BoostTask *task, uint32 scores, float *first, float *s
 static void
 grow_independent(Library *library, const BoostTask *task, const Forest *forest)
 {
-	Size		n = task->rows * forest->scores;
-	float	   *first = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(float));
-	float	   *second = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(float));
+	Size   n = task->rows * forest->scores;
+	float *first = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(float));
+	float *second = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(float));
 
 	derivatives_at_zero(task, forest->scores, first, second);
 	for (int round = 0; round < task->rounds; round++)
@@ -152,8 +148,8 @@ grow_independent(Library *library, const BoostTask *task, const Forest *forest)
 static void
 grow(Library *library, const BoostTask *task, const Forest *forest)
 {
-	check(XGDMatrixCreateFromMat_omp(task->features, task->rows, task->width, NAN,
-									 &library->rows, 1));
+	check(XGDMatrixCreateFromMat_omp(task->features, task->rows, task->width, NAN, &library->rows,
+									 1));
 	check(XGDMatrixSetFloatInfo(library->rows, "label", task->classes, task->rows));
 	check(XGBoosterCreate(&library->rows, 1, &library->booster));
 	configure(library, task, forest);
@@ -170,9 +166,9 @@ grow(Library *library, const BoostTask *task, const Forest *forest)
 static bool
 read_trees(Library *library, const BoostTask *task, Forest *forest)
 {
-	bst_ulong	n;
+	bst_ulong	 n;
 	const char **dumps;
-	bool		finite = true;
+	bool		 finite = true;
 
 	check(XGBoosterDumpModelEx(library->booster, "", 0, "text", &n, &dumps));
 	if (n != forest->trees)
@@ -191,7 +187,7 @@ bool
 privpred_boost_fit_1(const BoostTask *task, Forest *forest)
 {
 	static Library library;
-	volatile bool finite = false;
+	volatile bool  finite = false;
 
 	omp_set_num_threads(1);
 	check(XGBRegisterLogCallback(ignore_message));

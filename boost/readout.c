@@ -22,20 +22,20 @@
 
 typedef struct DumpedNode
 {
-	bool		known;
-	bool		leaf;
-	bool		missing_left;
-	unsigned	feature;
-	unsigned	left;
-	unsigned	right;
-	float		number;			/* threshold or leaf */
+	bool	 known;
+	bool	 leaf;
+	bool	 missing_left;
+	unsigned feature;
+	unsigned left;
+	unsigned right;
+	float	 number; /* threshold or leaf */
 } DumpedNode;
 
 /* Moves past a literal. */
 static bool
 skip(const char **position, const char *literal)
 {
-	size_t		length = strlen(literal);
+	size_t length = strlen(literal);
 
 	if (strncmp(*position, literal, length) != 0)
 		return false;
@@ -46,7 +46,7 @@ skip(const char **position, const char *literal)
 static bool
 take_index(const char **position, unsigned limit, unsigned *index)
 {
-	char	   *end;
+	char		 *end;
 	unsigned long value;
 
 	if (**position < '0' || **position > '9')
@@ -60,7 +60,7 @@ take_index(const char **position, unsigned limit, unsigned *index)
 static bool
 take_number(const char **position, float *number)
 {
-	char	   *end;
+	char *end;
 
 	*number = strtof(*position, &end);
 	if (end == *position)
@@ -72,7 +72,7 @@ take_number(const char **position, float *number)
 static bool
 take_split(const char **position, unsigned width, DumpedNode *node)
 {
-	unsigned	missing;
+	unsigned missing;
 
 	if (!skip(position, "[f") || !take_index(position, width, &node->feature) ||
 		!skip(position, "<") || !take_number(position, &node->number) ||
@@ -87,7 +87,7 @@ take_split(const char **position, unsigned width, DumpedNode *node)
 static bool
 take_line(const char **position, unsigned width, DumpedNode *nodes)
 {
-	unsigned	id;
+	unsigned id;
 
 	while (**position == '\t')
 		(*position)++;
@@ -95,8 +95,8 @@ take_line(const char **position, unsigned width, DumpedNode *nodes)
 		return false;
 	nodes[id].known = true;
 	nodes[id].leaf = skip(position, "leaf=");
-	if (!(nodes[id].leaf ? take_number(position, &nodes[id].number) :
-		  take_split(position, width, &nodes[id])))
+	if (!(nodes[id].leaf ? take_number(position, &nodes[id].number)
+						 : take_split(position, width, &nodes[id])))
 		return false;
 	return skip(position, "\n");
 }
@@ -107,7 +107,7 @@ place(const DumpedNode *nodes, unsigned id, Forest *forest, uint32_t tree, uint3
 	  uint32_t level)
 {
 	const DumpedNode *node = &nodes[id];
-	ReadoutResult result;
+	ReadoutResult	  result;
 
 	if (!node->known || (!node->leaf && level >= forest->depth))
 		return READOUT_UNKNOWN;
@@ -120,14 +120,14 @@ place(const DumpedNode *nodes, unsigned id, Forest *forest, uint32_t tree, uint3
 	}
 	forest_set_split(forest, tree, at, node->feature, node->number, node->missing_left);
 	result = place(nodes, node->left, forest, tree, 2 * at + 1, level + 1);
-	return result != READOUT_OK ? result :
-		place(nodes, node->right, forest, tree, 2 * at + 2, level + 1);
+	return result != READOUT_OK ? result
+								: place(nodes, node->right, forest, tree, 2 * at + 2, level + 1);
 }
 
 ReadoutResult
 readout_tree(const char *dump, uint32_t width, Forest *forest, uint32_t tree)
 {
-	DumpedNode	nodes[MAX_NODES];
+	DumpedNode nodes[MAX_NODES];
 
 	memset(nodes, 0, sizeof(nodes));
 	while (*dump != '\0')

@@ -9,9 +9,9 @@
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
-#include "mutant.h"
-#include "privpred.h"
-#include "progress/progress.h"
+#include "server/mutant.h"
+#include "server/privpred.h"
+#include "server/progress.h"
 #include "request/repeat.h"
 #include "request/train.h"
 

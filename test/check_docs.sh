@@ -18,7 +18,8 @@ created() {
 }
 
 settings() {
-	sed -nE 's/.*DefineCustom[A-Za-z]+Variable\("privpred\.([a-z_0-9]+)".*/\1/p' src/*.c src/*/*.c | sort -u
+	cat src/*/*.c src/*/*/*.c | tr -d '\n' | grep -oE 'DefineCustom[A-Za-z]+Variable\([[:space:]]*"privpred\.[a-z_0-9]+"' |
+		sed 's/.*"privpred\.\(.*\)"/\1/' | sort -u
 }
 
 everything() {

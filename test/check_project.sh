@@ -100,7 +100,7 @@ broken_scripts() {
 # Every mutant of the header is a mistake somewhere, has what catches it, and is explained.
 mutants_apart() {
 	local listed name
-	listed=$(sed -n 's/^\tM(\([a-z_]*\),.*/\1/p' src/mutant.h | sort)
+	listed=$(sed -n 's/^\tM(\([a-z_]*\),.*/\1/p' src/server/mutant.h | sort)
 	for name in $listed; do
 		grep -rq --include='*.c' "MUTANT($name)" src || echo "$name is nowhere in src"
 	done
@@ -110,11 +110,11 @@ mutants_apart() {
 
 # Others lose digits, or follow the session's extra_float_digits.
 other_numbers() {
-	grep -nE 'float8out|float8_out|double_to_shortest' src/*.[ch] src/*/*.[ch] boost/*.c |
-		grep -v '^src/number_text\.h:' || true
+	grep -nE 'float8out|float8_out|double_to_shortest' src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] boost/*.c |
+		grep -v '^src/server/number_text\.h:' || true
 }
 
-ok "doubles become text in one way, src/number_text.h" says_nothing other_numbers
+ok "doubles become text in one way, src/server/number_text.h" says_nothing other_numbers
 ok "no path leads out of the tree" says_nothing outside_paths
 ok "links in Markdown files lead somewhere" says_nothing broken_links
 ok "sql/ and expected/ belong together" says_nothing unpaired sql .sql expected

@@ -14,12 +14,12 @@
 char **
 enum_levels(Oid enum_type, int *nlevels)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
+	MemoryContext  caller = CurrentMemoryContext;
+	MemoryContext  spi;
 	CatalogSession session;
-	Oid			type = OIDOID;
-	Datum		argument = ObjectIdGetDatum(enum_type);
-	char	  **levels;
+	Oid			   type = OIDOID;
+	Datum		   argument = ObjectIdGetDatum(enum_type);
+	char		 **levels;
 
 	catalog_begin(&session);
 	SPI_execute_with_args("SELECT enumlabel::text FROM pg_catalog.pg_enum"
@@ -39,9 +39,9 @@ enum_levels(Oid enum_type, int *nlevels)
 static char *
 canonical_class(const char *class_name, Oid type)
 {
-	char	   *end;
-	int64		value;
-	bool		truth;
+	char *end;
+	int64 value;
+	bool  truth;
 
 	switch (type)
 	{
@@ -68,16 +68,15 @@ canonical_class(const char *class_name, Oid type)
 static char **
 classes_of_type(const char *label, Oid label_type, int *nclasses)
 {
-	char	  **classes;
+	char **classes;
 
 	if (get_typtype(label_type) == TYPTYPE_ENUM)
 		return enum_levels(label_type, nclasses);
 	if (label_type != BOOLOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("classes of label \"%s\" must be declared", label),
-				 errdetail("Reading them from the rows would reveal which labels occur."),
-				 errhint("Pass them, as in classes => '{no,yes}'.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("classes of label \"%s\" must be declared", label),
+						errdetail("Reading them from the rows would reveal which labels occur."),
+						errhint("Pass them, as in classes => '{no,yes}'.")));
 	*nclasses = 2;
 	classes = palloc_array(char *, 2);
 	classes[0] = "false";
@@ -97,32 +96,33 @@ is_among(const char *name, char **names, int count)
 static char **
 classes_of_argument(ArrayType *declared, const char *label, Oid label_type, int *nclasses)
 {
-	bool		is_enum = get_typtype(label_type) == TYPTYPE_ENUM;
-	char	  **classes;
-	char	  **possible = NULL;
-	int			npossible = 0;
-	Datum	   *elements;
-	bool	   *nulls;
+	bool   is_enum = get_typtype(label_type) == TYPTYPE_ENUM;
+	char **classes;
+	char **possible = NULL;
+	int	   npossible = 0;
+	Datum *elements;
+	bool  *nulls;
 
 	if (ARR_NDIM(declared) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("classes must be a one-dimensional array"),
-				 errhint("Pass them as in classes => '{no,yes}'.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("classes must be a one-dimensional array"),
+						errhint("Pass them as in classes => '{no,yes}'.")));
 	if (is_enum)
 		possible = enum_levels(label_type, &npossible);
 	deconstruct_array(declared, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, nclasses);
 	classes = palloc_array(char *, Max(*nclasses, 1));
 	for (int i = 0; i < *nclasses; i++)
 	{
-		classes[i] = nulls[i] ? NULL :
-			canonical_class(TextDatumGetCString(elements[i]), label_type);
+		classes[i] =
+			nulls[i] ? NULL : canonical_class(TextDatumGetCString(elements[i]), label_type);
 		if (classes[i] == NULL || (is_enum && !is_among(classes[i], possible, npossible)))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("class %d is not a value of label \"%s\" of type %s",
-							i + 1, label, format_type_be(label_type)),
-					 errhint("Declare each class as the label column would hold it; NULL is not a class.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("class %d is not a value of label \"%s\" of type %s", i + 1, label,
+						format_type_be(label_type)),
+				 errhint(
+					 "Declare each class as the label column would hold it; NULL is not a class.")));
 	}
 	return classes;
 }
@@ -130,30 +130,27 @@ classes_of_argument(ArrayType *declared, const char *label, Oid label_type, int 
 char **
 classes_declare(ArrayType *declared, const char *label, Oid label_type, int *nclasses)
 {
-	char	  **classes;
+	char **classes;
 
 	if (!category_type_ok(label_type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of type %s cannot be a label", label,
-						format_type_be(label_type)),
-				 errhint("A label is boolean, integer, text or an enum.")));
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("column \"%s\" of type %s cannot be a label", label,
+							   format_type_be(label_type)),
+						errhint("A label is boolean, integer, text or an enum.")));
 	if (declared == NULL)
 		classes = classes_of_type(label, label_type, nclasses);
 	else
 		classes = classes_of_argument(declared, label, label_type, nclasses);
 
 	if (*nclasses < PRIVPRED_MIN_CLASSES || *nclasses > PRIVPRED_MAX_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a model needs %d to %d classes, not %d", PRIVPRED_MIN_CLASSES,
-						PRIVPRED_MAX_CLASSES, *nclasses),
-				 errhint("Pass them, as in classes => '{no,yes}'.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("a model needs %d to %d classes, not %d", PRIVPRED_MIN_CLASSES,
+							   PRIVPRED_MAX_CLASSES, *nclasses),
+						errhint("Pass them, as in classes => '{no,yes}'.")));
 	for (int i = 1; i < *nclasses; i++)
 		if (is_among(classes[i], classes, i))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("class \"%s\" is declared more than once", classes[i]),
-					 errhint("Declare each class once.")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("class \"%s\" is declared more than once", classes[i]),
+							errhint("Declare each class once.")));
 	return classes;
 }

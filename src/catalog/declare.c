@@ -19,18 +19,16 @@
 /* One entry of the owner's JSON, before it is understood. */
 typedef struct Declaration
 {
-	char	   *column;
-	Jsonb	   *parameters;		/* NULL in the array form */
+	char  *column;
+	Jsonb *parameters; /* NULL in the array form */
 } Declaration;
 
 static void
 bad_feature(const char *feature, const char *problem, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid declaration of feature \"%s\"", feature),
-			 errdetail("%s", problem),
-			 errhint("%s", hint)));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("invalid declaration of feature \"%s\"", feature),
+					errdetail("%s", problem), errhint("%s", hint)));
 }
 
 /*
@@ -53,20 +51,21 @@ query_one(const char *sql, Oid type, Datum argument, bool *isnull)
 static Declaration *
 read_declarations(Datum json, int *count)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
+	MemoryContext  caller = CurrentMemoryContext;
+	MemoryContext  spi;
 	CatalogSession session;
-	Declaration *result;
-	Oid			type = JSONOID;
-	bool		isnull;
-	char	   *shape;
+	Declaration	  *result;
+	Oid			   type = JSONOID;
+	bool		   isnull;
+	char		  *shape;
 
 	catalog_begin(&session);
-	shape = TextDatumGetCString(query_one("SELECT pg_catalog.json_typeof($1)",
-										  JSONOID, json, &isnull));
+	shape =
+		TextDatumGetCString(query_one("SELECT pg_catalog.json_typeof($1)", JSONOID, json, &isnull));
 	if (strcmp(shape, "object") == 0)
 		SPI_execute_with_args("SELECT e.key, e.value::pg_catalog.jsonb"
-							  " FROM pg_catalog.json_each($1) e", 1, &type, &json, NULL, true, 0);
+							  " FROM pg_catalog.json_each($1) e",
+							  1, &type, &json, NULL, true, 0);
 	else if (strcmp(shape, "array") == 0)
 		SPI_execute_with_args("SELECT CASE WHEN pg_catalog.json_typeof(e.value) = 'string'"
 							  " THEN e.value #>> '{}' END, NULL::pg_catalog.jsonb"
@@ -83,15 +82,14 @@ read_declarations(Datum json, int *count)
 	result = palloc0_array(Declaration, Max(*count, 1));
 	for (int i = 0; i < *count; i++)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
-		Datum		column;
+		HeapTuple tuple = SPI_tuptable->vals[i];
+		Datum	  column;
 
 		column = SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &isnull);
 		if (isnull)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a JSON array of features must hold column names only"),
-					 errhint("Use a JSON object to declare bounds and levels.")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("a JSON array of features must hold column names only"),
+							errhint("Use a JSON object to declare bounds and levels.")));
 		result[i].column = TextDatumGetCString(column);
 		column = SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &isnull);
 		if (!isnull)
@@ -129,18 +127,20 @@ category_type_ok(Oid type)
 static double
 number_parameter(const Feature *feature, const char *key, const JsonbValue *value)
 {
-	double		result = NAN;
+	double result = NAN;
 
 	if (OidIsValid(feature->time_type) && value->type == jbvString)
 		result = time_of_text(feature->name, value->val.string.val, value->val.string.len,
 							  feature->time_type);
 	else if (!OidIsValid(feature->time_type) && value->type == jbvNumeric)
-		result = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-													NumericGetDatum(value->val.numeric)));
+		result = DatumGetFloat8(
+			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (!isfinite(result) && OidIsValid(feature->time_type))
-		bad_feature(feature->name, psprintf("\"%s\" must be a finite %s in a string.", key,
-											format_type_be(feature->time_type)),
-					"Declare bounds as in {\"born\": {\"min\": \"1900-01-01\", \"max\": \"2030-01-01\"}}.");
+		bad_feature(
+			feature->name,
+			psprintf("\"%s\" must be a finite %s in a string.", key,
+					 format_type_be(feature->time_type)),
+			"Declare bounds as in {\"born\": {\"min\": \"1900-01-01\", \"max\": \"2030-01-01\"}}.");
 	if (!isfinite(result))
 		bad_feature(feature->name, psprintf("\"%s\" must be a finite number.", key),
 					"Declare bounds as in {\"age\": {\"min\": 0, \"max\": 110}}.");
@@ -158,8 +158,8 @@ json_scalar_text(const JsonbValue *value)
 		case jbvBool:
 			return pstrdup(value->val.boolean ? "true" : "false");
 		case jbvNumeric:
-			return DatumGetCString(DirectFunctionCall1(numeric_out,
-													   NumericGetDatum(value->val.numeric)));
+			return DatumGetCString(
+				DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
 		default:
 			return NULL;
 	}
@@ -168,7 +168,7 @@ json_scalar_text(const JsonbValue *value)
 static void
 declare_levels(Feature *feature, const JsonbValue *value)
 {
-	const char *hint = "Declare levels as in {\"ward\": {\"levels\": [\"A\", \"B\"]}}.";
+	const char	   *hint = "Declare levels as in {\"ward\": {\"levels\": [\"A\", \"B\"]}}.";
 	JsonbContainer *array;
 
 	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
@@ -191,16 +191,17 @@ declare_levels(Feature *feature, const JsonbValue *value)
 static void
 declare_fill(Feature *feature, const JsonbValue *value)
 {
-	const char *hint = "Use {\"null\": \"error\"}, {\"null\": \"missing\"} or {\"null\": {\"fill\": value}}, the value in the column's own units.";
-	JsonbIterator *iterator;
+	const char *hint =
+		"Use {\"null\": \"error\"}, {\"null\": \"missing\"} or {\"null\": {\"fill\": value}}, the value in the column's own units.";
+	JsonbIterator	  *iterator;
 	JsonbIteratorToken token;
-	JsonbValue	key;
-	JsonbValue	fill;
-	char	   *level;
+	JsonbValue		   key;
+	JsonbValue		   fill;
+	char			  *level;
 
 	if (value->type == jbvString)
 	{
-		char	   *policy = json_scalar_text(value);
+		char *policy = json_scalar_text(value);
 
 		feature->missing = strcmp(policy, "missing") == 0;
 		if (feature->missing || strcmp(policy, "error") == 0)
@@ -252,15 +253,17 @@ declare_from_type(Feature *feature, Oid type, bool is_array_form)
 	else if (number_type_ok(type) || time_type_ok(type))
 	{
 		if (!is_array_form || time_type_ok(type))
-			bad_feature(feature->name, "A numeric feature needs \"min\" and \"max\".",
-						"Bounds are declared, never read from the data; choose them from what you know of the quantity.");
+			bad_feature(
+				feature->name, "A numeric feature needs \"min\" and \"max\".",
+				"Bounds are declared, never read from the data; choose them from what you know of the quantity.");
 		feature->kind = FEATURE_NUMERIC;
 		feature->min = 0;
 		feature->max = 1;
 	}
 	else
-		bad_feature(feature->name, "A feature of this column's type needs \"levels\".",
-					"Levels are declared, never read from the data: {\"ward\": {\"levels\": [\"A\", \"B\"]}}.");
+		bad_feature(
+			feature->name, "A feature of this column's type needs \"levels\".",
+			"Levels are declared, never read from the data: {\"ward\": {\"levels\": [\"A\", \"B\"]}}.");
 }
 
 /* Keys of one feature's object; those not given stay NULL. */
@@ -276,9 +279,9 @@ typedef struct Parameters
 static void
 read_parameters(const char *feature, Jsonb *json, Parameters *parameters)
 {
-	JsonbIterator *iterator;
+	JsonbIterator	  *iterator;
 	JsonbIteratorToken token;
-	JsonbValue	key;
+	JsonbValue		   key;
 
 	if (!JB_ROOT_IS_OBJECT(json))
 		bad_feature(feature, "Its declaration must be a JSON object.",
@@ -310,8 +313,8 @@ read_parameters(const char *feature, Jsonb *json, Parameters *parameters)
 static void
 check_declared_type(const Feature *feature, const JsonbValue *declared, Oid type)
 {
-	char	   *name = declared->type == jbvString ? json_scalar_text(declared) : NULL;
-	bool		agrees;
+	char *name = declared->type == jbvString ? json_scalar_text(declared) : NULL;
+	bool  agrees;
 
 	if (name && strcmp(name, "boolean") == 0)
 		agrees = feature->kind == FEATURE_BOOLEAN;
@@ -324,14 +327,15 @@ check_declared_type(const Feature *feature, const JsonbValue *declared, Oid type
 	else
 		agrees = false;
 	if (!agrees)
-		bad_feature(feature->name, "\"type\" is unknown or disagrees with the other keys.",
-					"The types are numeric (with min and max), category (with levels), boolean and enum.");
+		bad_feature(
+			feature->name, "\"type\" is unknown or disagrees with the other keys.",
+			"The types are numeric (with min and max), category (with levels), boolean and enum.");
 }
 
 static void
 check_column_type(const Feature *feature, Oid type)
 {
-	bool		fits = false;
+	bool fits = false;
 
 	switch (feature->kind)
 	{
@@ -346,17 +350,19 @@ check_column_type(const Feature *feature, Oid type)
 			break;
 	}
 	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of type %s cannot be a feature of this kind",
-						feature->name, format_type_be(type)),
-				 errhint("Numbers need a column of numbers, dates or timestamps, levels a text, integer, boolean or enum column.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of type %s cannot be a feature of this kind", feature->name,
+					format_type_be(type)),
+			 errhint(
+				 "Numbers need a column of numbers, dates or timestamps, levels a text, integer, boolean or enum column.")));
 }
 
 static void
 declare_feature(Feature *feature, const Declaration *declaration, Oid type)
 {
-	Parameters	parameters = {0};
+	Parameters parameters = {0};
 
 	feature->name = declaration->column;
 	feature->fill_level = -1;
@@ -378,7 +384,8 @@ declare_feature(Feature *feature, const Declaration *declaration, Oid type)
 			bad_feature(feature->name, "\"min\" must be less than \"max\".",
 						"Bounds are clamped to and scaled to [0, 1].");
 		if (isinf(feature->max - feature->min) || isinf(1 / (feature->max - feature->min)))
-			bad_feature(feature->name, "\"min\" and \"max\" are too far from, or too close to, each other.",
+			bad_feature(feature->name,
+						"\"min\" and \"max\" are too far from, or too close to, each other.",
 						"Bounds are clamped to and scaled to [0, 1].");
 	}
 	else
@@ -398,11 +405,10 @@ column_type(TupleDesc columns, const char *name, const char *relation_name)
 		if (!attribute->attisdropped && strcmp(NameStr(attribute->attname), name) == 0)
 			return getBaseType(attribute->atttypid);
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"%s\" of relation \"%s\" does not exist", name, relation_name),
-			 errhint("Features are declared under the names of the table's columns.")));
-	return InvalidOid;			/* keep compiler quiet */
+	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+					errmsg("column \"%s\" of relation \"%s\" does not exist", name, relation_name),
+					errhint("Features are declared under the names of the table's columns.")));
+	return InvalidOid; /* keep compiler quiet */
 }
 
 static void
@@ -423,33 +429,31 @@ feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name)
 {
 	FeatureSpec *spec = palloc0_object(FeatureSpec);
 	Declaration *declarations = read_declarations(json, &spec->nfeatures);
-	Parameters	parameters;
+	Parameters	 parameters;
 
 	if (spec->nfeatures == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("no features are declared"),
-				 errhint("Declare at least one column, as in {\"age\": {\"min\": 0, \"max\": 110}}.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("no features are declared"),
+			 errhint("Declare at least one column, as in {\"age\": {\"min\": 0, \"max\": 110}}.")));
 	spec->features = palloc0_array(Feature, spec->nfeatures);
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
 		for (int j = 0; j < i; j++)
 			if (strcmp(declarations[i].column, declarations[j].column) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("feature \"%s\" is declared more than once",
-								declarations[i].column),
-						 errhint("Declare each column once.")));
+				ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
+								errmsg("feature \"%s\" is declared more than once",
+									   declarations[i].column),
+								errhint("Declare each column once.")));
 		declare_feature(&spec->features[i], &declarations[i],
 						column_type(columns, declarations[i].column, relation_name));
 	}
 	feature_spec_complete(spec);
 	if (spec->width > PRIVPRED_MAX_WIDTH)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("features encode to %d numbers, more than the limit of %d",
-						spec->width, PRIVPRED_MAX_WIDTH),
-				 errhint("Declare fewer columns or levels.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("features encode to %d numbers, more than the limit of %d",
+							   spec->width, PRIVPRED_MAX_WIDTH),
+						errhint("Declare fewer columns or levels.")));
 
 	/* A fill may name a level, so levels come first. */
 	for (int i = 0; i < spec->nfeatures; i++)

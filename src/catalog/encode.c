@@ -19,32 +19,30 @@
 #include "utils/syscache.h"
 
 #include "catalog/features.h"
-#include "privpred.h"
+#include "server/privpred.h"
 
 /* One column of a row type, and how it is read. */
 typedef struct ColumnReader
 {
-	int			attribute;		/* index in the tuple descriptor */
-	Oid			type;			/* base type */
+	int attribute; /* index in the tuple descriptor */
+	Oid type;	   /* base type */
 } ColumnReader;
 
 struct RowEncoder
 {
 	const FeatureSpec *spec;
-	TupleDesc	columns;
-	ColumnReader *readers;
-	Datum	   *values;			/* work space for one row */
-	bool	   *nulls;
+	TupleDesc		   columns;
+	ColumnReader	  *readers;
+	Datum			  *values; /* work space for one row */
+	bool			  *nulls;
 };
 
 static void
 bad_value(const Feature *feature, const char *problem, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid value for feature \"%s\"", feature->name),
-			 errdetail("%s", problem),
-			 errhint("%s", hint)));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("invalid value for feature \"%s\"", feature->name),
+					errdetail("%s", problem), errhint("%s", hint)));
 }
 
 /*
@@ -112,7 +110,7 @@ encode_number(const Feature *feature, double value, EncodeMode mode, double *x)
 static void
 encode_level(const Feature *feature, const char *level, int length, EncodeMode mode, double *x)
 {
-	int			index = feature_level(feature, level, length);
+	int index = feature_level(feature, level, length);
 
 	if (index < 0 && mode == ENCODE_PREDICTION)
 		bad_value(feature, "It is not one of the declared levels.",
@@ -177,10 +175,10 @@ number_of_datum(Datum value, Oid type)
 static void
 encode_level_datum(const Feature *feature, Datum value, Oid type, EncodeMode mode, double *x)
 {
-	char		digits[MAXINT8LEN + 1];
-	HeapTuple	tuple;
-	text	   *string;
-	int			length;
+	char	  digits[MAXINT8LEN + 1];
+	HeapTuple tuple;
+	text	 *string;
+	int		  length;
 
 	switch (type)
 	{
@@ -191,9 +189,10 @@ encode_level_datum(const Feature *feature, Datum value, Oid type, EncodeMode mod
 		case INT2OID:
 		case INT4OID:
 		case INT8OID:
-			length = pg_lltoa(type == INT8OID ? DatumGetInt64(value) :
-							  type == INT4OID ? DatumGetInt32(value) :
-							  DatumGetInt16(value), digits);
+			length = pg_lltoa(type == INT8OID	? DatumGetInt64(value)
+							  : type == INT4OID ? DatumGetInt32(value)
+												: DatumGetInt16(value),
+							  digits);
 			encode_level(feature, digits, length, mode, x);
 			return;
 		case NAMEOID:
@@ -218,7 +217,7 @@ encode_level_datum(const Feature *feature, Datum value, Oid type, EncodeMode mod
 				return;
 			}
 			{
-				char	   *label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
+				char *label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
 
 				encode_level(feature, label, strlen(label), mode, x);
 			}
@@ -261,16 +260,14 @@ find_column(TupleDesc columns, const Feature *feature)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(columns, i);
 
-		if (!attribute->attisdropped &&
-			strcmp(NameStr(attribute->attname), feature->name) == 0)
+		if (!attribute->attisdropped && strcmp(NameStr(attribute->attname), feature->name) == 0)
 			return i;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the row has no column \"%s\"", feature->name),
-			 errdetail("The model's features are matched to the row's columns by name."),
-			 errhint("Rename the column in a subquery, or pass jsonb.")));
-	return -1;					/* keep compiler quiet */
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("the row has no column \"%s\"", feature->name),
+					errdetail("The model's features are matched to the row's columns by name."),
+					errhint("Rename the column in a subquery, or pass jsonb.")));
+	return -1; /* keep compiler quiet */
 }
 
 RowEncoder *
@@ -279,11 +276,10 @@ row_encoder_create(const FeatureSpec *spec, TupleDesc columns, bool by_position)
 	RowEncoder *encoder = palloc0_object(RowEncoder);
 
 	if (by_position && columns->natts != spec->nfeatures)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the row has %d columns, but %d features are declared",
-						columns->natts, spec->nfeatures),
-				 errhint("Pass ROW(...) with the declared features in their order.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("the row has %d columns, but %d features are declared",
+							   columns->natts, spec->nfeatures),
+						errhint("Pass ROW(...) with the declared features in their order.")));
 	encoder->spec = spec;
 	encoder->columns = CreateTupleDescCopy(columns);
 	encoder->readers = palloc_array(ColumnReader, spec->nfeatures);
@@ -292,7 +288,7 @@ row_encoder_create(const FeatureSpec *spec, TupleDesc columns, bool by_position)
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
 		const Feature *feature = &spec->features[i];
-		ColumnReader *reader = &encoder->readers[i];
+		ColumnReader  *reader = &encoder->readers[i];
 
 		reader->attribute = by_position ? i : find_column(columns, feature);
 		reader->type = getBaseType(TupleDescAttr(columns, reader->attribute)->atttypid);
@@ -308,16 +304,16 @@ row_encoder_create(const FeatureSpec *spec, TupleDesc columns, bool by_position)
 }
 
 void
-encode_values(const RowEncoder *encoder, const Datum *values, const bool *nulls,
-			  EncodeMode mode, double *x)
+encode_values(const RowEncoder *encoder, const Datum *values, const bool *nulls, EncodeMode mode,
+			  double *x)
 {
 	const FeatureSpec *spec = encoder->spec;
 
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
-		const Feature *feature = &spec->features[i];
+		const Feature	   *feature = &spec->features[i];
 		const ColumnReader *reader = &encoder->readers[i];
-		Datum		value = values[reader->attribute];
+		Datum				value = values[reader->attribute];
 
 		if (nulls[reader->attribute])
 			encode_null(feature, mode, x);
@@ -350,7 +346,7 @@ encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x)
 static void
 encode_json_value(const Feature *feature, const JsonbValue *value, double *x)
 {
-	char	   *digits;
+	char *digits;
 
 	if (value->type == jbvNull)
 		encode_null(feature, ENCODE_PREDICTION, x);
@@ -359,30 +355,32 @@ encode_json_value(const Feature *feature, const JsonbValue *value, double *x)
 					  ENCODE_PREDICTION, x);
 	else if (feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type) &&
 			 value->type == jbvString)
-		encode_number(feature, time_of_text(feature->name, value->val.string.val,
-											value->val.string.len, feature->time_type),
+		encode_number(feature,
+					  time_of_text(feature->name, value->val.string.val, value->val.string.len,
+								   feature->time_type),
 					  ENCODE_PREDICTION, x);
 	else if (feature->kind == FEATURE_BOOLEAN && value->type == jbvBool)
 		encode_boolean(feature, value->val.boolean, x);
 	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvString)
-		encode_level(feature, value->val.string.val, value->val.string.len,
-					 ENCODE_PREDICTION, x);
+		encode_level(feature, value->val.string.val, value->val.string.len, ENCODE_PREDICTION, x);
 	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvBool)
-		encode_level(feature, value->val.boolean ? "true" : "false",
-					 value->val.boolean ? 4 : 5, ENCODE_PREDICTION, x);
+		encode_level(feature, value->val.boolean ? "true" : "false", value->val.boolean ? 4 : 5,
+					 ENCODE_PREDICTION, x);
 	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvNumeric)
 	{
-		digits = DatumGetCString(DirectFunctionCall1(numeric_out,
-													 NumericGetDatum(value->val.numeric)));
+		digits =
+			DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
 		encode_level(feature, digits, strlen(digits), ENCODE_PREDICTION, x);
 		pfree(digits);
 	}
 	else
-		bad_value(feature, feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type) ?
-				  "It is not a JSON string or number." :
-				  feature->kind == FEATURE_NUMERIC ? "It is not a JSON number." :
-				  feature->kind == FEATURE_BOOLEAN ? "It is not true or false." :
-				  "It is not a JSON string, number or boolean.",
+		bad_value(feature,
+				  feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type)
+					  ? "It is not a JSON string or number."
+				  : feature->kind == FEATURE_NUMERIC ? "It is not a JSON number."
+				  : feature->kind == FEATURE_BOOLEAN
+					  ? "It is not true or false."
+					  : "It is not a JSON string, number or boolean.",
 				  "The kinds of the features are shown in privpred.models.");
 }
 
@@ -390,21 +388,23 @@ void
 encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x)
 {
 	if (!JB_ROOT_IS_OBJECT(object))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must be a JSON object"),
-				 errhint("Pass {\"feature\": value, ...}; the features are shown in privpred.models.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("features must be a JSON object"),
+			 errhint(
+				 "Pass {\"feature\": value, ...}; the features are shown in privpred.models.")));
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
 		const Feature *feature = &spec->features[i];
-		JsonbValue	storage;
-		JsonbValue *value;
+		JsonbValue	   storage;
+		JsonbValue	  *value;
 
-		value = getKeyJsonValueFromContainer(&object->root, feature->name,
-											 strlen(feature->name), &storage);
+		value = getKeyJsonValueFromContainer(&object->root, feature->name, strlen(feature->name),
+											 &storage);
 		if (value == NULL)
-			bad_value(feature, "It is missing from the JSON object.",
-					  "Give every feature of the model, null included; they are shown in privpred.models.");
+			bad_value(
+				feature, "It is missing from the JSON object.",
+				"Give every feature of the model, null included; they are shown in privpred.models.");
 		encode_json_value(feature, value, x);
 	}
 }
@@ -420,11 +420,11 @@ encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x)
 static void
 encode_one_hot(const Feature *feature, const Datum *values, const bool *nulls, double *x)
 {
-	int			hot = -1;
+	int hot = -1;
 
 	for (int i = 0; i < feature->nlevels; i++)
 	{
-		double		value;
+		double value;
 
 		if (nulls && nulls[feature->offset + i])
 		{
@@ -433,22 +433,23 @@ encode_one_hot(const Feature *feature, const Datum *values, const bool *nulls, d
 		}
 		value = DatumGetFloat8(values[feature->offset + i]);
 		if (value != 0 && (value != 1 || hot >= 0))
-			bad_value(feature, "Its numbers are not one-hot.",
-					  "Give one number per declared level: 1 for the level that holds, 0 for the others.");
+			bad_value(
+				feature, "Its numbers are not one-hot.",
+				"Give one number per declared level: 1 for the level that holds, 0 for the others.");
 		if (value == 1)
 			hot = i;
 	}
 	if (hot < 0)
-		bad_value(feature, "None of the declared levels is set.",
-				  "Give one number per declared level: 1 for the level that holds, 0 for the others.");
-	encode_level(feature, feature->levels[hot], strlen(feature->levels[hot]),
-				 ENCODE_PREDICTION, x);
+		bad_value(
+			feature, "None of the declared levels is set.",
+			"Give one number per declared level: 1 for the level that holds, 0 for the others.");
+	encode_level(feature, feature->levels[hot], strlen(feature->levels[hot]), ENCODE_PREDICTION, x);
 }
 
 static void
 encode_array_feature(const Feature *feature, const Datum *values, const bool *nulls, double *x)
 {
-	double		value;
+	double value;
 
 	if (feature->kind == FEATURE_CATEGORY)
 	{
@@ -475,11 +476,11 @@ encode_array_feature(const Feature *feature, const Datum *values, const bool *nu
 static bool
 encode_numbers(const FeatureSpec *spec, const Datum *values, double *x)
 {
-	bool		finite = true;
+	bool finite = true;
 
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
-		double		value = DatumGetFloat8(values[i]);
+		double value = DatumGetFloat8(values[i]);
 
 		finite &= isfinite(value) != 0;
 		x[i] = scaled_to(spec->minima[i], spec->scales[i], value);
@@ -491,24 +492,25 @@ void
 encode_array(const FeatureSpec *spec, ArrayType *array, double *x)
 {
 	const Datum *elements;
-	const bool *nulls = NULL;
-	Datum	   *deconstructed;
-	bool	   *deconstructed_nulls;
-	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	const bool	*nulls = NULL;
+	Datum		*deconstructed;
+	bool		*deconstructed_nulls;
+	int			 count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 
 	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must be a one-dimensional array"),
-				 errhint("Pass one array per question.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("features must be a one-dimensional array"),
+						errhint("Pass one array per question.")));
 	if (count != spec->width)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the array has %d numbers, but the model's features need %d",
-						count, spec->width),
-				 errdetail("The first feature is \"%s\", the last is \"%s\".",
-						   spec->features[0].name, spec->features[spec->nfeatures - 1].name),
-				 errhint("Numbers take one place, booleans one (0 or 1), categories one per declared level.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the array has %d numbers, but the model's features need %d", count,
+					spec->width),
+			 errdetail("The first feature is \"%s\", the last is \"%s\".", spec->features[0].name,
+					   spec->features[spec->nfeatures - 1].name),
+			 errhint(
+				 "Numbers take one place, booleans one (0 or 1), categories one per declared level.")));
 #ifdef USE_FLOAT8_BYVAL
 	/* An array of float8 without NULLs is already an array of Datums. */
 	if (!ARR_HASNULL(array))

@@ -12,8 +12,8 @@
 #include "utils/numeric.h"
 
 #include "catalog/features.h"
-#include "number_text.h"
-#include "privpred.h"
+#include "server/number_text.h"
+#include "server/privpred.h"
 
 static const char *const kind_names[] = {
 	[FEATURE_NUMERIC] = "numeric",
@@ -25,7 +25,7 @@ static const struct
 {
 	const char *name;
 	Oid			type;
-}			time_types[] = {
+} time_types[] = {
 	{"date", DATEOID},
 	{"timestamp", TIMESTAMPOID},
 	{"timestamptz", TIMESTAMPTZOID},
@@ -36,8 +36,7 @@ static void
 damaged(const char *what)
 {
 	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("stored feature specification is damaged"),
+			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("stored feature specification is damaged"),
 			 errdetail("Problem with %s.", what)));
 }
 
@@ -54,8 +53,7 @@ json_double(const JsonbValue *value)
 {
 	if (value == NULL || value->type != jbvNumeric)
 		damaged("a number");
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8,
-											  NumericGetDatum(value->val.numeric)));
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(value->val.numeric)));
 }
 
 /* Of a numeric feature: a number, or a time in a string. */
@@ -73,7 +71,7 @@ json_number(const Feature *feature, const JsonbValue *value)
 static JsonbValue *
 json_field(JsonbContainer *object, const char *key)
 {
-	JsonbValue	name;
+	JsonbValue name;
 
 	name.type = jbvString;
 	name.val.string.val = unconstify(char *, key);
@@ -84,7 +82,7 @@ json_field(JsonbContainer *object, const char *key)
 static int
 compare_levels(const void *a, const void *b, void *arg)
 {
-	char	  **levels = arg;
+	char **levels = arg;
 
 	return strcmp(levels[*(const int *) a], levels[*(const int *) b]);
 }
@@ -111,7 +109,7 @@ feature_spec_complete(FeatureSpec *spec)
 	spec->width = 0;
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
-		Feature    *feature = &spec->features[i];
+		Feature *feature = &spec->features[i];
 
 		feature->scale = 1 / (feature->max - feature->min);
 		feature->offset = spec->width;
@@ -122,8 +120,8 @@ feature_spec_complete(FeatureSpec *spec)
 			feature->level_order = palloc_array(int, feature->nlevels);
 			for (int j = 0; j < feature->nlevels; j++)
 				feature->level_order[j] = j;
-			qsort_arg(feature->level_order, feature->nlevels, sizeof(int),
-					  compare_levels, feature->levels);
+			qsort_arg(feature->level_order, feature->nlevels, sizeof(int), compare_levels,
+					  feature->levels);
 		}
 	}
 	gather_ranges(spec);
@@ -132,8 +130,8 @@ feature_spec_complete(FeatureSpec *spec)
 int
 feature_level(const Feature *feature, const char *level, int length)
 {
-	int			low = 0;
-	int			high = feature->nlevels - 1;
+	int low = 0;
+	int high = feature->nlevels - 1;
 
 	while (low <= high)
 	{
@@ -158,8 +156,7 @@ read_levels(Feature *feature, const JsonbValue *value)
 {
 	JsonbContainer *array;
 
-	if (value == NULL || value->type != jbvBinary ||
-		!JsonContainerIsArray(value->val.binary.data))
+	if (value == NULL || value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
 		damaged("levels");
 	array = value->val.binary.data;
 	feature->nlevels = JsonContainerSize(array);
@@ -183,7 +180,7 @@ read_fill_level(const Feature *feature, const char *fill)
 static Oid
 read_time_type(const JsonbValue *value)
 {
-	char	   *name = value == NULL ? NULL : json_string(value);
+	char *name = value == NULL ? NULL : json_string(value);
 
 	if (name == NULL)
 		return InvalidOid;
@@ -259,7 +256,7 @@ feature_spec_read(Jsonb *stored)
 static void
 append_number(StringInfo out, const Feature *feature, const char *key, double value)
 {
-	char		text[NUMBER_TEXT_SIZE];
+	char text[NUMBER_TEXT_SIZE];
 
 	if (OidIsValid(feature->time_type))
 	{

@@ -18,46 +18,46 @@
 
 typedef enum FeatureKind
 {
-	FEATURE_NUMERIC,			/* clamped to [min, max], scaled to [0, 1] */
-	FEATURE_CATEGORY,			/* one-hot over declared levels */
-	FEATURE_BOOLEAN				/* 0 or 1 */
+	FEATURE_NUMERIC,  /* clamped to [min, max], scaled to [0, 1] */
+	FEATURE_CATEGORY, /* one-hot over declared levels */
+	FEATURE_BOOLEAN	  /* 0 or 1 */
 } FeatureKind;
 
 typedef struct Feature
 {
 	char	   *name;
 	FeatureKind kind;
-	Oid			time_type;		/* numeric: of a date or timestamp, else invalid */
-	double		min;			/* numeric; of times, see times.c */
+	Oid			time_type; /* numeric: of a date or timestamp, else invalid */
+	double		min;	   /* numeric; of times, see times.c */
 	double		max;
-	double		scale;			/* 1 / (max - min) */
-	int			nlevels;		/* category */
+	double		scale;	 /* 1 / (max - min) */
+	int			nlevels; /* category */
 	char	  **levels;
-	int		   *level_order;	/* levels sorted, for searching */
+	int		   *level_order; /* levels sorted, for searching */
 
 	/*
 	 * Instead of NULL.  Declared: at training and at prediction.  Not declared:
 	 * an error at prediction; at training, where nothing may fail, the middle
 	 * of the range, or no level at all.
 	 */
-	bool		missing;		/* declared: NaN, at training and at prediction */
-	bool		fill_declared;
-	double		fill;			/* numeric, boolean: in the column's own units */
-	int			fill_level;		/* category; -1: none */
+	bool   missing; /* declared: NaN, at training and at prediction */
+	bool   fill_declared;
+	double fill;	   /* numeric, boolean: in the column's own units */
+	int	   fill_level; /* category; -1: none */
 
-	int			offset;			/* of the first number in the encoded array */
-	int			width;			/* how many numbers */
+	int offset; /* of the first number in the encoded array */
+	int width;	/* how many numbers */
 } Feature;
 
 typedef struct FeatureSpec
 {
-	int			nfeatures;
-	int			width;			/* total */
-	Feature    *features;
+	int		 nfeatures;
+	int		 width; /* total */
+	Feature *features;
 
 	/* All features are numbers: what each needs of its own; else NULL. */
-	double	   *minima;
-	double	   *scales;
+	double *minima;
+	double *scales;
 } FeatureSpec;
 
 /* features.c */
@@ -72,7 +72,7 @@ extern Jsonb *feature_spec_write(const FeatureSpec *spec);
 extern void feature_spec_complete(FeatureSpec *spec);
 
 /* Index of a level, or -1. */
-extern int	feature_level(const Feature *feature, const char *level, int length);
+extern int feature_level(const Feature *feature, const char *level, int length);
 
 /* declare.c */
 
@@ -92,7 +92,8 @@ extern bool category_type_ok(Oid type);
 /* classes.c */
 
 /* The declared classes (NULL: from the type) in the label column's own spelling. */
-extern char **classes_declare(ArrayType *declared, const char *label, Oid label_type, int *nclasses);
+extern char **
+classes_declare(ArrayType *declared, const char *label, Oid label_type, int *nclasses);
 
 /* Levels of an enum type, in its order. */
 extern char **enum_levels(Oid enum_type, int *nlevels);
@@ -103,7 +104,7 @@ extern char **enum_levels(Oid enum_type, int *nlevels);
  * A date is its number of days since 1970-01-01, a timestamp its number of
  * seconds, as EXTRACT(EPOCH ...) gives it; infinity is infinite.
  */
-extern bool time_type_ok(Oid type);
+extern bool	  time_type_ok(Oid type);
 extern double time_of_datum(Datum value, Oid type);
 
 /* Reads text as the type does; raises 22023 with the feature's name. */
@@ -115,13 +116,13 @@ extern char *time_to_text(double value, Oid type);
 /* encode.c */
 
 /* Base types whose values are numbers, and those values; dates and timestamps, too. */
-extern bool number_type_ok(Oid type);
+extern bool	  number_type_ok(Oid type);
 extern double number_of_datum(Datum value, Oid type);
 
 typedef enum EncodeMode
 {
-	ENCODE_TRAINING,			/* total: never an error that depends on a row */
-	ENCODE_PREDICTION			/* strict: 22023 with the feature's name */
+	ENCODE_TRAINING,  /* total: never an error that depends on a row */
+	ENCODE_PREDICTION /* strict: 22023 with the feature's name */
 } EncodeMode;
 
 /* How the columns of one row type feed the features. */
@@ -131,9 +132,8 @@ typedef struct RowEncoder RowEncoder;
  * By name: each feature from the column of that name, others ignored.  By
  * position: the row has exactly the features, in order.
  */
-extern RowEncoder *row_encoder_create(const FeatureSpec *spec, TupleDesc columns,
-									  bool by_position);
-extern void encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x);
+extern RowEncoder *row_encoder_create(const FeatureSpec *spec, TupleDesc columns, bool by_position);
+extern void		   encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x);
 
 /* The same for values that are not in a row yet, one per column of the row type. */
 extern void encode_values(const RowEncoder *encoder, const Datum *values, const bool *nulls,
@@ -141,4 +141,4 @@ extern void encode_values(const RowEncoder *encoder, const Datum *values, const 
 extern void encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x);
 extern void encode_array(const FeatureSpec *spec, ArrayType *array, double *x);
 
-#endif							/* PRIVPRED_FEATURES_H */
+#endif /* PRIVPRED_FEATURES_H */

@@ -22,16 +22,16 @@
 
 typedef struct CacheEntry
 {
-	CachedModel model;			/* what users see */
-	MemoryContext context;		/* holds everything, this struct included */
-	int			users;
+	CachedModel		   model;	/* what users see */
+	MemoryContext	   context; /* holds everything, this struct included */
+	int				   users;
 	struct CacheEntry *next;
 } CacheEntry;
 
 static CacheEntry *entries = NULL;
 
 /* The table whose invalidation stands for all models. */
-static Oid	model_table = InvalidOid;
+static Oid model_table = InvalidOid;
 
 /* Counts invalidations, to notice one that arrives while a model is read. */
 static uint64 generation = 0;
@@ -95,25 +95,23 @@ decode(const ModelRecord *record, MechanismModel *model)
 		model->gaussian_noise = vote_noise_is_gaussian(&record->spec);
 	}
 	if ((model->state == NULL && model->ensemble == NULL) ||
-		(model->ensemble != NULL &&
-		 (ensemble_classes(model->ensemble) != record->spec.nclasses ||
-		  ensemble_width(model->ensemble) != record->features->width ||
-		  ensemble_members(model->ensemble) != record->spec.teachers)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored predictor of model \"%s\" does not fit its declaration",
-						record->name),
-				 errhint("Retrain the model.")));
+		(model->ensemble != NULL && (ensemble_classes(model->ensemble) != record->spec.nclasses ||
+									 ensemble_width(model->ensemble) != record->features->width ||
+									 ensemble_members(model->ensemble) != record->spec.teachers)))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+						errmsg("stored predictor of model \"%s\" does not fit its declaration",
+							   record->name),
+						errhint("Retrain the model.")));
 }
 
 static CacheEntry *
 load(const char *name)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "privpred model",
-												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred model", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	CacheEntry *entry = palloc0_object(CacheEntry);
-	ModelRecord *record;
+	CacheEntry	 *entry = palloc0_object(CacheEntry);
+	ModelRecord	 *record;
 
 	model_table = get_relname_relid("model", get_namespace_oid(PRIVPRED_SCHEMA, false));
 	entry->context = context;
@@ -170,7 +168,7 @@ CachedModel *
 model_cache_get(const char *name, MemoryContext user)
 {
 	MemoryContextCallback *callback;
-	CacheEntry *entry;
+	CacheEntry			  *entry;
 
 	/*
 	 * In parallel mode our tables cannot be read as they are now, and a copy

@@ -18,10 +18,10 @@
 #include "utils/syscache.h"
 
 #include "catalog/store.h"
-#include "number_text.h"
+#include "server/number_text.h"
 
-#define DEFAULT_MEMO_LIMIT	10000
-#define MAX_MEMO_LIMIT		10000000
+#define DEFAULT_MEMO_LIMIT 10000
+#define MAX_MEMO_LIMIT 10000000
 
 /*
  * Our table stands for all models in the relation cache's invalidation
@@ -31,8 +31,8 @@ static void
 model_changed(void)
 {
 	CommandCounterIncrement();
-	CacheInvalidateRelcacheByRelid(get_relname_relid("model",
-													 get_namespace_oid(PRIVPRED_SCHEMA, false)));
+	CacheInvalidateRelcacheByRelid(
+		get_relname_relid("model", get_namespace_oid(PRIVPRED_SCHEMA, false)));
 }
 
 static Oid
@@ -45,10 +45,8 @@ predictor_type(void)
 void
 no_such_model(const char *name)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("model \"%s\" does not exist", name),
-			 errhint("The models you may use are listed in privpred.models.")));
+	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("model \"%s\" does not exist", name),
+					errhint("The models you may use are listed in privpred.models.")));
 }
 
 /* Columns of the SELECT below, in order. */
@@ -84,19 +82,19 @@ enum
 };
 
 static const char *const select_model =
-"SELECT m.model_id, m.relation_id, r.relation, m.label, m.classes, m.features,"
-" m.mechanism, m.learner, m.teachers, m.epsilon_units, m.options, m.salt, m.version,"
-" m.predictor, m.state, m.label_min, m.label_max, m.bin_edges,"
-" COALESCE(m.declared_units, 0), COALESCE(m.max_rows_per_unit, 0), r.protects = 'labels', m.charge,"
-" m.pure_charge, m.training_id, m.train_function, m.predict_function, m.functions_digest"
-" FROM privpred.model m JOIN privpred.protected_relation r USING (relation_id)"
-" WHERE m.name = $1";
+	"SELECT m.model_id, m.relation_id, r.relation, m.label, m.classes, m.features,"
+	" m.mechanism, m.learner, m.teachers, m.epsilon_units, m.options, m.salt, m.version,"
+	" m.predictor, m.state, m.label_min, m.label_max, m.bin_edges,"
+	" COALESCE(m.declared_units, 0), COALESCE(m.max_rows_per_unit, 0), r.protects = 'labels', m.charge,"
+	" m.pure_charge, m.training_id, m.train_function, m.predict_function, m.functions_digest"
+	" FROM privpred.model m JOIN privpred.protected_relation r USING (relation_id)"
+	" WHERE m.name = $1";
 
 static char **
 classes_of_array(ArrayType *array, int *nclasses)
 {
-	Datum	   *elements;
-	char	  **classes;
+	Datum *elements;
+	char **classes;
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL, nclasses);
 	classes = palloc_array(char *, *nclasses);
@@ -108,7 +106,7 @@ classes_of_array(ArrayType *array, int *nclasses)
 ArrayType *
 array_of_classes(char **classes, int nclasses)
 {
-	Datum	   *elements = palloc_array(Datum, nclasses);
+	Datum *elements = palloc_array(Datum, nclasses);
 
 	for (int i = 0; i < nclasses; i++)
 		elements[i] = CStringGetTextDatum(classes[i]);
@@ -118,16 +116,15 @@ array_of_classes(char **classes, int nclasses)
 static void
 bins_of_array(ArrayType *array, ModelRecord *model)
 {
-	Datum	   *elements;
-	int			count;
+	Datum *elements;
+	int	   count;
 
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &elements, NULL, &count);
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements,
+					  NULL, &count);
 	if (count != model->spec.nclasses + 1 || count < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored bins of model \"%s\" do not fit its classes", model->name),
-				 errhint("Create the model anew.")));
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+						errmsg("stored bins of model \"%s\" do not fit its classes", model->name),
+						errhint("Create the model anew.")));
 	model->nbins = count - 1;
 	model->bin_edges = palloc_array(double, count);
 	for (int i = 0; i < count; i++)
@@ -149,10 +146,10 @@ binding_of_row(HeapTuple row, TupleDesc columns)
 		return NULL;
 	binding = palloc0_object(SqlBinding);
 	binding->digest = DatumGetByteaPCopy(digest);
-	binding->train = TextDatumGetCString(SPI_getbinval(row, columns, COLUMN_TRAIN_FUNCTION,
-													   &isnull));
-	binding->predict = TextDatumGetCString(SPI_getbinval(row, columns, COLUMN_PREDICT_FUNCTION,
-														 &isnull));
+	binding->train =
+		TextDatumGetCString(SPI_getbinval(row, columns, COLUMN_TRAIN_FUNCTION, &isnull));
+	binding->predict =
+		TextDatumGetCString(SPI_getbinval(row, columns, COLUMN_PREDICT_FUNCTION, &isnull));
 	return binding;
 }
 
@@ -160,10 +157,10 @@ static ModelRecord *
 model_of_row(const char *name, HeapTuple row, TupleDesc columns)
 {
 	ModelRecord *model = palloc0_object(ModelRecord);
-	bool		isnull;
-	Datum		value;
-	bytea	   *salt;
-	bool		no_learner;
+	bool		 isnull;
+	Datum		 value;
+	bytea		*salt;
+	bool		 no_learner;
 
 #define COLUMN(number) SPI_getbinval(row, columns, number, &isnull)
 	model->name = pstrdup(name);
@@ -172,8 +169,8 @@ model_of_row(const char *name, HeapTuple row, TupleDesc columns)
 	value = COLUMN(COLUMN_RELATION);
 	model->relid = isnull ? InvalidOid : DatumGetObjectId(value);
 	model->label = pstrdup(NameStr(*DatumGetName(COLUMN(COLUMN_LABEL))));
-	model->spec.classes = classes_of_array(DatumGetArrayTypeP(COLUMN(COLUMN_CLASSES)),
-									  &model->spec.nclasses);
+	model->spec.classes =
+		classes_of_array(DatumGetArrayTypeP(COLUMN(COLUMN_CLASSES)), &model->spec.nclasses);
 	model->features = feature_spec_read(DatumGetJsonbPCopy(COLUMN(COLUMN_FEATURES)));
 	model->mechanism = mechanism_lookup(TextDatumGetCString(COLUMN(COLUMN_MECHANISM)));
 	value = COLUMN(COLUMN_LEARNER);
@@ -219,18 +216,17 @@ model_of_row(const char *name, HeapTuple row, TupleDesc columns)
 						name),
 				 errhint("Update the extension's library, or retrain the model.")));
 	if (model->mechanism->asks_teachers && model->learner == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored model \"%s\" has no learner for its teachers", name),
-				 errhint("Create the model anew.")));
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+						errmsg("stored model \"%s\" has no learner for its teachers", name),
+						errhint("Create the model anew.")));
 	return model;
 }
 
 static bool
 find_model(const char *name)
 {
-	Oid			type = TEXTOID;
-	Datum		value = CStringGetTextDatum(name);
+	Oid	  type = TEXTOID;
+	Datum value = CStringGetTextDatum(name);
 
 	SPI_execute_with_args(select_model, 1, &type, &value, NULL, true, 0);
 	return SPI_processed > 0;
@@ -240,20 +236,21 @@ bool
 model_find_relation(const char *name, int64 *relation_id, Oid *relid)
 {
 	CatalogSession session;
-	Oid			type = TEXTOID;
-	Datum		value = CStringGetTextDatum(name);
-	bool		found;
-	bool		isnull;
+	Oid			   type = TEXTOID;
+	Datum		   value = CStringGetTextDatum(name);
+	bool		   found;
+	bool		   isnull;
 
 	catalog_begin(&session);
 	SPI_execute_with_args("SELECT m.relation_id, r.relation FROM privpred.model m"
 						  " JOIN privpred.protected_relation r ON r.relation_id = m.relation_id"
-						  " WHERE m.name = $1", 1, &type, &value, NULL, true, 0);
+						  " WHERE m.name = $1",
+						  1, &type, &value, NULL, true, 0);
 	found = SPI_processed > 0;
 	if (found)
 	{
-		HeapTuple	row = SPI_tuptable->vals[0];
-		Datum		relation = SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull);
+		HeapTuple row = SPI_tuptable->vals[0];
+		Datum	  relation = SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull);
 
 		*relid = isnull ? InvalidOid : DatumGetObjectId(relation);
 		*relation_id = DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
@@ -265,10 +262,10 @@ model_find_relation(const char *name, int64 *relation_id, Oid *relid)
 ModelRecord *
 model_get(const char *name)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
+	MemoryContext  caller = CurrentMemoryContext;
+	MemoryContext  spi;
 	CatalogSession session;
-	ModelRecord *model;
+	ModelRecord	  *model;
 
 	catalog_begin(&session);
 	if (!find_model(name))
@@ -284,7 +281,7 @@ bool
 model_exists(const char *name)
 {
 	CatalogSession session;
-	bool		found;
+	bool		   found;
 
 	catalog_begin(&session);
 	found = find_model(name);
@@ -296,13 +293,13 @@ bool
 relation_has_models(int64 relation_id)
 {
 	CatalogSession session;
-	Oid			type = INT8OID;
-	Datum		value = Int64GetDatum(relation_id);
-	bool		found;
+	Oid			   type = INT8OID;
+	Datum		   value = Int64GetDatum(relation_id);
+	bool		   found;
 
 	catalog_begin(&session);
-	SPI_execute_with_args("SELECT FROM privpred.model WHERE relation_id = $1",
-						  1, &type, &value, NULL, true, 1);
+	SPI_execute_with_args("SELECT FROM privpred.model WHERE relation_id = $1", 1, &type, &value,
+						  NULL, true, 1);
 	found = SPI_processed > 0;
 	catalog_end(&session);
 	return found;
@@ -311,12 +308,12 @@ relation_has_models(int64 relation_id)
 static ArrayType *
 array_of_bins(const ModelRecord *model)
 {
-	Datum	   *elements = palloc_array(Datum, model->nbins + 1);
+	Datum *elements = palloc_array(Datum, model->nbins + 1);
 
 	for (int i = 0; i <= model->nbins; i++)
 		elements[i] = Float8GetDatum(model->bin_edges[i]);
-	return construct_array(elements, model->nbins + 1, FLOAT8OID, sizeof(float8),
-						   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	return construct_array(elements, model->nbins + 1, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+						   TYPALIGN_DOUBLE);
 }
 
 /* Parameters predictor and state. */
@@ -375,13 +372,15 @@ void
 model_insert(ModelRecord *model)
 {
 	CatalogSession session;
-	Oid			types[] = {TEXTOID, INT8OID, NAMEOID, TEXTARRAYOID, JSONBOID, TEXTOID, TEXTOID,
-	INT4OID, INT8OID, JSONBOID, BYTEAOID, NAMEOID, InvalidOid, BYTEAOID, FLOAT8OID, FLOAT8OID,
-	FLOAT8ARRAYOID, INT8OID, INT4OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, BYTEAOID};
-	Datum		values[lengthof(types)];
-	char		nulls[lengthof(types)];
-	bool		isnull;
-	char	   *user = GetUserNameFromId(GetUserId(), false);
+	Oid			   types[] = {TEXTOID,	 INT8OID,		 NAMEOID,	 TEXTARRAYOID, JSONBOID,
+							  TEXTOID,	 TEXTOID,		 INT4OID,	 INT8OID,	   JSONBOID,
+							  BYTEAOID,	 NAMEOID,		 InvalidOid, BYTEAOID,	   FLOAT8OID,
+							  FLOAT8OID, FLOAT8ARRAYOID, INT8OID,	 INT4OID,	   TEXTOID,
+							  TEXTOID,	 TEXTOID,		 TEXTOID,	 TEXTOID,	   BYTEAOID};
+	Datum		   values[lengthof(types)];
+	char		   nulls[lengthof(types)];
+	bool		   isnull;
+	char		  *user = GetUserNameFromId(GetUserId(), false);
 
 	check_not_made_up(model);
 	values[0] = CStringGetTextDatum(model->name);
@@ -415,24 +414,24 @@ model_insert(ModelRecord *model)
 	set_functions(model, &values[22], &nulls[22]);
 
 	catalog_begin(&session);
-	SPI_execute_with_args("INSERT INTO privpred.model (name, relation_id, label, classes, features,"
-						  " mechanism, learner, teachers, epsilon_units, options, salt, created_by,"
-						  " predictor, state, label_min, label_max, bin_edges, declared_units,"
-						  " max_rows_per_unit, charge_kind, charge, pure_charge, train_function,"
-						  " predict_function, functions_digest, version, status)"
-						  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
-						  " $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, 1, 'ready')"
-						  " ON CONFLICT (name) DO NOTHING RETURNING model_id, training_id",
-						  lengthof(types), types, values, nulls, false, 0);
+	SPI_execute_with_args(
+		"INSERT INTO privpred.model (name, relation_id, label, classes, features,"
+		" mechanism, learner, teachers, epsilon_units, options, salt, created_by,"
+		" predictor, state, label_min, label_max, bin_edges, declared_units,"
+		" max_rows_per_unit, charge_kind, charge, pure_charge, train_function,"
+		" predict_function, functions_digest, version, status)"
+		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
+		" $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, 1, 'ready')"
+		" ON CONFLICT (name) DO NOTHING RETURNING model_id, training_id",
+		lengthof(types), types, values, nulls, false, 0);
 	if (SPI_processed == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("model \"%s\" already exists", model->name),
-				 errhint("Use privpred.retrain, or privpred.drop_model first.")));
-	model->model_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-												  SPI_tuptable->tupdesc, 1, &isnull));
-	model->training_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-													 SPI_tuptable->tupdesc, 2, &isnull));
+		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT),
+						errmsg("model \"%s\" already exists", model->name),
+						errhint("Use privpred.retrain, or privpred.drop_model first.")));
+	model->model_id =
+		DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	model->training_id =
+		DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
 	model->version = 1;
 	model_changed();
 	catalog_end(&session);
@@ -442,8 +441,8 @@ model_insert(ModelRecord *model)
 static void
 forget_memos(const ModelRecord *model)
 {
-	Oid			type = INT8OID;
-	Datum		value = Int64GetDatum(model->model_id);
+	Oid	  type = INT8OID;
+	Datum value = Int64GetDatum(model->model_id);
 
 	SPI_execute_with_args("WITH gone AS (DELETE FROM privpred.memo WHERE model_id = $1)"
 						  " DELETE FROM privpred.memo_size WHERE model_id = $1",
@@ -454,11 +453,11 @@ void
 model_update(ModelRecord *model)
 {
 	CatalogSession session;
-	Oid			types[] = {INT8OID, InvalidOid, BYTEAOID, INT8OID, INT4OID, TEXTOID, TEXTOID,
-	TEXTOID, TEXTOID, BYTEAOID};
-	Datum		values[lengthof(types)];
-	char		nulls[] = "          ";
-	bool		isnull;
+	Oid			   types[] = {INT8OID, InvalidOid, BYTEAOID, INT8OID, INT4OID,
+							  TEXTOID, TEXTOID,	   TEXTOID,	 TEXTOID, BYTEAOID};
+	Datum		   values[lengthof(types)];
+	char		   nulls[] = "          ";
+	bool		   isnull;
 
 	check_not_made_up(model);
 	values[0] = Int64GetDatum(model->model_id);
@@ -476,8 +475,8 @@ model_update(ModelRecord *model)
 						  lengthof(types), types, values, nulls, false, 0);
 	if (SPI_processed == 0)
 		no_such_model(model->name);
-	model->version = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0],
-												 SPI_tuptable->tupdesc, 1, &isnull));
+	model->version =
+		DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	forget_memos(model);
 	model_changed();
 	catalog_end(&session);
@@ -487,13 +486,13 @@ void
 model_delete(const ModelRecord *model)
 {
 	CatalogSession session;
-	Oid			type = INT8OID;
-	Datum		value = Int64GetDatum(model->model_id);
+	Oid			   type = INT8OID;
+	Datum		   value = Int64GetDatum(model->model_id);
 
 	catalog_begin(&session);
 	forget_memos(model);
-	SPI_execute_with_args("DELETE FROM privpred.model WHERE model_id = $1",
-						  1, &type, &value, NULL, false, 0);
+	SPI_execute_with_args("DELETE FROM privpred.model WHERE model_id = $1", 1, &type, &value, NULL,
+						  false, 0);
 	model_changed();
 	catalog_end(&session);
 }
@@ -510,13 +509,13 @@ models_of_dropped_relations_delete(void)
 Jsonb *
 model_card(const char *name)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
+	MemoryContext  caller = CurrentMemoryContext;
+	MemoryContext  spi;
 	CatalogSession session;
-	Oid			type = TEXTOID;
-	Datum		value = CStringGetTextDatum(name);
-	Jsonb	   *card;
-	bool		isnull;
+	Oid			   type = TEXTOID;
+	Datum		   value = CStringGetTextDatum(name);
+	Jsonb		  *card;
+	bool		   isnull;
 
 	catalog_begin(&session);
 	SPI_execute_with_args("SELECT pg_catalog.jsonb_build_object("
@@ -531,8 +530,8 @@ model_card(const char *name)
 	if (SPI_processed == 0)
 		no_such_model(name);
 	spi = MemoryContextSwitchTo(caller);
-	card = DatumGetJsonbPCopy(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-											1, &isnull));
+	card =
+		DatumGetJsonbPCopy(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
 	return card;
@@ -564,8 +563,8 @@ feature_columns(const FeatureSpec *features)
 int
 model_memo_limit(const ModelRecord *model)
 {
-	int			limit = option_integer(&model->spec, "memoize_limit", DEFAULT_MEMO_LIMIT, 1,
-									   MAX_MEMO_LIMIT);
+	int limit =
+		option_integer(&model->spec, "memoize_limit", DEFAULT_MEMO_LIMIT, 1, MAX_MEMO_LIMIT);
 
 	return option_flag(&model->spec, "memoize", false) ? limit : 0;
 }
@@ -589,13 +588,14 @@ FeatureSpec *
 label_spec(const ModelRecord *model, TupleDesc columns, const char *relation_name)
 {
 	StringInfoData json;
-	char		min[NUMBER_TEXT_SIZE];
-	char		max[NUMBER_TEXT_SIZE];
+	char		   min[NUMBER_TEXT_SIZE];
+	char		   max[NUMBER_TEXT_SIZE];
 
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '{');
 	escape_json(&json, model->label);
 	appendStringInfo(&json, ": {\"min\": %s, \"max\": %s}}",
-					 number_text(model->spec.label_min, min), number_text(model->spec.label_max, max));
+					 number_text(model->spec.label_min, min),
+					 number_text(model->spec.label_max, max));
 	return feature_spec_declare(CStringGetTextDatum(json.data), columns, relation_name);
 }

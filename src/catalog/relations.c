@@ -36,15 +36,14 @@ static void
 no_such_relation(Oid relid)
 {
 	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("relation with OID %u does not exist", relid),
+			(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relid),
 			 errhint("It may have been dropped meanwhile.")));
 }
 
 char *
 relation_sql_name(Oid relid)
 {
-	char	   *name = get_rel_name(relid);
+	char *name = get_rel_name(relid);
 
 	if (name == NULL)
 		no_such_relation(relid);
@@ -54,23 +53,21 @@ relation_sql_name(Oid relid)
 Relation
 open_relation(Oid relid, LOCKMODE lock)
 {
-	char	   *name = get_rel_name(relid);
-	Relation	relation = try_relation_open(relid, lock);
+	char	*name = get_rel_name(relid);
+	Relation relation = try_relation_open(relid, lock);
 
 	if (relation == NULL && name != NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation \"%s\" does not exist", name),
+				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation \"%s\" does not exist", name),
 				 errhint("It was dropped meanwhile.")));
 	if (relation == NULL)
 		no_such_relation(relid);
 	if (relation->rd_rel->relkind == RELKIND_INDEX ||
 		relation->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ||
 		relation->rd_rel->relkind == RELKIND_COMPOSITE_TYPE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
-				 errhint("Name a table.")));
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
+						errhint("Name a table.")));
 	return relation;
 }
 
@@ -79,10 +76,12 @@ check_relation_owner(Oid relid)
 {
 	(void) relation_sql_name(relid);
 	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of relation \"%s\"", get_rel_name(relid)),
-				 errhint("Only the owner of a table or a superuser may decide what is learnt from it.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of relation \"%s\"", get_rel_name(relid)),
+			 errhint(
+				 "Only the owner of a table or a superuser may decide what is learnt from it.")));
 }
 
 /* Whoever waits for a lock finds another owner, or nothing, when it is there. */
@@ -102,31 +101,33 @@ lock_own_relation(Oid relid, LOCKMODE lock)
 static void
 check_unit_column(Relation relation, const char *column)
 {
-	AttrNumber	attnum = get_attnum(RelationGetRelid(relation), column);
+	AttrNumber		  attnum = get_attnum(RelationGetRelid(relation), column);
 	Form_pg_attribute attribute;
 
 	if (attnum == InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("unit column \"%s\" of relation \"%s\" does not exist", column,
-						RelationGetRelationName(relation)),
-				 errhint("Name the column that says whose row it is; if it was renamed since, rename it back.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("unit column \"%s\" of relation \"%s\" does not exist", column,
+					RelationGetRelationName(relation)),
+			 errhint(
+				 "Name the column that says whose row it is; if it was renamed since, rename it back.")));
 	if (attnum < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("system column \"%s\" cannot be the unit", column),
-				 errdetail("It does not identify a person for good."),
-				 errhint("Name the column that says whose row it is.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("system column \"%s\" cannot be the unit", column),
+						errdetail("It does not identify a person for good."),
+						errhint("Name the column that says whose row it is.")));
 	attribute = TupleDescAttr(RelationGetDescr(relation), attnum - 1);
 	if (!attribute->attnotnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unit column \"%s\" of relation \"%s\" may be NULL", column,
-						RelationGetRelationName(relation)),
-				 errdetail("A row without a unit would belong to nobody and be protected for nobody."),
-				 errhint("Run ALTER TABLE %s ALTER COLUMN %s SET NOT NULL first.",
-						 quote_identifier(RelationGetRelationName(relation)),
-						 quote_identifier(column))));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unit column \"%s\" of relation \"%s\" may be NULL", column,
+					RelationGetRelationName(relation)),
+			 errdetail("A row without a unit would belong to nobody and be protected for nobody."),
+			 errhint("Run ALTER TABLE %s ALTER COLUMN %s SET NOT NULL first.",
+					 quote_identifier(RelationGetRelationName(relation)),
+					 quote_identifier(column))));
 	if (!teacher_unit_type_ok(attribute->atttypid, attribute->attcollation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -138,7 +139,7 @@ check_unit_column(Relation relation, const char *column)
 void
 check_unit_columns(const ProtectedRelation *protected)
 {
-	Relation	relation = open_relation(protected->relid, AccessShareLock);
+	Relation relation = open_relation(protected->relid, AccessShareLock);
 
 	for (int i = 0; i < protected->nunits; i++)
 		check_unit_column(relation, protected->unit_columns[i]);
@@ -149,12 +150,12 @@ check_unit_columns(const ProtectedRelation *protected)
 static ArrayType *
 resolve_unit(Relation relation, const char *unit)
 {
-	Oid			relid = RelationGetRelid(relation);
-	Datum		names[INDEX_MAX_KEYS];
-	int			count = 0;
-	int			position = -1;
-	Oid			constraint;
-	Bitmapset  *key;
+	Oid		   relid = RelationGetRelid(relation);
+	Datum	   names[INDEX_MAX_KEYS];
+	int		   count = 0;
+	int		   position = -1;
+	Oid		   constraint;
+	Bitmapset *key;
 
 	if (unit != NULL)
 		names[count++] = DirectFunctionCall1(namein, CStringGetDatum(unit));
@@ -162,18 +163,20 @@ resolve_unit(Relation relation, const char *unit)
 	{
 		key = get_primary_key_attnos(relid, false, &constraint);
 		if (key == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("relation \"%s\" has no primary key and no unit was given",
-							RelationGetRelationName(relation)),
-					 errdetail("Privacy is promised to units; the rows alone do not say which rows belong together."),
-					 errhint("Pass unit => 'column', the column that says whose row it is.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("relation \"%s\" has no primary key and no unit was given",
+						RelationGetRelationName(relation)),
+				 errdetail(
+					 "Privacy is promised to units; the rows alone do not say which rows belong together."),
+				 errhint("Pass unit => 'column', the column that says whose row it is.")));
 		while ((position = bms_next_member(key, position)) >= 0)
 		{
-			AttrNumber	attnum = position + FirstLowInvalidHeapAttributeNumber;
+			AttrNumber attnum = position + FirstLowInvalidHeapAttributeNumber;
 
-			names[count++] = DirectFunctionCall1(namein,
-												 CStringGetDatum(get_attname(relid, attnum, false)));
+			names[count++] =
+				DirectFunctionCall1(namein, CStringGetDatum(get_attname(relid, attnum, false)));
 		}
 	}
 	for (int i = 0; i < count; i++)
@@ -184,23 +187,20 @@ resolve_unit(Relation relation, const char *unit)
 static void
 check_relation_kind(Relation relation)
 {
-	char		kind = relation->rd_rel->relkind;
+	char kind = relation->rd_rel->relkind;
 
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
 		kind != RELKIND_FOREIGN_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
-				 errdetail("Only a table can promise that its unit column is never NULL."),
-				 errhint("Protect the tables under the view.")));
-	if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP ||
-		IsCatalogRelation(relation) ||
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
+						errdetail("Only a table can promise that its unit column is never NULL."),
+						errhint("Protect the tables under the view.")));
+	if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP || IsCatalogRelation(relation) ||
 		RelationGetNamespace(relation) == get_namespace_oid(PRIVPRED_SCHEMA, false))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" cannot be protected", RelationGetRelationName(relation)),
-				 errdetail("It is a temporary table or a catalog."),
-				 errhint("Protect an ordinary table.")));
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" cannot be protected", RelationGetRelationName(relation)),
+						errdetail("It is a temporary table or a catalog."),
+						errhint("Protect an ordinary table.")));
 }
 
 /*
@@ -212,18 +212,17 @@ static void
 check_same_declaration(HeapTuple row, TupleDesc columns, Datum units, bool protects_labels,
 					   const char *relation_name)
 {
-	bool		isnull;
-	Datum		old_units = SPI_getbinval(row, columns, 2, &isnull);
-	char	   *old_protects = SPI_getvalue(row, columns, 3);
+	bool  isnull;
+	Datum old_units = SPI_getbinval(row, columns, 2, &isnull);
+	char *old_protects = SPI_getvalue(row, columns, 3);
 
 	if (!DatumGetBool(OidFunctionCall2Coll(F_ARRAY_EQ, C_COLLATION_OID, old_units, units)) ||
 		strcmp(old_protects, protects_labels ? "labels" : "rows") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("relation \"%s\" was protected before with another unit or promise",
-						relation_name),
-				 errdetail("What has been spent was spent under the earlier declaration."),
-				 errhint("Use the same unit and protects; sizes and caps may change.")));
+		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT),
+						errmsg("relation \"%s\" was protected before with another unit or promise",
+							   relation_name),
+						errdetail("What has been spent was spent under the earlier declaration."),
+						errhint("Use the same unit and protects; sizes and caps may change.")));
 }
 
 /*
@@ -234,22 +233,23 @@ check_same_declaration(HeapTuple row, TupleDesc columns, Datum units, bool prote
 static void
 lock_family(Oid relid)
 {
-	Oid			table = get_relname_relid("protected_relation",
-										  get_namespace_oid(PRIVPRED_SCHEMA, false));
+	Oid table = get_relname_relid("protected_relation", get_namespace_oid(PRIVPRED_SCHEMA, false));
 	CatalogSession session;
-	Oid			type = OIDOID;
-	Datum		value = ObjectIdGetDatum(relid);
-	bool		isnull;
+	Oid			   type = OIDOID;
+	Datum		   value = ObjectIdGetDatum(relid);
+	bool		   isnull;
 
 	catalog_begin(&session);
-	SPI_execute_with_args("WITH RECURSIVE up(relid) AS (SELECT $1"
-						  " UNION SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid)"
-						  " SELECT u.relid FROM up u WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_inherits i"
-						  " WHERE i.inhrelid = u.relid) ORDER BY u.relid",
-						  1, &type, &value, NULL, true, 0);
+	SPI_execute_with_args(
+		"WITH RECURSIVE up(relid) AS (SELECT $1"
+		" UNION SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid)"
+		" SELECT u.relid FROM up u WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_inherits i"
+		" WHERE i.inhrelid = u.relid) ORDER BY u.relid",
+		1, &type, &value, NULL, true, 0);
 	for (uint64 row = 0; row < SPI_processed; row++)
-		LockDatabaseObject(table, DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[row],
-																 SPI_tuptable->tupdesc, 1, &isnull)),
+		LockDatabaseObject(table,
+						   DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[row],
+														  SPI_tuptable->tupdesc, 1, &isnull)),
 						   0, ExclusiveLock);
 	catalog_end(&session);
 }
@@ -257,13 +257,13 @@ lock_family(Oid relid)
 int64
 protected_relation_declare(Oid relid, const ProtectOptions *options)
 {
-	Relation	relation = open_relation(relid, ShareUpdateExclusiveLock);
+	Relation	   relation = open_relation(relid, ShareUpdateExclusiveLock);
 	CatalogSession session;
-	Oid			types[] = {REGCLASSOID, NAMEARRAYOID, TEXTOID, INT8OID, INT4OID, TEXTOID};
-	char		nulls[] = "      ";
-	Datum		values[6];
-	int64		relation_id;
-	bool		isnull;
+	Oid			   types[] = {REGCLASSOID, NAMEARRAYOID, TEXTOID, INT8OID, INT4OID, TEXTOID};
+	char		   nulls[] = "      ";
+	Datum		   values[6];
+	int64		   relation_id;
+	bool		   isnull;
 
 	check_relation_owner(relid);
 	check_relation_kind(relation);
@@ -302,8 +302,8 @@ protected_relation_declare(Oid relid, const ProtectOptions *options)
 							  " max_rows_per_unit, relation_name)"
 							  " VALUES ($1, $2, $3, $4, $5, $6) RETURNING relation_id",
 							  6, types, values, nulls, false, 0);
-	relation_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-											  1, &isnull));
+	relation_id =
+		DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	CommandCounterIncrement();
 	catalog_end(&session);
 	table_close(relation, NoLock);
@@ -317,13 +317,13 @@ protected_relation_declare(Oid relid, const ProtectOptions *options)
 static void
 find_protected(Oid relid, const char *lock_clause)
 {
-	char	   *query = psprintf("SELECT relation_id, unit_columns, protects,"
-								 " COALESCE(declared_units, 0), COALESCE(max_rows_per_unit, 0)"
-								 " FROM privpred.protected_relation WHERE relation = $1 AND active%s",
-								 lock_clause);
-	Oid			type = REGCLASSOID;
-	Datum		value = ObjectIdGetDatum(relid);
-	SPIPlanPtr	plan = SPI_prepare(query, 1, &type);
+	char	  *query = psprintf("SELECT relation_id, unit_columns, protects,"
+									 " COALESCE(declared_units, 0), COALESCE(max_rows_per_unit, 0)"
+									 " FROM privpred.protected_relation WHERE relation = $1 AND active%s",
+								lock_clause);
+	Oid		   type = REGCLASSOID;
+	Datum	   value = ObjectIdGetDatum(relid);
+	SPIPlanPtr plan = SPI_prepare(query, 1, &type);
 
 	if (plan == NULL ||
 		SPI_execute_snapshot(plan, &value, NULL, GetActiveSnapshot(), InvalidSnapshot,
@@ -332,26 +332,25 @@ find_protected(Oid relid, const char *lock_clause)
 	if (SPI_processed == 0)
 	{
 		(void) relation_sql_name(relid);
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" is not protected", get_rel_name(relid)),
-				 errhint("Its owner runs SELECT privpred.protect('%s') first.",
-						 get_rel_name(relid))));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("relation \"%s\" is not protected", get_rel_name(relid)),
+						errhint("Its owner runs SELECT privpred.protect('%s') first.",
+								get_rel_name(relid))));
 	}
 }
 
 static ProtectedRelation *
 read_protected(Oid relid, const char *lock_clause)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
-	CatalogSession session;
+	MemoryContext	   caller = CurrentMemoryContext;
+	MemoryContext	   spi;
+	CatalogSession	   session;
 	ProtectedRelation *result;
-	HeapTuple	row;
-	TupleDesc	columns;
-	ArrayType  *units;
-	Datum	   *names;
-	bool		isnull;
+	HeapTuple		   row;
+	TupleDesc		   columns;
+	ArrayType		  *units;
+	Datum			  *names;
+	bool			   isnull;
 
 	catalog_begin(&session);
 	find_protected(relid, lock_clause);
@@ -365,8 +364,8 @@ read_protected(Oid relid, const char *lock_clause)
 	result->protects_labels = strcmp(SPI_getvalue(row, columns, 3), "labels") == 0;
 	result->declared_units = DatumGetInt64(SPI_getbinval(row, columns, 4, &isnull));
 	result->max_rows_per_unit = DatumGetInt32(SPI_getbinval(row, columns, 5, &isnull));
-	deconstruct_array(units, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  &names, NULL, &result->nunits);
+	deconstruct_array(units, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, NULL,
+					  &result->nunits);
 	result->unit_columns = palloc_array(char *, result->nunits);
 	for (int i = 0; i < result->nunits; i++)
 		result->unit_columns[i] = NameStr(*DatumGetName(names[i]));
@@ -397,9 +396,9 @@ bool
 relation_is_protected(Oid relid)
 {
 	CatalogSession session;
-	Oid			type = REGCLASSOID;
-	Datum		value = ObjectIdGetDatum(relid);
-	bool		found;
+	Oid			   type = REGCLASSOID;
+	Datum		   value = ObjectIdGetDatum(relid);
+	bool		   found;
 
 	catalog_begin(&session);
 	SPI_execute_with_args("SELECT FROM privpred.protected_relation WHERE relation = $1 AND active",
@@ -412,15 +411,16 @@ relation_is_protected(Oid relid)
 List *
 protected_relations(void)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
+	MemoryContext  caller = CurrentMemoryContext;
+	MemoryContext  spi;
 	CatalogSession session;
-	List	   *relations = NIL;
-	bool		isnull;
+	List		  *relations = NIL;
+	bool		   isnull;
 
 	catalog_begin(&session);
 	SPI_execute("SELECT relation FROM privpred.protected_relation"
-				" WHERE active AND relation IS NOT NULL", true, 0);
+				" WHERE active AND relation IS NOT NULL",
+				true, 0);
 	spi = MemoryContextSwitchTo(caller);
 	for (uint64 row = 0; row < SPI_processed; row++)
 		relations = lappend_oid(relations,
@@ -435,12 +435,13 @@ void
 protected_relation_remove(const ProtectedRelation *protected)
 {
 	CatalogSession session;
-	Oid			type = INT8OID;
-	Datum		value = Int64GetDatum(protected->relation_id);
+	Oid			   type = INT8OID;
+	Datum		   value = Int64GetDatum(protected->relation_id);
 
 	catalog_begin(&session);
 	SPI_execute_with_args("UPDATE privpred.protected_relation SET active = false"
-						  " WHERE relation_id = $1", 1, &type, &value, NULL, false, 0);
+						  " WHERE relation_id = $1",
+						  1, &type, &value, NULL, false, 0);
 	CommandCounterIncrement();
 	catalog_end(&session);
 }
@@ -452,22 +453,24 @@ protected_relation_remove(const ProtectedRelation *protected)
 int
 protected_relations_dropped(int64 **relation_ids)
 {
-	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext  caller = CurrentMemoryContext;
 	CatalogSession session;
-	int			count;
-	bool		isnull;
+	int			   count;
+	bool		   isnull;
 
 	catalog_begin(&session);
-	SPI_execute("UPDATE privpred.protected_relation SET relation = NULL, active = false,"
-				" dropped_at = pg_catalog.now()"
-				" WHERE relation IN (SELECT d.objid FROM pg_catalog.pg_event_trigger_dropped_objects() d"
-				" WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objsubid = 0)"
-				" RETURNING relation_id", false, 0);
+	SPI_execute(
+		"UPDATE privpred.protected_relation SET relation = NULL, active = false,"
+		" dropped_at = pg_catalog.now()"
+		" WHERE relation IN (SELECT d.objid FROM pg_catalog.pg_event_trigger_dropped_objects() d"
+		" WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objsubid = 0)"
+		" RETURNING relation_id",
+		false, 0);
 	count = (int) SPI_processed;
 	*relation_ids = MemoryContextAlloc(caller, Max(count, 1) * sizeof(int64));
 	for (int i = 0; i < count; i++)
-		(*relation_ids)[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i],
-														 SPI_tuptable->tupdesc, 1, &isnull));
+		(*relation_ids)[i] =
+			DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull));
 	if (count > 0)
 		models_of_dropped_relations_delete();
 	catalog_end(&session);

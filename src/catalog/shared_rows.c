@@ -43,9 +43,9 @@
 /* What is read with a relation. */
 typedef struct RowSources
 {
-	List	   *relids;			/* itself first */
-	bool		policies;		/* some of them decide which rows are read */
-	Oid			opaque;			/* a function that may read anything, or invalid */
+	List *relids;	/* itself first */
+	bool  policies; /* some of them decide which rows are read */
+	Oid	  opaque;	/* a function that may read anything, or invalid */
 } RowSources;
 
 /* How a protected relation's rows come into another. */
@@ -53,9 +53,9 @@ typedef enum Sharing
 {
 	SHARES_NOTHING,
 	SHARES_ITSELF,
-	SHARES_AS_PART,				/* of the protected one */
-	SHARES_BY_READING,			/* the protected one, as a child or through a view */
-	SHARES_SOME					/* both have a child in common, or read a part of it */
+	SHARES_AS_PART,	   /* of the protected one */
+	SHARES_BY_READING, /* the protected one, as a child or through a view */
+	SHARES_SOME		   /* both have a child in common, or read a part of it */
 } Sharing;
 
 /* ---------- functions inside views ---------- */
@@ -98,8 +98,7 @@ static bool
 is_plain_function(Form_pg_proc function)
 {
 	if (function->provolatile != PROVOLATILE_STABLE || function->proretset ||
-		!is_plain_type(function->prorettype) ||
-		strncmp(NameStr(function->proname), "pg_", 3) == 0)
+		!is_plain_type(function->prorettype) || strncmp(NameStr(function->proname), "pg_", 3) == 0)
 		return false;
 	for (int i = 0; i < function->pronargs; i++)
 		if (!is_plain_type(function->proargtypes.values[i]))
@@ -112,27 +111,26 @@ static bool
 is_random(Form_pg_proc function)
 {
 	return strcmp(NameStr(function->proname), "random") == 0 ||
-		strcmp(NameStr(function->proname), "gen_random_uuid") == 0 ||
-		strcmp(NameStr(function->proname), "clock_timestamp") == 0;
+		   strcmp(NameStr(function->proname), "gen_random_uuid") == 0 ||
+		   strcmp(NameStr(function->proname), "clock_timestamp") == 0;
 }
 
 /* For check_functions_in_node(): true stops the walk. */
 static bool
 is_opaque(Oid function, void *argument)
 {
-	RowSources *sources = argument;
-	HeapTuple	tuple;
+	RowSources	*sources = argument;
+	HeapTuple	 tuple;
 	Form_pg_proc form;
-	bool		clear = false;
+	bool		 clear = false;
 
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	if (HeapTupleIsValid(tuple))
 	{
 		form = (Form_pg_proc) GETSTRUCT(tuple);
 		/* An immutable one of anybody else's only says that it is. */
-		clear = function < FirstNormalObjectId &&
-			(form->provolatile == PROVOLATILE_IMMUTABLE || is_plain_function(form) ||
-			 is_random(form));
+		clear = function < FirstNormalObjectId && (form->provolatile == PROVOLATILE_IMMUTABLE ||
+												   is_plain_function(form) || is_random(form));
 		ReleaseSysCache(tuple);
 	}
 	if (!clear)
@@ -153,7 +151,7 @@ add_sources_of_node(Node *node, RowSources *sources)
 
 		if (entry->rtekind == RTE_RELATION)
 			sources->relids = list_append_unique_oid(sources->relids, entry->relid);
-		return false;			/* what is inside it comes next */
+		return false; /* what is inside it comes next */
 	}
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, add_sources_of_node, sources,
@@ -185,7 +183,7 @@ add_sources_of_view(Relation view, RowSources *sources)
 static void
 add_sources_of_policies(Relation relation, bool named, RowSources *sources)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	if (relation->rd_rsdesc == NULL ||
 		(named && check_enable_rls(RelationGetRelid(relation), InvalidOid, true) != RLS_ENABLED))
@@ -205,10 +203,9 @@ add_sources_of_policies(Relation relation, bool named, RowSources *sources)
 static void
 add_children(Oid relid, RowSources *sources)
 {
-	sources->relids = list_concat_unique_oid(sources->relids,
-											 find_inheritance_children_extended(relid, false,
-																				AccessShareLock,
-																				NULL, NULL));
+	sources->relids = list_concat_unique_oid(
+		sources->relids,
+		find_inheritance_children_extended(relid, false, AccessShareLock, NULL, NULL));
 }
 
 /*
@@ -218,13 +215,13 @@ add_children(Oid relid, RowSources *sources)
 static RowSources
 find_sources(Oid relid, bool with_policies)
 {
-	RowSources	sources = {.relids = list_make1_oid(relid)};
+	RowSources sources = {.relids = list_make1_oid(relid)};
 
 	for (int i = 0; i < list_length(sources.relids); i++)
 	{
-		Oid			source = list_nth_oid(sources.relids, i);
-		Relation	relation = relation_open(source, AccessShareLock);
-		char		kind = relation->rd_rel->relkind;
+		Oid		 source = list_nth_oid(sources.relids, i);
+		Relation relation = relation_open(source, AccessShareLock);
+		char	 kind = relation->rd_rel->relkind;
 
 		CHECK_FOR_INTERRUPTS();
 		if (kind == RELKIND_VIEW || kind == RELKIND_MATVIEW)
@@ -245,21 +242,21 @@ find_sources(Oid relid, bool with_policies)
 static Datum
 oid_array(const List *oids)
 {
-	Datum	   *elements = palloc_array(Datum, list_length(oids));
-	ListCell   *cell;
-	int			count = 0;
+	Datum	 *elements = palloc_array(Datum, list_length(oids));
+	ListCell *cell;
+	int		  count = 0;
 
 	foreach(cell, oids)
 		elements[count++] = ObjectIdGetDatum(lfirst_oid(cell));
-	return PointerGetDatum(construct_array(elements, count, OIDOID, sizeof(Oid), true,
-										   TYPALIGN_INT));
+	return PointerGetDatum(
+		construct_array(elements, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
 static Sharing
 sharing_of_row(HeapTuple row, TupleDesc columns)
 {
 	static const Sharing kinds[] = {SHARES_ITSELF, SHARES_AS_PART, SHARES_BY_READING};
-	bool		isnull;
+	bool				 isnull;
 
 	for (int i = 0; i < lengthof(kinds); i++)
 		if (DatumGetBool(SPI_getbinval(row, columns, i + 2, &isnull)))
@@ -272,25 +269,26 @@ static Sharing
 find_protected(Oid relid, const RowSources *sources, Oid besides, Oid *protected)
 {
 	CatalogSession session;
-	Oid			types[] = {OIDOID, OIDARRAYOID, OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(relid), oid_array(sources->relids),
-	ObjectIdGetDatum(besides)};
-	Sharing		result = SHARES_NOTHING;
-	bool		isnull;
+	Oid			   types[] = {OIDOID, OIDARRAYOID, OIDOID};
+	Datum		   values[] = {ObjectIdGetDatum(relid), oid_array(sources->relids),
+							   ObjectIdGetDatum(besides)};
+	Sharing		   result = SHARES_NOTHING;
+	bool		   isnull;
 
 	catalog_begin(&session);
-	SPI_execute_with_args("WITH RECURSIVE up(relid, own) AS (SELECT s, s = $1 FROM pg_catalog.unnest($2) s"
-						  " UNION SELECT i.inhparent, u.own"
-						  " FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid)"
-						  " SELECT p.relation::pg_catalog.oid, p.relation = $1,"
-						  " p.relation IN (SELECT u.relid FROM up u WHERE u.own), p.relation = ANY ($2)"
-						  " FROM privpred.protected_relation p WHERE p.active AND p.relation <> $3"
-						  " AND p.relation IN (SELECT u.relid FROM up u)"
-						  " ORDER BY 2 DESC, 3 DESC, 4 DESC, 1 LIMIT 1",
-						  lengthof(types), types, values, NULL, true, 1);
+	SPI_execute_with_args(
+		"WITH RECURSIVE up(relid, own) AS (SELECT s, s = $1 FROM pg_catalog.unnest($2) s"
+		" UNION SELECT i.inhparent, u.own"
+		" FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid)"
+		" SELECT p.relation::pg_catalog.oid, p.relation = $1,"
+		" p.relation IN (SELECT u.relid FROM up u WHERE u.own), p.relation = ANY ($2)"
+		" FROM privpred.protected_relation p WHERE p.active AND p.relation <> $3"
+		" AND p.relation IN (SELECT u.relid FROM up u)"
+		" ORDER BY 2 DESC, 3 DESC, 4 DESC, 1 LIMIT 1",
+		lengthof(types), types, values, NULL, true, 1);
 	if (SPI_processed > 0)
 	{
-		HeapTuple	row = SPI_tuptable->vals[0];
+		HeapTuple row = SPI_tuptable->vals[0];
 
 		*protected = DatumGetObjectId(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
 		result = sharing_of_row(row, SPI_tuptable->tupdesc);
@@ -302,7 +300,7 @@ find_protected(Oid relid, const RowSources *sources, Oid besides, Oid *protected
 static const char *
 what_it_is(Oid relid)
 {
-	char		kind = get_rel_relkind(relid);
+	char kind = get_rel_relkind(relid);
 
 	return kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ? "view" : "relation";
 }
@@ -323,9 +321,9 @@ sharing_in_words(Oid relid, const RowSources *sources, Sharing sharing, Oid prot
 		case SHARES_AS_PART:
 			return psprintf("relation \"%s\" is part of \"%s\", which is protected", name, other);
 		case SHARES_BY_READING:
-			return psprintf(what[0] == 'v' || sources->policies ?
-							"%s \"%s\" reads \"%s\", which is protected" :
-							"%s \"%s\" contains \"%s\", which is protected by itself",
+			return psprintf(what[0] == 'v' || sources->policies
+								? "%s \"%s\" reads \"%s\", which is protected"
+								: "%s \"%s\" contains \"%s\", which is protected by itself",
 							what, name, other);
 		case SHARES_SOME:
 			return psprintf("%s \"%s\" shares rows with \"%s\", which is protected", what, name,
@@ -340,30 +338,29 @@ sharing_in_words(Oid relid, const RowSources *sources, Sharing sharing, Oid prot
 static void
 check_source(Oid relid, Oid source, const char *detail)
 {
-	char		kind = get_rel_relkind(source);
+	char kind = get_rel_relkind(source);
 
 	if (source >= FirstNormalObjectId &&
 		get_rel_namespace(source) != get_namespace_oid(PRIVPRED_SCHEMA, false) &&
 		(kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE ||
 		 kind == RELKIND_FOREIGN_TABLE || kind == RELKIND_VIEW || kind == RELKIND_MATVIEW))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 source == relid ?
-			 errmsg("relation \"%s\" cannot be taken for public", get_rel_name(relid)) :
-			 errmsg("%s \"%s\" reads \"%s\", which cannot be taken for public",
-					what_it_is(relid), get_rel_name(relid), get_rel_name(source)),
-			 errdetail("%s", detail),
-			 errhint("Name a table or view of public rows, and of nothing else.")));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					source == relid
+						? errmsg("relation \"%s\" cannot be taken for public", get_rel_name(relid))
+						: errmsg("%s \"%s\" reads \"%s\", which cannot be taken for public",
+								 what_it_is(relid), get_rel_name(relid), get_rel_name(source)),
+					errdetail("%s", detail),
+					errhint("Name a table or view of public rows, and of nothing else.")));
 }
 
 void
 check_public_rows(Oid relid, const char *detail)
 {
-	RowSources	sources = find_sources(relid, true);
-	Oid			protected = InvalidOid;
-	Sharing		sharing;
-	ListCell   *cell;
+	RowSources sources = find_sources(relid, true);
+	Oid protected = InvalidOid;
+	Sharing	  sharing;
+	ListCell *cell;
 
 	sharing = find_protected(relid, &sources, InvalidOid, &protected);
 	if (sharing != SHARES_NOTHING)
@@ -375,26 +372,28 @@ check_public_rows(Oid relid, const char *detail)
 	foreach(cell, sources.relids)
 		check_source(relid, lfirst_oid(cell), detail);
 	if (OidIsValid(sources.opaque))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s \"%s\" calls %s, which may read anything", what_it_is(relid),
-						get_rel_name(relid), format_procedure_qualified(sources.opaque)),
-				 errdetail("%s", detail),
-				 errhint("If its rows are public, copy them into a table and name that.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s \"%s\" calls %s, which may read anything", what_it_is(relid),
+							   get_rel_name(relid), format_procedure_qualified(sources.opaque)),
+						errdetail("%s", detail),
+						errhint("If its rows are public, copy them into a table and name that.")));
 }
 
 void
 check_protected_once(Oid relid)
 {
-	RowSources	sources = find_sources(relid, false);
-	Oid			other = InvalidOid;
-	Sharing		sharing = find_protected(relid, &sources, relid, &other);
+	RowSources sources = find_sources(relid, false);
+	Oid		   other = InvalidOid;
+	Sharing	   sharing = find_protected(relid, &sources, relid, &other);
 
 	if (sharing != SHARES_NOTHING)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("%s", sharing_in_words(relid, &sources, sharing, other)),
-				 errdetail("The same rows would be paid for by two budgets that do not know of each other."),
-				 errhint("Protect one of the two; privpred.unprotect('%s') ends the protection of the other.",
-						 get_rel_name(other))));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("%s", sharing_in_words(relid, &sources, sharing, other)),
+			 errdetail(
+				 "The same rows would be paid for by two budgets that do not know of each other."),
+			 errhint(
+				 "Protect one of the two; privpred.unprotect('%s') ends the protection of the other.",
+				 get_rel_name(other))));
 }

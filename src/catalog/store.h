@@ -2,7 +2,6 @@
  * store.h
  *		privpred's own tables, and the encoding of rows.
  *
- * session.c		the owner switch around every access to our tables
  * relations.c		protected relations and who owns them
  * models.c			models: store, fetch, drop
  * model_cache.c	decoded models, one copy per backend
@@ -16,82 +15,32 @@
 
 #include "catalog/features.h"
 #include "mechanism/mechanism.h"
-#include "privpred.h"
+#include "server/session.h"
+#include "server/privpred.h"
 
 #define MODEL_SALT_LENGTH 16
-
-/*
- * ---------- session.c ----------
- *
- * Our tables belong to the extension's owner and nobody else may touch them.
- * catalog_begin() connects to SPI as that owner with a search_path that no
- * user can influence; catalog_end() undoes it.  An error in between is undone
- * by transaction or subtransaction abort.  Queries with read_only = true see
- * what is committed now, and what this transaction's earlier commands did;
- * whoever writes ends with CommandCounterIncrement().
- */
-typedef struct CatalogSession
-{
-	Oid			saved_user;
-	int			saved_security;
-	int			guc_level;
-	bool		pushed_snapshot;
-	bool		connected;
-} CatalogSession;
-
-extern void catalog_begin(CatalogSession *session);
-extern void catalog_end(CatalogSession *session);
-extern Oid	catalog_owner(void);
-
-/*
- * The same, as the owner of a user's relation: whatever code hangs on that
- * table runs with no more rights than its owner has.  Ends with catalog_end().
- */
-extern void relation_owner_begin(CatalogSession *session, Oid relid);
-extern Oid	relation_owner(Oid relid);
-
-/*
- * The same without SPI, as an owner, around code that the owner wrote: also with
- * fixed settings for all that an asker could change in what it sees.
- */
-extern void owner_code_begin(CatalogSession *session, Oid owner);
-
-/* Those settings alone, inside a session. */
-extern void owner_code_settings(void);
-
-/* The same as the current user. */
-extern void caller_begin(CatalogSession *session);
-
-/*
- * Outside of all these: who asks, and pays, which is the current user.  A
- * SECURITY DEFINER function asks as its definer.
- */
-extern Oid	asking_role(void);
-
-/* Changes a setting until the end of the session. */
-extern void session_set(const char *setting, const char *value);
 
 /*
  * ---------- relations.c ----------
  */
 typedef struct ProtectedRelation
 {
-	int64		relation_id;
-	Oid			relid;
-	int			nunits;			/* columns that identify the unit */
-	char	  **unit_columns;
-	bool		protects_labels;
-	int64		declared_units; /* 0: not declared */
-	int32		max_rows_per_unit;	/* 0: not declared */
+	int64  relation_id;
+	Oid	   relid;
+	int	   nunits; /* columns that identify the unit */
+	char **unit_columns;
+	bool   protects_labels;
+	int64  declared_units;	  /* 0: not declared */
+	int32  max_rows_per_unit; /* 0: not declared */
 } ProtectedRelation;
 
 /* What protect() declares, besides the relation itself. */
 typedef struct ProtectOptions
 {
-	const char *unit;			/* NULL: the primary key */
+	const char *unit; /* NULL: the primary key */
 	bool		protects_labels;
-	int64		declared_units; /* 0: not declared */
-	int32		max_rows_per_unit;	/* 0: not declared */
+	int64		declared_units;	   /* 0: not declared */
+	int32		max_rows_per_unit; /* 0: not declared */
 } ProtectOptions;
 
 /* A relation's name in SQL; raises 42P01 if there is none of that OID. */
@@ -131,13 +80,13 @@ extern List *protected_relations(void);
 
 /* Declares or re-declares a relation; returns its id. */
 extern int64 protected_relation_declare(Oid relid, const ProtectOptions *options);
-extern void protected_relation_remove(const ProtectedRelation *protected);
+extern void	 protected_relation_remove(const ProtectedRelation *protected);
 
 /* Raises unless every unit column is still there, NOT NULL and hashable. */
 extern void check_unit_columns(const ProtectedRelation *relation);
 
 /* Inside a sql_drop event trigger: forgets tables that are gone, returns their ids. */
-extern int	protected_relations_dropped(int64 **relation_ids);
+extern int protected_relations_dropped(int64 **relation_ids);
 
 /*
  * ---------- shared_rows.c ----------
@@ -157,25 +106,25 @@ extern void check_protected_once(Oid relid);
  */
 typedef struct ModelRecord
 {
-	int64		model_id;
-	char	   *name;
-	int64		relation_id;
-	Oid			relid;			/* of the protected relation; invalid once dropped */
-	char	   *label;
-	FeatureSpec *features;
+	int64			 model_id;
+	char			*name;
+	int64			 relation_id;
+	Oid				 relid; /* of the protected relation; invalid once dropped */
+	char			*label;
+	FeatureSpec		*features;
 	const Mechanism *mechanism;
-	const Learner *learner;		/* NULL unless the mechanism asks teachers */
-	MechanismSpec spec;			/* as declared when this version was trained */
-	int			nbins;			/* of a number that is predicted by its bin; 0: none */
-	double	   *bin_edges;		/* nbins + 1 */
-	char		salt[MODEL_SALT_LENGTH];
-	int32		version;
-	int64		training_id;	/* never used again, unlike a version that is rolled back */
-	char	   *charge;			/* of a purchase, as text; NULL: no account can pay */
-	char	   *pure_charge;	/* by an account of infinite order; NULL: it cannot */
-	Predictor  *predictor;		/* teachers, or NULL */
-	bytea	   *state;			/* of other mechanisms, or NULL */
-	SqlBinding *functions;		/* of learner "sql"; else NULL */
+	const Learner	*learner;	/* NULL unless the mechanism asks teachers */
+	MechanismSpec	 spec;		/* as declared when this version was trained */
+	int				 nbins;		/* of a number that is predicted by its bin; 0: none */
+	double			*bin_edges; /* nbins + 1 */
+	char			 salt[MODEL_SALT_LENGTH];
+	int32			 version;
+	int64			 training_id; /* never used again, unlike a version that is rolled back */
+	char			*charge;	  /* of a purchase, as text; NULL: no account can pay */
+	char			*pure_charge; /* by an account of infinite order; NULL: it cannot */
+	Predictor		*predictor;	  /* teachers, or NULL */
+	bytea			*state;		  /* of other mechanisms, or NULL */
+	SqlBinding		*functions;	  /* of learner "sql"; else NULL */
 
 	/*
 	 * An audit's: a subquery of rows that it made up, to be trained on instead of
@@ -192,7 +141,7 @@ bin_middle(const ModelRecord *model, int bin)
 }
 
 /* Raises 42704 if there is no such model; allocates in the current context. */
-extern ModelRecord *model_get(const char *name);
+extern ModelRecord	   *model_get(const char *name);
 pg_noreturn extern void no_such_model(const char *name);
 
 /* Which relation a model is about, without reading it; false if there is no such model. */
@@ -211,7 +160,7 @@ extern void models_of_dropped_relations_delete(void);
 extern ArrayType *array_of_classes(char **classes, int nclasses);
 
 /* How many answers are kept for good for each role; 0: none. */
-extern int	model_memo_limit(const ModelRecord *model);
+extern int model_memo_limit(const ModelRecord *model);
 
 /* What everybody may know of a model. */
 extern Jsonb *model_card(const char *name);
@@ -220,23 +169,23 @@ extern Jsonb *model_card(const char *name);
  * A label that is a number, as if it were a feature: what there is to raise
  * about the column is raised here.
  */
-extern FeatureSpec *label_spec(const ModelRecord *model, TupleDesc columns,
-							   const char *relation_name);
+extern FeatureSpec *
+label_spec(const ModelRecord *model, TupleDesc columns, const char *relation_name);
 
 /* What the encoded numbers stand for, as mechanisms see it. */
 extern SpecColumn *feature_columns(const FeatureSpec *features);
 
 /* Index of the class that fixed votes go to: options.default, else the first. */
-extern int	model_default_class(const ModelRecord *model);
+extern int model_default_class(const ModelRecord *model);
 
 /*
  * ---------- model_cache.c ----------
  */
 typedef struct CachedModel
 {
-	ModelRecord *record;
+	ModelRecord	  *record;
 	MechanismModel mechanism_model;
-	bool		valid;			/* false: look it up again before the next use */
+	bool		   valid; /* false: look it up again before the next use */
 } CachedModel;
 
 /*
@@ -250,6 +199,6 @@ extern const CachedModel *model_cache_peek(const char *name);
 
 /* How many models this session has decoded so far. */
 extern uint64 model_cache_loads(void);
-extern void model_cache_init(void);
+extern void	  model_cache_init(void);
 
-#endif							/* PRIVPRED_STORE_H */
+#endif /* PRIVPRED_STORE_H */

@@ -16,8 +16,8 @@
 
 #include "catalog/features.h"
 
-#define EPOCH_DAYS		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
-#define EPOCH_SECONDS	((double) EPOCH_DAYS * SECS_PER_DAY)
+#define EPOCH_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
+#define EPOCH_SECONDS ((double) EPOCH_DAYS * SECS_PER_DAY)
 
 bool
 time_type_ok(Oid type)
@@ -28,8 +28,8 @@ time_type_ok(Oid type)
 double
 time_of_datum(Datum value, Oid type)
 {
-	DateADT		date;
-	Timestamp	timestamp;
+	DateADT	  date;
+	Timestamp timestamp;
 
 	if (type == DATEOID)
 	{
@@ -48,10 +48,10 @@ time_of_datum(Datum value, Oid type)
 double
 time_of_text(const char *feature, const char *text, int length, Oid type)
 {
-	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext  caller = CurrentMemoryContext;
 	volatile Datum value = (Datum) 0;
-	Oid			input;
-	Oid			parameter;
+	Oid			   input;
+	Oid			   parameter;
 
 	getTypeInputInfo(type, &input, &parameter);
 	PG_TRY();
@@ -60,7 +60,7 @@ time_of_text(const char *feature, const char *text, int length, Oid type)
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
+		ErrorData *error;
 
 		/* The same error, with the feature's name; nothing goes on. */
 		if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION)
@@ -68,12 +68,11 @@ time_of_text(const char *feature, const char *text, int length, Oid type)
 		MemoryContextSwitchTo(caller);
 		error = CopyErrorData();
 		FlushErrorState();
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for feature \"%s\"", feature),
-				 errdetail_internal("%s.", error->message),
-				 errhint("Give a string such as \"%s\".",
-						 type == DATEOID ? "2024-05-17" : "2024-05-17 13:45:00")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("invalid value for feature \"%s\"", feature),
+						errdetail_internal("%s.", error->message),
+						errhint("Give a string such as \"%s\".",
+								type == DATEOID ? "2024-05-17" : "2024-05-17 13:45:00")));
 	}
 	PG_END_TRY();
 	return time_of_datum(value, type);
@@ -82,9 +81,11 @@ time_of_text(const char *feature, const char *text, int length, Oid type)
 char *
 time_to_text(double value, Oid type)
 {
-	char	   *text = palloc(MAXDATELEN + 1);
-	Datum		datum = type == DATEOID ? DateADTGetDatum((DateADT) (value - EPOCH_DAYS)) :
-		TimestampGetDatum((Timestamp) rint((value - EPOCH_SECONDS) * USECS_PER_SEC));
+	char *text = palloc(MAXDATELEN + 1);
+	Datum datum =
+		type == DATEOID
+			? DateADTGetDatum((DateADT) (value - EPOCH_DAYS))
+			: TimestampGetDatum((Timestamp) rint((value - EPOCH_SECONDS) * USECS_PER_SEC));
 
 	return JsonEncodeDateTime(text, datum, type, NULL);
 }

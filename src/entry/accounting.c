@@ -13,7 +13,7 @@
 #include "utils/timestamp.h"
 
 #include "entry/entry.h"
-#include "ledger/charge.h"
+#include "account/charge.h"
 #include "ledger/ledger.h"
 #include "mechanism/mechanism.h"
 
@@ -25,30 +25,31 @@ PG_FUNCTION_INFO_V1(privpred_account_purchases);
 PG_FUNCTION_INFO_V1(privpred_account_window);
 
 /* epsilon_for() answers in multiples of this, which people can read. */
-#define PER_ANSWER_STEP		(EPSILON_UNITS_PER_ONE / 1000000000)
-#define PER_ANSWER_LARGEST	((EpsilonUnits) EPSILON_PER_ANSWER_MAX * EPSILON_UNITS_PER_ONE)
+#define PER_ANSWER_STEP (EPSILON_UNITS_PER_ONE / 1000000000)
+#define PER_ANSWER_LARGEST ((EpsilonUnits) EPSILON_PER_ANSWER_MAX * EPSILON_UNITS_PER_ONE)
 
 /* Reads (epsilon, delta, ..., mechanism), all but the price of an answer. */
 static RenyiGrant
 read_grant(double epsilon, double delta, text *mechanism_name)
 {
-	char	   *name = text_to_cstring(mechanism_name);
+	char			*name = text_to_cstring(mechanism_name);
 	const Mechanism *mechanism = mechanism_lookup(name);
-	RenyiGrant	grant = {0};
+	RenyiGrant		 grant = {0};
 
 	grant.epsilon = read_epsilon(epsilon, EPSILON_MAX, "epsilon");
 	check_delta(delta, "delta");
 	if (mechanism == NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("mechanism \"%s\" does not exist", name),
+				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("mechanism \"%s\" does not exist", name),
 				 errhint("The mechanisms are: %s.", mechanism_names())));
 	/* Of streams: the unstable answers. */
 	if (mechanism->charge_kind == CHARGE_ONCE || mechanism->owner_only || mechanism->shape == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("answers of mechanism \"%s\" are not sold one by one", name),
-				 errhint("privpred.models says what a model costs, privpred.cost() what it would cost you.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("answers of mechanism \"%s\" are not sold one by one", name),
+			 errhint(
+				 "privpred.models says what a model costs, privpred.cost() what it would cost you.")));
 	grant.delta = delta;
 	grant.finite.part[0].shape = mechanism->shape(false);
 	grant.infinite.part[0].shape = mechanism->shape(true);
@@ -60,19 +61,18 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 Datum
 privpred_answers_for(PG_FUNCTION_ARGS)
 {
-	RenyiGrant	grant = read_grant(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_TEXT_PP(3));
+	RenyiGrant	 grant = read_grant(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_TEXT_PP(3));
 	EpsilonUnits per_answer;
-	RenyiPlan	plan;
-	Datum		values[5];
-	bool		nulls[5] = {false};
+	RenyiPlan	 plan;
+	Datum		 values[5];
+	bool		 nulls[5] = {false};
 
 	if (!epsilon_to_units(PG_GETARG_FLOAT8(2), EPSILON_PER_ANSWER_MAX, &per_answer))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("per_answer must be a number from %g to %g", EPSILON_MIN,
-						EPSILON_PER_ANSWER_MAX),
-				 errdetail("It is the privacy loss of one answer."),
-				 errhint("Useful values lie between 0.01 and 2.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("per_answer must be a number from %g to %g", EPSILON_MIN,
+							   EPSILON_PER_ANSWER_MAX),
+						errdetail("It is the privacy loss of one answer."),
+						errhint("Useful values lie between 0.01 and 2.")));
 	grant.finite.part[0].epsilon = grant.infinite.part[0].epsilon = per_answer;
 	if (!renyi_choose(&grant, 0, RENYI_ORDER_INFINITE, &plan))
 		elog(ERROR, "no Rényi order for a valid grant");
@@ -88,16 +88,15 @@ privpred_answers_for(PG_FUNCTION_ARGS)
 Datum
 privpred_epsilon_for(PG_FUNCTION_ARGS)
 {
-	RenyiGrant	grant = read_grant(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_TEXT_PP(3));
-	int64		answers = PG_GETARG_INT64(2);
-	RenyiPlan	plan;
-	Datum		values[3];
-	bool		nulls[3] = {false};
+	RenyiGrant grant = read_grant(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_TEXT_PP(3));
+	int64	   answers = PG_GETARG_INT64(2);
+	RenyiPlan  plan;
+	Datum	   values[3];
+	bool	   nulls[3] = {false};
 
 	if (answers < 1)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("answers must be at least 1"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("answers must be at least 1"),
 				 errhint("Say how many answers the budget has to pay for.")));
 	if (!renyi_per_answer(&grant, answers, PER_ANSWER_STEP, PER_ANSWER_LARGEST, &plan))
 		ereport(ERROR,
@@ -127,16 +126,16 @@ privpred_account_epsilon(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(units_to_numeric(renyi_to_epsilon(PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1),
-													  order_argument(fcinfo, 2))));
+	PG_RETURN_DATUM(units_to_numeric(
+		renyi_to_epsilon(PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), order_argument(fcinfo, 2))));
 }
 
 /* Arguments (charge, pure_charge, payer_order); false: such a payer cannot pay. */
 static bool
 charge_arguments(FunctionCallInfo fcinfo, Charge *charge)
 {
-	int			n = order_argument(fcinfo, 2) == RENYI_ORDER_INFINITE ? 1 : 0;
-	char	   *written;
+	int	  n = order_argument(fcinfo, 2) == RENYI_ORDER_INFINITE ? 1 : 0;
+	char *written;
 
 	if (PG_ARGISNULL(n))
 		return false;
@@ -153,7 +152,7 @@ charge_arguments(FunctionCallInfo fcinfo, Charge *charge)
 Datum
 privpred_account_charge(PG_FUNCTION_ARGS)
 {
-	Charge		charge;
+	Charge charge;
 
 	if (!charge_arguments(fcinfo, &charge))
 		PG_RETURN_INT64(PG_INT64_MAX);
@@ -164,9 +163,9 @@ privpred_account_charge(PG_FUNCTION_ARGS)
 Datum
 privpred_account_purchases(PG_FUNCTION_ARGS)
 {
-	double		delta_left = PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5);
-	Charge		charge;
-	int64		fit;
+	double delta_left = PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5);
+	Charge charge;
+	int64  fit;
 
 	if (!charge_arguments(fcinfo, &charge))
 		PG_RETURN_INT64(0);
@@ -191,8 +190,7 @@ privpred_account_window(PG_FUNCTION_ARGS)
 	if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(0)) ||
 		TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(2)))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("windows need finite times")));
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("windows need finite times")));
 	ledger_check_refresh(PG_GETARG_INTERVAL_P(1));
 	ledger_window(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INTERVAL_P(1), PG_GETARG_TIMESTAMPTZ(2),
 				  &start, &end);

@@ -20,7 +20,7 @@
 #include "catalog/features.h"
 #include "entry/entry.h"
 #include "learner/learner.h"
-#include "progress/progress.h"
+#include "server/progress.h"
 
 PG_FUNCTION_INFO_V1(predictor_in);
 PG_FUNCTION_INFO_V1(predictor_out);
@@ -74,14 +74,15 @@ predictor_in(PG_FUNCTION_ARGS)
 	bytes = palloc(size + 1);
 	for (Size i = 0; i < size; i++)
 	{
-		int			high = hex_digit(input[2 + 2 * i]);
-		int			low = hex_digit(input[3 + 2 * i]);
+		int high = hex_digit(input[2 + 2 * i]);
+		int low = hex_digit(input[3 + 2 * i]);
 
 		if (high < 0 || low < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-					 errmsg("invalid input syntax for type %s", "privpred.predictor"),
-					 errdetail("A predictor is written like bytea, as \\x and hexadecimal digits.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s", "privpred.predictor"),
+				 errdetail("A predictor is written like bytea, as \\x and hexadecimal digits.")));
 		bytes[i] = (char) (high << 4 | low);
 	}
 	PG_RETURN_POINTER(predictor_from_bytes(bytes, size, ERRCODE_INVALID_TEXT_REPRESENTATION));
@@ -90,14 +91,13 @@ predictor_in(PG_FUNCTION_ARGS)
 Datum
 predictor_out(PG_FUNCTION_ARGS)
 {
-	Predictor  *predictor = (Predictor *) PG_GETARG_VARLENA_PP(0);
-	Size		size = VARSIZE_ANY_EXHDR(predictor);
-	char	   *output;
+	Predictor *predictor = (Predictor *) PG_GETARG_VARLENA_PP(0);
+	Size	   size = VARSIZE_ANY_EXHDR(predictor);
+	char	  *output;
 
 	if (size > (MaxAllocSize - 3) / 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("predictor is too large to be written as text")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("predictor is too large to be written as text")));
 	output = palloc(2 * size + 3);
 	output[0] = '\\';
 	output[1] = 'x';
@@ -109,8 +109,8 @@ predictor_out(PG_FUNCTION_ARGS)
 Datum
 predictor_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
-	int			size = message->len - message->cursor;
+	StringInfo message = (StringInfo) PG_GETARG_POINTER(0);
+	int		   size = message->len - message->cursor;
 
 	PG_RETURN_POINTER(predictor_from_bytes(pq_getmsgbytes(message, size), size,
 										   ERRCODE_INVALID_BINARY_REPRESENTATION));
@@ -129,9 +129,9 @@ predictor_send(PG_FUNCTION_ARGS)
 static TrainingState *
 create_state(FunctionCallInfo fcinfo, const Learner *learner, int width)
 {
-	Jsonb	   *json = PG_NARGS() > 3 && !PG_ARGISNULL(3) ? PG_GETARG_JSONB_P(3) : NULL;
+	Jsonb		  *json = PG_NARGS() > 3 && !PG_ARGISNULL(3) ? PG_GETARG_JSONB_P(3) : NULL;
 	LearnerOptions options;
-	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	Oid			   label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
 
 	learner_parse_options(learner, json, &options);
 	if (options.train != NULL)
@@ -139,24 +139,23 @@ create_state(FunctionCallInfo fcinfo, const Learner *learner, int width)
 	if (learner->prepare)
 		learner->prepare();
 	return training_create(learner, &options,
-						   OidIsValid(label_type) ? getBaseType(label_type) : InvalidOid,
-						   width, (Size) maintenance_work_mem * 1024);
+						   OidIsValid(label_type) ? getBaseType(label_type) : InvalidOid, width,
+						   (Size) maintenance_work_mem * 1024);
 }
 
 static Datum
 learner_transition(FunctionCallInfo fcinfo, const char *learner_name)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext  context = aggregate_context(fcinfo);
 	TrainingState *state = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
 	const Learner *learner = state ? training_learner(state) : learner_lookup(learner_name);
-	MemoryContext caller;
-	const double *features;
-	int			width;
+	MemoryContext  caller;
+	const double  *features;
+	int			   width;
 
 	if (PG_ARGISNULL(2))
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("features must not be null")));
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
 	/* copies go with the row: the caller's context is reset */
 	features = features_from_array(PG_GETARG_ARRAYTYPE_P(2), learner->accepts_missing, &width);
 	caller = MemoryContextSwitchTo(context);
@@ -170,8 +169,7 @@ learner_transition(FunctionCallInfo fcinfo, const char *learner_name)
 
 #define LEARNER_TRANSITION(learner) \
 	PG_FUNCTION_INFO_V1(learner##_transition); \
-	Datum \
-	learner##_transition(PG_FUNCTION_ARGS) \
+	Datum learner##_transition(PG_FUNCTION_ARGS) \
 	{ \
 		return learner_transition(fcinfo, #learner); \
 	}
@@ -191,8 +189,8 @@ LEARNER_TRANSITION(sql)
 static double
 ordered_argument(FunctionCallInfo fcinfo)
 {
-	Oid			type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 2));
-	double		x;
+	Oid	   type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 2));
+	double x;
 
 	if (!number_type_ok(type) && !time_type_ok(type))
 		ereport(ERROR,
@@ -201,23 +199,21 @@ ordered_argument(FunctionCallInfo fcinfo)
 				 errhint("Use a number, a date or a timestamp; cast the column if need be.")));
 	if (PG_ARGISNULL(2))
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("features must not be null")));
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
 	x = number_of_datum(PG_GETARG_DATUM(2), type);
 	if (!isfinite(x))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must be finite numbers"),
-				 errdetail("One of them is NaN or infinite.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("features must be finite numbers"),
+						errdetail("One of them is NaN or infinite.")));
 	return x;
 }
 
 Datum
 threshold_transition(PG_FUNCTION_ARGS)
 {
-	MemoryContext caller = MemoryContextSwitchTo(aggregate_context(fcinfo));
+	MemoryContext  caller = MemoryContextSwitchTo(aggregate_context(fcinfo));
 	TrainingState *state = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
-	double		x = ordered_argument(fcinfo);
+	double		   x = ordered_argument(fcinfo);
 
 	if (state == NULL)
 		state = create_state(fcinfo, learner_lookup("threshold"), 1);
@@ -229,9 +225,9 @@ threshold_transition(PG_FUNCTION_ARGS)
 Datum
 learner_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext  context = aggregate_context(fcinfo);
 	TrainingState *target = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
-	MemoryContext caller;
+	MemoryContext  caller;
 
 	if (PG_ARGISNULL(1))
 	{
@@ -264,7 +260,7 @@ learner_deserialize(PG_FUNCTION_ARGS)
 Datum
 learner_finish(PG_FUNCTION_ARGS)
 {
-	Predictor  *result;
+	Predictor *result;
 
 	(void) aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
@@ -291,22 +287,23 @@ typedef struct EnsembleState
 static void
 ensemble_append(EnsembleState *state, const void *bytes, Size size)
 {
-	Predictor  *copy = palloc(VARHDRSZ + size);
+	Predictor *copy = palloc(VARHDRSZ + size);
 
 	SET_VARSIZE(copy, VARHDRSZ + size);
 	memcpy(VARDATA(copy), bytes, size);
 	if (state->n == state->capacity)
 	{
 		state->capacity *= 2;
-		state->predictors = repalloc_huge(state->predictors,
-										  state->capacity * sizeof(Predictor *));
+		state->predictors = repalloc_huge(state->predictors, state->capacity * sizeof(Predictor *));
 	}
 	state->predictors[state->n++] = copy;
 	if (!predictor_same_shape(state->predictors[0], copy))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("predictors of an ensemble must have the same classes and features"),
-				 errhint("Declare the classes in the learner's options: {\"classes\": [\"a\", \"b\"]}.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("predictors of an ensemble must have the same classes and features"),
+			 errhint(
+				 "Declare the classes in the learner's options: {\"classes\": [\"a\", \"b\"]}.")));
 }
 
 static EnsembleState *
@@ -323,13 +320,13 @@ ensemble_create(void)
 Datum
 ensemble_transition(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext  context = aggregate_context(fcinfo);
 	EnsembleState *state = PG_ARGISNULL(0) ? NULL : (EnsembleState *) PG_GETARG_POINTER(0);
 
 	if (!PG_ARGISNULL(1))
 	{
 		struct varlena *predictor = PG_GETARG_VARLENA_PP(1);
-		MemoryContext caller = MemoryContextSwitchTo(context);
+		MemoryContext	caller = MemoryContextSwitchTo(context);
 
 		if (state == NULL)
 			state = ensemble_create();
@@ -344,13 +341,13 @@ ensemble_transition(PG_FUNCTION_ARGS)
 Datum
 ensemble_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext  context = aggregate_context(fcinfo);
 	EnsembleState *target = PG_ARGISNULL(0) ? NULL : (EnsembleState *) PG_GETARG_POINTER(0);
 
 	if (!PG_ARGISNULL(1))
 	{
 		EnsembleState *source = (EnsembleState *) PG_GETARG_POINTER(1);
-		MemoryContext caller = MemoryContextSwitchTo(context);
+		MemoryContext  caller = MemoryContextSwitchTo(context);
 
 		if (target == NULL)
 			target = ensemble_create();
@@ -375,7 +372,7 @@ ensemble_serialize(PG_FUNCTION_ARGS)
 	pq_sendint32(&out, state->n);
 	for (int i = 0; i < state->n; i++)
 	{
-		Size		size = VARSIZE(state->predictors[i]) - VARHDRSZ;
+		Size size = VARSIZE(state->predictors[i]) - VARHDRSZ;
 
 		pq_sendint32(&out, size);
 		pq_sendbytes(&out, VARDATA(state->predictors[i]), size);
@@ -386,10 +383,10 @@ ensemble_serialize(PG_FUNCTION_ARGS)
 Datum
 ensemble_deserialize(PG_FUNCTION_ARGS)
 {
-	bytea	   *wire = PG_GETARG_BYTEA_PP(0);
+	bytea		  *wire = PG_GETARG_BYTEA_PP(0);
 	EnsembleState *state = ensemble_create();
 	StringInfoData in;
-	int			n;
+	int			   n;
 
 	(void) aggregate_context(fcinfo);
 	initStringInfo(&in);
@@ -397,7 +394,7 @@ ensemble_deserialize(PG_FUNCTION_ARGS)
 	n = pq_getmsgint(&in, 4);
 	for (int i = 0; i < n; i++)
 	{
-		int			size = pq_getmsgint(&in, 4);
+		int size = pq_getmsgint(&in, 4);
 
 		ensemble_append(state, pq_getmsgbytes(&in, size), size);
 	}
@@ -428,8 +425,8 @@ site_hasher(FunctionCallInfo fcinfo)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-		fcinfo->flinfo->fn_extra = unit_hasher_create(get_fn_expr_argtype(fcinfo->flinfo, 0),
-													  PG_GET_COLLATION());
+		fcinfo->flinfo->fn_extra =
+			unit_hasher_create(get_fn_expr_argtype(fcinfo->flinfo, 0), PG_GET_COLLATION());
 		MemoryContextSwitchTo(caller);
 	}
 	return fcinfo->flinfo->fn_extra;
@@ -439,7 +436,7 @@ Datum
 teacher_of(PG_FUNCTION_ARGS)
 {
 	const unsigned char *salt = salt_argument(fcinfo, 1);
-	int			teachers = PG_GETARG_INT32(2);
+	int					 teachers = PG_GETARG_INT32(2);
 
 	if (teachers < 1 || teachers > PRIVPRED_MAX_TEACHERS)
 		ereport(ERROR,
@@ -463,18 +460,18 @@ privpred_unit_hash(PG_FUNCTION_ARGS)
 /* The last predictor of a call site, so that a constant is loaded once. */
 typedef struct LoadedPredictor
 {
-	MemoryContext context;
-	struct varlena *key;		/* the argument as it came, maybe a toast pointer */
-	Ensemble   *ensemble;
-	int32	   *votes;
+	MemoryContext	context;
+	struct varlena *key; /* the argument as it came, maybe a toast pointer */
+	Ensemble	   *ensemble;
+	int32		   *votes;
 } LoadedPredictor;
 
 static LoadedPredictor *
 load_predictor(FunctionCallInfo fcinfo)
 {
-	struct varlena *argument = (struct varlena *) PG_GETARG_POINTER(0);
+	struct varlena	*argument = (struct varlena *) PG_GETARG_POINTER(0);
 	LoadedPredictor *loaded = fcinfo->flinfo->fn_extra;
-	MemoryContext caller;
+	MemoryContext	 caller;
 
 	if (loaded == NULL)
 	{
@@ -502,10 +499,10 @@ static LoadedPredictor *
 count_votes(FunctionCallInfo fcinfo)
 {
 	LoadedPredictor *loaded = load_predictor(fcinfo);
-	Ensemble   *ensemble = loaded->ensemble;
-	int			width;
-	const double *x = features_from_array(PG_GETARG_ARRAYTYPE_P(1),
-										  ensemble_accepts_missing(ensemble), &width);
+	Ensemble		*ensemble = loaded->ensemble;
+	int				 width;
+	const double	*x =
+		features_from_array(PG_GETARG_ARRAYTYPE_P(1), ensemble_accepts_missing(ensemble), &width);
 
 	if (width != ensemble_width(ensemble))
 		ereport(ERROR,
@@ -520,7 +517,7 @@ Datum
 predictor_predict(PG_FUNCTION_ARGS)
 {
 	LoadedPredictor *loaded = count_votes(fcinfo);
-	int			best = 0;
+	int				 best = 0;
 
 	for (int c = 1; c < ensemble_classes(loaded->ensemble); c++)
 		if (loaded->votes[c] > loaded->votes[best])
@@ -533,13 +530,13 @@ predictor_votes(PG_FUNCTION_ARGS)
 {
 	LoadedPredictor *loaded = count_votes(fcinfo);
 	JsonbParseState *state = NULL;
-	JsonbValue *object;
+	JsonbValue		*object;
 
 	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int c = 0; c < ensemble_classes(loaded->ensemble); c++)
 	{
-		JsonbValue	key;
-		JsonbValue	count;
+		JsonbValue key;
+		JsonbValue count;
 
 		key.type = jbvString;
 		key.val.string.val = pstrdup(ensemble_class_name(loaded->ensemble, c));

@@ -25,8 +25,7 @@ PG_FUNCTION_INFO_V1(private_score_text);
 static Datum
 predict(FunctionCallInfo fcinfo, InputForm form)
 {
-	text	   *answer = request_predict(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form,
-										 PG_GETARG_DATUM(1));
+	text *answer = request_predict(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form, PG_GETARG_DATUM(1));
 
 	if (answer == NULL)
 		PG_RETURN_NULL();
@@ -67,18 +66,17 @@ private_predict_text(PG_FUNCTION_ARGS)
 static Datum
 score(FunctionCallInfo fcinfo, InputForm form)
 {
-	bool		has_precision = PG_NARGS() > 2 && !PG_ARGISNULL(2);
-	double		precision = has_precision ? PG_GETARG_FLOAT8(2) : 0;
-	double		answer;
+	bool   has_precision = PG_NARGS() > 2 && !PG_ARGISNULL(2);
+	double precision = has_precision ? PG_GETARG_FLOAT8(2) : 0;
+	double answer;
 
 	/* A NULL argument gives NULL and costs nothing; no precision is the default. */
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (has_precision && !(precision > 0 && isfinite(precision)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("precision must be a positive number"),
-				 errhint("Leave it out for the model's own precision.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("precision must be a positive number"),
+						errhint("Leave it out for the model's own precision.")));
 	if (!request_score(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form, PG_GETARG_DATUM(1), precision,
 					   &answer))
 		PG_RETURN_NULL();

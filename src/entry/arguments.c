@@ -17,17 +17,16 @@
 
 #include "entry/entry.h"
 #include "learner/learner.h"
-#include "ledger/accountant.h"
-#include "ledger/renyi.h"
+#include "account/accountant.h"
+#include "account/renyi.h"
 
 void
 require_argument(FunctionCallInfo fcinfo, int number, const char *name)
 {
 	if (PG_ARGISNULL(number))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be NULL", name),
-				 errhint("Give a value, or leave the argument out to get its default.")));
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						errmsg("argument \"%s\" must not be NULL", name),
+						errhint("Give a value, or leave the argument out to get its default.")));
 }
 
 EpsilonUnits
@@ -36,12 +35,15 @@ read_epsilon(double epsilon, double maximum, const char *name)
 	EpsilonUnits units;
 
 	if (!epsilon_to_units(epsilon, maximum, &units))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be a number from %g to %g", name, EPSILON_MIN, maximum),
-				 maximum < EPSILON_MAX ?
-				 errhint("It is the privacy loss of one answer; useful values lie between 0.01 and 2.") :
-				 errhint("It is the privacy loss of all answers together; useful budgets lie between 0.1 and 10.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s must be a number from %g to %g", name, EPSILON_MIN, maximum),
+			 maximum < EPSILON_MAX
+				 ? errhint(
+					   "It is the privacy loss of one answer; useful values lie between 0.01 and 2.")
+				 : errhint(
+					   "It is the privacy loss of all answers together; useful budgets lie between 0.1 and 10.")));
 	return units;
 }
 
@@ -49,16 +51,18 @@ void
 check_delta(double delta, const char *name)
 {
 	if (!renyi_delta_is_valid(delta))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be 0 or a number from %g up to but not including 1", name, DBL_MIN),
-				 errhint("Use 0 for a pure budget, or less than one over the number of protected units, such as 1e-6.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s must be 0 or a number from %g up to but not including 1", name, DBL_MIN),
+			 errhint(
+				 "Use 0 for a pure budget, or less than one over the number of protected units, such as 1e-6.")));
 }
 
 Datum
 units_to_numeric(EpsilonUnits units)
 {
-	char		buffer[EPSILON_TEXT_SIZE];
+	char buffer[EPSILON_TEXT_SIZE];
 
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(epsilon_to_text(units, buffer)),
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
@@ -67,7 +71,7 @@ units_to_numeric(EpsilonUnits units)
 Datum
 make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 {
-	TupleDesc	columns;
+	TupleDesc columns;
 
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -80,36 +84,34 @@ aggregate_context(FunctionCallInfo fcinfo)
 	MemoryContext context;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("function can only be called as part of an aggregate"),
-				 errhint("Call the aggregate instead.")));
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("function can only be called as part of an aggregate"),
+						errhint("Call the aggregate instead.")));
 	return context;
 }
 
 const unsigned char *
 salt_argument(FunctionCallInfo fcinfo, int number)
 {
-	bytea	   *salt = PG_GETARG_BYTEA_PP(number);
+	bytea *salt = PG_GETARG_BYTEA_PP(number);
 
 	if (VARSIZE_ANY_EXHDR(salt) != TEACHER_SALT_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("salt must have %d bytes", TEACHER_SALT_BYTES)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("salt must have %d bytes", TEACHER_SALT_BYTES)));
 	return (const unsigned char *) VARDATA_ANY(salt);
 }
 
 Datum
-next_row(FunctionCallInfo fcinfo, RowList *(*make) (FunctionCallInfo fcinfo),
-		 HeapTuple (*row) (TupleDesc columns, const RowList *list, int number))
+next_row(FunctionCallInfo fcinfo, RowList *(*make)(FunctionCallInfo fcinfo),
+		 HeapTuple (*row)(TupleDesc columns, const RowList *list, int number))
 {
 	FuncCallContext *call;
-	RowList    *list;
+	RowList			*list;
 
 	if (SRF_IS_FIRSTCALL())
 	{
 		MemoryContext caller;
-		TupleDesc	columns;
+		TupleDesc	  columns;
 
 		call = SRF_FIRSTCALL_INIT();
 		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
@@ -129,8 +131,8 @@ next_row(FunctionCallInfo fcinfo, RowList *(*make) (FunctionCallInfo fcinfo),
 bool
 caller_owns(Oid relation)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Oid			owner;
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Oid		  owner;
 
 	if (!HeapTupleIsValid(tuple))
 		return false;

@@ -15,7 +15,7 @@
 
 PG_FUNCTION_INFO_V1(privpred_audit);
 
-#define AUDIT_COLUMNS	12
+#define AUDIT_COLUMNS 12
 
 typedef struct Audited
 {
@@ -26,16 +26,18 @@ typedef struct Audited
 static int64
 read_draws(FunctionCallInfo fcinfo)
 {
-	int64		draws;
+	int64 draws;
 
 	if (PG_ARGISNULL(1))
 		return 0;
 	draws = PG_GETARG_INT64(1);
 	if (draws < 1 || draws > AUDIT_MAX_DRAWS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("draws must be from 1 to " INT64_FORMAT, AUDIT_MAX_DRAWS),
-				 errhint("Leave it out for as many as it takes to see half as much again as is charged.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("draws must be from 1 to " INT64_FORMAT, AUDIT_MAX_DRAWS),
+			 errhint(
+				 "Leave it out for as many as it takes to see half as much again as is charged.")));
 	return draws;
 }
 
@@ -75,8 +77,8 @@ put_result(const Audited *audited, const AuditResult *result, Datum *values, boo
 static RowList *
 audit_all(FunctionCallInfo fcinfo)
 {
-	RowList    *list = palloc0_object(RowList);
-	Audited    *audited = palloc0_object(Audited);
+	RowList *list = palloc0_object(RowList);
+	Audited *audited = palloc0_object(Audited);
 
 	require_argument(fcinfo, 0, "model");
 	audited->results = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo),
@@ -90,8 +92,8 @@ static HeapTuple
 audit_row(TupleDesc columns, const RowList *list, int number)
 {
 	const Audited *audited = list->rows;
-	Datum		values[AUDIT_COLUMNS];
-	bool		nulls[AUDIT_COLUMNS];
+	Datum		   values[AUDIT_COLUMNS];
+	bool		   nulls[AUDIT_COLUMNS];
 
 	put_result(audited, list_nth(audited->results, number), values, nulls);
 	return heap_form_tuple(columns, values, nulls);

@@ -54,10 +54,9 @@ read_valid_until(TimestampTz valid_until, LedgerGrant *grant)
 	grant->has_valid_until = true;
 	grant->valid_until = valid_until;
 	if (valid_until <= GetCurrentTimestamp())
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("valid_until must be in the future"),
-				 errhint("To end a budget now, use privpred.revoke_budget().")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("valid_until must be in the future"),
+						errhint("To end a budget now, use privpred.revoke_budget().")));
 }
 
 /* grant_budget(role, relation, epsilon, delta, valid_until, refresh, lifetime_epsilon, per_answer) */
@@ -74,7 +73,7 @@ privpred_grant_budget(PG_FUNCTION_ARGS)
 	relation = PG_GETARG_OID(1);
 
 	lock_own_relation(relation, AccessShareLock);
-	(void) GetUserNameFromId(grant.role, false);	/* does it exist? */
+	(void) GetUserNameFromId(grant.role, false); /* does it exist? */
 	grant.relation_id = protected_relation_hold(relation)->relation_id;
 	grant.epsilon = read_epsilon(PG_GETARG_FLOAT8(2), EPSILON_MAX, "epsilon");
 	grant.has_delta = !PG_ARGISNULL(3);
@@ -87,8 +86,7 @@ privpred_grant_budget(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(6))
 		read_lifetime(PG_GETARG_FLOAT8(6), &grant);
 	if (!PG_ARGISNULL(7))
-		grant.per_answer = read_epsilon(PG_GETARG_FLOAT8(7), EPSILON_PER_ANSWER_MAX,
-										"per_answer");
+		grant.per_answer = read_epsilon(PG_GETARG_FLOAT8(7), EPSILON_PER_ANSWER_MAX, "per_answer");
 	ledger_grant(&grant);
 	PG_RETURN_VOID();
 }
@@ -96,7 +94,7 @@ privpred_grant_budget(PG_FUNCTION_ARGS)
 Datum
 privpred_revoke_budget(PG_FUNCTION_ARGS)
 {
-	Oid			relation;
+	Oid relation;
 
 	require_argument(fcinfo, 0, "role");
 	require_argument(fcinfo, 1, "relation");
@@ -126,16 +124,14 @@ privpred_cost(PG_FUNCTION_ARGS)
 
 	if (answers < 1)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("answers must be at least 1"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("answers must be at least 1"),
 				 errhint("Give the number of questions you mean to ask.")));
 	quote = request_quote(model, answers);
 	if (!quote.has_account)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-						GetUserNameFromId(asking_role(), false), model),
-				 errhint("See privpred.models and privpred.budgets.")));
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+							   GetUserNameFromId(asking_role(), false), model),
+						errhint("See privpred.models and privpred.budgets.")));
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -151,23 +147,22 @@ privpred_cost(PG_FUNCTION_ARGS)
 Datum
 privpred_verify_ledger(PG_FUNCTION_ARGS)
 {
-	const uint8 *expected = NULL;
+	const uint8	 *expected = NULL;
 	LedgerVerdict verdict;
-	TupleDesc	desc;
-	Datum		values[7];
-	bool		nulls[7] = {0};
-	bytea	   *head = palloc(VARHDRSZ + sizeof(verdict.head));
+	TupleDesc	  desc;
+	Datum		  values[7];
+	bool		  nulls[7] = {0};
+	bytea		 *head = palloc(VARHDRSZ + sizeof(verdict.head));
 
 	check_insider();
 	if (!PG_ARGISNULL(0))
 	{
-		bytea	   *given = PG_GETARG_BYTEA_PP(0);
+		bytea *given = PG_GETARG_BYTEA_PP(0);
 
 		if (VARSIZE_ANY_EXHDR(given) != sizeof(verdict.head))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a head of the ledger has %d bytes", (int) sizeof(verdict.head)),
-					 errhint("Give it as \\x followed by the digits of the server log.")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("a head of the ledger has %d bytes", (int) sizeof(verdict.head)),
+							errhint("Give it as \\x followed by the digits of the server log.")));
 		expected = (uint8 *) VARDATA_ANY(given);
 	}
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -192,9 +187,8 @@ Datum
 privpred_adopt_ledger(PG_FUNCTION_ARGS)
 {
 	if (!superuser())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("only superusers can adopt a ledger")));
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("only superusers can adopt a ledger")));
 	ledger_adopt();
 	PG_RETURN_VOID();
 }
@@ -203,19 +197,17 @@ privpred_adopt_ledger(PG_FUNCTION_ARGS)
 Datum
 privpred_set_ceiling(PG_FUNCTION_ARGS)
 {
-	Oid			role = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
-	int64		answers = PG_ARGISNULL(1) ? PG_INT64_MAX : PG_GETARG_INT64(1);
+	Oid	  role = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
+	int64 answers = PG_ARGISNULL(1) ? PG_INT64_MAX : PG_GETARG_INT64(1);
 
 	if (!superuser())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("only superusers can set ceilings")));
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("only superusers can set ceilings")));
 	if (OidIsValid(role) && answers != PG_INT64_MAX)
-		(void) GetUserNameFromId(role, false);	/* does it exist? */
+		(void) GetUserNameFromId(role, false); /* does it exist? */
 	if (answers < 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("answers must not be negative"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("answers must not be negative"),
 				 errhint("Give NULL to remove a ceiling.")));
 	ledger_set_ceiling(role, answers);
 	PG_RETURN_VOID();
@@ -224,21 +216,22 @@ privpred_set_ceiling(PG_FUNCTION_ARGS)
 Datum
 privpred_forgive_lease(PG_FUNCTION_ARGS)
 {
-	int64		lease = PG_GETARG_INT64(0);
-	Oid			relation;
-	bool		found = ledger_lease_relation(lease, &relation);
+	int64 lease = PG_GETARG_INT64(0);
+	Oid	  relation;
+	bool  found = ledger_lease_relation(lease, &relation);
 
 	/* Others do not learn whether there is one. */
 	if (!superuser() && !(OidIsValid(relation) && caller_owns(relation)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of the relation of lease " INT64_FORMAT, lease),
-				 errhint("See privpred.leases. Once the relation is dropped, a superuser can forgive its leases.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of the relation of lease " INT64_FORMAT, lease),
+			 errhint(
+				 "See privpred.leases. Once the relation is dropped, a superuser can forgive its leases.")));
 	if (!found)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("lease " INT64_FORMAT " is not open", lease),
-				 errhint("See privpred.leases.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("lease " INT64_FORMAT " is not open", lease),
+						errhint("See privpred.leases.")));
 	ledger_forgive(lease);
 	PG_RETURN_VOID();
 }
@@ -254,11 +247,9 @@ Datum
 privpred_append_only(PG_FUNCTION_ARGS)
 {
 	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("this function must be called as a trigger")));
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("entries of the privacy ledger cannot be changed or removed")));
+		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+						errmsg("this function must be called as a trigger")));
+	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("entries of the privacy ledger cannot be changed or removed")));
 	PG_RETURN_NULL();
 }

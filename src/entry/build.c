@@ -7,8 +7,8 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
-#include "compat.h"
-#include "mutant.h"
+#include "server/compat.h"
+#include "server/mutant.h"
 
 PG_FUNCTION_INFO_V1(privpred_build);
 

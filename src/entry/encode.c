@@ -18,7 +18,7 @@
 #include "utils/typcache.h"
 
 #include "catalog/store.h"
-#include "progress/progress.h"
+#include "server/progress.h"
 
 PG_FUNCTION_INFO_V1(privpred_encode_row);
 PG_FUNCTION_INFO_V1(privpred_encode_columns);
@@ -27,13 +27,13 @@ typedef struct EncodeSite
 {
 	Jsonb	   *stored;
 	RowEncoder *encoder;
-	ArrayType  *header;			/* an array of zeros, to copy the header from */
+	ArrayType  *header; /* an array of zeros, to copy the header from */
 	bool		may_be_missing;
-	Oid			type;			/* of the row, in the first form */
+	Oid			type; /* of the row, in the first form */
 	int32		typmod;
-	Datum	   *values;			/* of the columns, in the second form */
+	Datum	   *values; /* of the columns, in the second form */
 	bool	   *nulls;
-	int			rows;			/* since progress was told */
+	int			rows; /* since progress was told */
 } EncodeSite;
 
 #define ROWS_PER_REPORT 1024
@@ -51,8 +51,8 @@ static EncodeSite *
 encode_site_create(FmgrInfo *flinfo, Jsonb *stored, TupleDesc columns)
 {
 	MemoryContext caller = MemoryContextSwitchTo(flinfo->fn_mcxt);
-	EncodeSite *site = palloc0_object(EncodeSite);
-	FeatureSpec *spec;
+	EncodeSite	 *site = palloc0_object(EncodeSite);
+	FeatureSpec	 *spec;
 
 	site->stored = (Jsonb *) PG_DETOAST_DATUM_COPY(JsonbPGetDatum(stored));
 	spec = feature_spec_read(site->stored);
@@ -72,13 +72,13 @@ static bool
 same_features(const EncodeSite *site, const Jsonb *stored)
 {
 	return VARSIZE(site->stored) == VARSIZE(stored) &&
-		memcmp(site->stored, stored, VARSIZE(stored)) == 0;
+		   memcmp(site->stored, stored, VARSIZE(stored)) == 0;
 }
 
 static ArrayType *
 encoded_array(const EncodeSite *site)
 {
-	ArrayType  *result = palloc(VARSIZE(site->header));
+	ArrayType *result = palloc(VARSIZE(site->header));
 
 	memcpy(result, site->header, ARR_DATA_OFFSET(site->header));
 	return result;
@@ -89,11 +89,11 @@ static ArrayType *
 missing_as_null(const EncodeSite *site, ArrayType *encoded)
 {
 	const double *x = (const double *) ARR_DATA_PTR(encoded);
-	int			width = ARR_DIMS(encoded)[0];
-	int			lower = 1;
-	Datum	   *values;
-	bool	   *nulls;
-	bool		any = false;
+	int			  width = ARR_DIMS(encoded)[0];
+	int			  lower = 1;
+	Datum		 *values;
+	bool		 *nulls;
+	bool		  any = false;
 
 	if (!site->may_be_missing)
 		return encoded;
@@ -105,26 +105,26 @@ missing_as_null(const EncodeSite *site, ArrayType *encoded)
 		values[i] = Float8GetDatum(x[i]);
 		any |= nulls[i];
 	}
-	return !any ? encoded :
-		construct_md_array(values, nulls, 1, &width, &lower, FLOAT8OID, sizeof(float8),
-						   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	return !any ? encoded
+				: construct_md_array(values, nulls, 1, &width, &lower, FLOAT8OID, sizeof(float8),
+									 FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }
 
 Datum
 privpred_encode_row(PG_FUNCTION_ARGS)
 {
-	Jsonb	   *stored = PG_GETARG_JSONB_P(0);
+	Jsonb		   *stored = PG_GETARG_JSONB_P(0);
 	HeapTupleHeader row = PG_GETARG_HEAPTUPLEHEADER(1);
-	Oid			type = HeapTupleHeaderGetTypeId(row);
-	int32		typmod = HeapTupleHeaderGetTypMod(row);
-	EncodeSite *site = fcinfo->flinfo->fn_extra;
-	ArrayType  *result;
+	Oid				type = HeapTupleHeaderGetTypeId(row);
+	int32			typmod = HeapTupleHeaderGetTypMod(row);
+	EncodeSite	   *site = fcinfo->flinfo->fn_extra;
+	ArrayType	   *result;
 
 	if (site == NULL || site->type != type || site->typmod != typmod ||
 		!same_features(site, stored))
 	{
-		site = encode_site_create(fcinfo->flinfo, stored,
-								  lookup_rowtype_tupdesc_copy(type, typmod));
+		site =
+			encode_site_create(fcinfo->flinfo, stored, lookup_rowtype_tupdesc_copy(type, typmod));
 		site->type = type;
 		site->typmod = typmod;
 	}
@@ -138,17 +138,16 @@ privpred_encode_row(PG_FUNCTION_ARGS)
 static TupleDesc
 argument_columns(FunctionCallInfo fcinfo)
 {
-	TupleDesc	columns = CreateTemplateTupleDesc(PG_NARGS() - 1);
+	TupleDesc columns = CreateTemplateTupleDesc(PG_NARGS() - 1);
 
 	for (int i = 1; i < PG_NARGS(); i++)
 	{
-		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, i);
+		Oid type = get_fn_expr_argtype(fcinfo->flinfo, i);
 
 		if (!OidIsValid(type) || type == UNKNOWNOID)
-			ereport(ERROR,
-					(errcode(ERRCODE_INDETERMINATE_DATATYPE),
-					 errmsg("could not determine the type of column %d", i),
-					 errhint("Cast the value to the type of the column.")));
+			ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE),
+							errmsg("could not determine the type of column %d", i),
+							errhint("Cast the value to the type of the column.")));
 		TupleDescInitEntry(columns, i, NULL, type, -1, 0);
 	}
 	return columns;

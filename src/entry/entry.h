@@ -9,7 +9,7 @@
 #include "access/tupdesc.h"
 #include "fmgr.h"
 
-#include "privpred.h"
+#include "server/privpred.h"
 
 /* Raises 22004: arguments that have no default may still be passed as NULL. */
 extern void require_argument(FunctionCallInfo fcinfo, int number, const char *name);
@@ -35,16 +35,16 @@ extern bool caller_owns(Oid relation);
 /* What a set-returning function returns, made at its first call. */
 typedef struct RowList
 {
-	int			count;
-	int			next;
-	void	   *rows;
+	int	  count;
+	int	  next;
+	void *rows;
 } RowList;
 
 /* One call of such a function; row is given the number of the next row. */
-extern Datum next_row(FunctionCallInfo fcinfo, RowList *(*make) (FunctionCallInfo fcinfo),
-					  HeapTuple (*row) (TupleDesc columns, const RowList *list, int number));
+extern Datum next_row(FunctionCallInfo fcinfo, RowList *(*make)(FunctionCallInfo fcinfo),
+					  HeapTuple (*row)(TupleDesc columns, const RowList *list, int number));
 
 /* The function's result, a row. */
 extern Datum make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 
-#endif							/* PRIVPRED_ENTRY_H */
+#endif /* PRIVPRED_ENTRY_H */

@@ -14,17 +14,17 @@
 #include "utils/json.h"
 
 #include "entry/entry.h"
-#include "number_text.h"
+#include "server/number_text.h"
 #include "request/request.h"
 
 PG_FUNCTION_INFO_V1(privpred_evaluate);
 PG_FUNCTION_INFO_V1(privpred_confusion_matrix);
 PG_FUNCTION_INFO_V1(privpred_accuracy_curve);
 
-#define EVALUATE_COLUMNS	15
-#define CONFUSION_COLUMNS	6
-#define CURVE_COLUMNS		7
-#define MAX_EPSILONS		1000
+#define EVALUATE_COLUMNS 15
+#define CONFUSION_COLUMNS 6
+#define CURVE_COLUMNS 7
+#define MAX_EPSILONS 1000
 
 /* ---------- arguments ---------- */
 
@@ -32,30 +32,28 @@ PG_FUNCTION_INFO_V1(privpred_accuracy_curve);
 static EpsilonUnits *
 read_epsilons(FunctionCallInfo fcinfo, int number, int *count)
 {
-	ArrayType  *array;
+	ArrayType	 *array;
 	EpsilonUnits *epsilons;
-	Datum	   *elements;
-	bool	   *nulls;
+	Datum		 *elements;
+	bool		 *nulls;
 
 	*count = 0;
 	if (PG_ARGISNULL(number))
 		return NULL;
 	array = PG_GETARG_ARRAYTYPE_P(number);
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &elements, &nulls, count);
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements,
+					  &nulls, count);
 	if (*count > MAX_EPSILONS || ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilons must be a list of at most %d numbers", MAX_EPSILONS),
-				 errhint("Use '{0.1, 0.5, 1}', for example, or leave it out.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("epsilons must be a list of at most %d numbers", MAX_EPSILONS),
+						errhint("Use '{0.1, 0.5, 1}', for example, or leave it out.")));
 	epsilons = palloc_array(EpsilonUnits, Max(*count, 1));
 	for (int i = 0; i < *count; i++)
 	{
 		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("epsilons must not contain nulls"),
-					 errhint("Use '{0.1, 0.5, 1}', for example, or leave it out.")));
+			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+							errmsg("epsilons must not contain nulls"),
+							errhint("Use '{0.1, 0.5, 1}', for example, or leave it out.")));
 		epsilons[i] = read_epsilon(DatumGetFloat8(elements[i]), EPSILON_PER_ANSWER_MAX, "epsilon");
 	}
 	return epsilons;
@@ -66,7 +64,7 @@ static Evaluation *
 evaluate_arguments(FunctionCallInfo fcinfo)
 {
 	EpsilonUnits *epsilons = NULL;
-	int			count = 0;
+	int			  count = 0;
 
 	require_argument(fcinfo, 0, "model");
 	require_argument(fcinfo, 1, "test");
@@ -88,8 +86,8 @@ put(Datum *values, bool *nulls, int column, double figure, bool known)
 static void
 put_point(const Evaluation *evaluation, const EvaluationPoint *point, Datum *values, bool *nulls)
 {
-	bool		classes = point->known && evaluation->has_classes;
-	bool		numbers = point->known && evaluation->has_numbers;
+	bool classes = point->known && evaluation->has_classes;
+	bool numbers = point->known && evaluation->has_numbers;
 
 	memset(nulls, false, CURVE_COLUMNS * sizeof(bool));
 	values[0] = units_to_numeric(point->epsilon);
@@ -108,7 +106,7 @@ static int
 confusion_width(const Evaluation *evaluation)
 {
 	return evaluation->record->spec.nclasses +
-		(evaluation->record->mechanism->charge_kind == CHARGE_PER_STREAM ? 1 : 0);
+		   (evaluation->record->mechanism->charge_kind == CHARGE_PER_STREAM ? 1 : 0);
 }
 
 static int64
@@ -122,10 +120,10 @@ static void
 put_cell(const Evaluation *evaluation, int64 cell, Datum *values, bool *nulls)
 {
 	const MechanismSpec *spec = &evaluation->record->spec;
-	int			class = (int) (cell / confusion_width(evaluation));
-	int			answer = (int) (cell % confusion_width(evaluation));
-	int64		place = (int64) class * (spec->nclasses + 1) + answer;
-	double		rows = (double) evaluation->of_class[class];
+	int class = (int) (cell / confusion_width(evaluation));
+	int	   answer = (int) (cell % confusion_width(evaluation));
+	int64  place = (int64) class * (spec->nclasses + 1) + answer;
+	double rows = (double) evaluation->of_class[class];
 
 	memset(nulls, false, CONFUSION_COLUMNS * sizeof(bool));
 	values[0] = CStringGetTextDatum(spec->classes[class]);
@@ -143,7 +141,7 @@ put_cell(const Evaluation *evaluation, int64 cell, Datum *values, bool *nulls)
 static RowList *
 confusion_all(FunctionCallInfo fcinfo)
 {
-	RowList    *list = palloc0_object(RowList);
+	RowList *list = palloc0_object(RowList);
 
 	list->rows = evaluate_arguments(fcinfo);
 	list->count = (int) confusion_cells(list->rows);
@@ -153,8 +151,8 @@ confusion_all(FunctionCallInfo fcinfo)
 static HeapTuple
 confusion_row(TupleDesc columns, const RowList *list, int number)
 {
-	Datum		values[CONFUSION_COLUMNS];
-	bool		nulls[CONFUSION_COLUMNS];
+	Datum values[CONFUSION_COLUMNS];
+	bool  nulls[CONFUSION_COLUMNS];
 
 	put_cell(list->rows, number, values, nulls);
 	return heap_form_tuple(columns, values, nulls);
@@ -170,7 +168,7 @@ privpred_confusion_matrix(PG_FUNCTION_ARGS)
 static RowList *
 curve_all(FunctionCallInfo fcinfo)
 {
-	RowList    *list = palloc0_object(RowList);
+	RowList	   *list = palloc0_object(RowList);
 	Evaluation *evaluation = evaluate_arguments(fcinfo);
 
 	list->rows = evaluation;
@@ -182,8 +180,8 @@ static HeapTuple
 curve_row(TupleDesc columns, const RowList *list, int number)
 {
 	const Evaluation *evaluation = list->rows;
-	Datum		values[CURVE_COLUMNS];
-	bool		nulls[CURVE_COLUMNS];
+	Datum			  values[CURVE_COLUMNS];
+	bool			  nulls[CURVE_COLUMNS];
 
 	put_point(evaluation, &evaluation->points[number], values, nulls);
 	return heap_form_tuple(columns, values, nulls);
@@ -201,12 +199,13 @@ privpred_accuracy_curve(PG_FUNCTION_ARGS)
 static void
 append_value(StringInfo json, const char *key, Datum value, bool isnull)
 {
-	char		text[NUMBER_TEXT_SIZE];
+	char text[NUMBER_TEXT_SIZE];
 
 	/* JSON has no infinities: errors of huge numbers. */
 	appendStringInfo(json, ", \"%s\": %s", key,
-					 isnull || !isfinite(DatumGetFloat8(value)) ? "null" :
-					 number_text(DatumGetFloat8(value), text));
+					 isnull || !isfinite(DatumGetFloat8(value))
+						 ? "null"
+						 : number_text(DatumGetFloat8(value), text));
 }
 
 /* Cells that nothing is expected in are left out. */
@@ -214,8 +213,8 @@ static Datum
 confusion_json(const Evaluation *evaluation)
 {
 	StringInfoData json;
-	Datum		values[CONFUSION_COLUMNS];
-	bool		nulls[CONFUSION_COLUMNS];
+	Datum		   values[CONFUSION_COLUMNS];
+	bool		   nulls[CONFUSION_COLUMNS];
 
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '[');
@@ -243,15 +242,15 @@ static Datum
 curve_json(const Evaluation *evaluation)
 {
 	static const char *const keys[] = {"private_accuracy", "approximate_accuracy", "private_rmse",
-	"approximate_rmse"};
-	StringInfoData json;
+									   "approximate_rmse"};
+	StringInfoData			 json;
 
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '[');
 	for (int i = 0; i < evaluation->npoints; i++)
 	{
-		Datum		values[CURVE_COLUMNS];
-		bool		nulls[CURVE_COLUMNS];
+		Datum values[CURVE_COLUMNS];
+		bool  nulls[CURVE_COLUMNS];
 
 		put_point(evaluation, &evaluation->points[i], values, nulls);
 		appendStringInfo(&json, "%s{\"epsilon\": %s, \"own\": %s", i > 0 ? ", " : "",

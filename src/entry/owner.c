@@ -32,10 +32,9 @@ static bool
 protects_labels(const char *protects)
 {
 	if (strcmp(protects, "labels") != 0 && strcmp(protects, "rows") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot protect \"%s\"", protects),
-				 errhint("Use protects => 'rows' (the default) or 'labels'.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("cannot protect \"%s\"", protects),
+						errhint("Use protects => 'rows' (the default) or 'labels'.")));
 	return strcmp(protects, "labels") == 0;
 }
 
@@ -46,8 +45,7 @@ positive_or_none(FunctionCallInfo fcinfo, int number, const char *name, int64 va
 		return 0;
 	if (value < 1)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be positive", name),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be positive", name),
 				 errhint("Leave it out if nothing is to be declared.")));
 	return value;
 }
@@ -57,16 +55,16 @@ Datum
 privpred_protect(PG_FUNCTION_ARGS)
 {
 	ProtectOptions options = {0};
-	LedgerGrant cap = {.role = InvalidOid};
-	bool		set_cap;
+	LedgerGrant	   cap = {.role = InvalidOid};
+	bool		   set_cap;
 
 	require_argument(fcinfo, 0, "relation");
 	require_argument(fcinfo, 2, "protects");
 	options.unit = PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1));
 	options.protects_labels = protects_labels(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	options.declared_units = positive_or_none(fcinfo, 3, "declared_units", PG_GETARG_INT64(3));
-	options.max_rows_per_unit = positive_or_none(fcinfo, 4, "max_rows_per_unit",
-												 PG_GETARG_INT32(4));
+	options.max_rows_per_unit =
+		positive_or_none(fcinfo, 4, "max_rows_per_unit", PG_GETARG_INT32(4));
 	/* Infinity takes a cap away. */
 	set_cap = !PG_ARGISNULL(5);
 	if (set_cap && PG_GETARG_FLOAT8(5) != get_float8_infinity())
@@ -75,10 +73,8 @@ privpred_protect(PG_FUNCTION_ARGS)
 	cap.delta = cap.has_delta ? PG_GETARG_FLOAT8(6) : 0;
 	check_delta(cap.delta, "delta_cap");
 	if (cap.has_delta && cap.epsilon == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta_cap needs epsilon_cap"),
-				 errhint("Give both, or neither.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("delta_cap needs epsilon_cap"), errhint("Give both, or neither.")));
 	request_protect(PG_GETARG_OID(0), &options, set_cap ? &cap : NULL);
 	PG_RETURN_VOID();
 }
@@ -97,9 +93,9 @@ privpred_unprotect(PG_FUNCTION_ARGS)
 Datum
 privpred_create_model(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"name", "relation", "label", "features", NULL,
-	"mechanism", "learner", "teachers", "epsilon", "options"};
-	CreateModelRequest request;
+	static const char *const names[] = {"name",		 "relation", "label",	 "features", NULL,
+										"mechanism", "learner",	 "teachers", "epsilon",	 "options"};
+	CreateModelRequest		 request;
 
 	for (int i = 0; i < lengthof(names); i++)
 		if (names[i] != NULL)
@@ -134,9 +130,9 @@ privpred_drop_model(PG_FUNCTION_ARGS)
 Datum
 privpred_distill(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"student", "teacher", "public_relation", "learner", NULL,
-	"options"};
-	DistillRequest request;
+	static const char *const names[] = {"student", "teacher", "public_relation",
+										"learner", NULL,	  "options"};
+	DistillRequest			 request;
 
 	for (int i = 0; i < lengthof(names); i++)
 		if (names[i] != NULL)
@@ -166,10 +162,9 @@ static EventTriggerData *
 event_trigger_data(FunctionCallInfo fcinfo)
 {
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function is not called by the event trigger manager"),
-				 errhint("The extension's own event trigger calls it.")));
+		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+						errmsg("function is not called by the event trigger manager"),
+						errhint("The extension's own event trigger calls it.")));
 	return (EventTriggerData *) fcinfo->context;
 }
 
@@ -189,8 +184,8 @@ privpred_on_sql_drop(PG_FUNCTION_ARGS)
 Datum
 privpred_on_drop_owned(PG_FUNCTION_ARGS)
 {
-	Node	   *statement = event_trigger_data(fcinfo)->parsetree;
-	ListCell   *cell;
+	Node	 *statement = event_trigger_data(fcinfo)->parsetree;
+	ListCell *cell;
 
 	if (!IsA(statement, DropOwnedStmt) || !has_privs_of_role(GetUserId(), catalog_owner()))
 		PG_RETURN_VOID();

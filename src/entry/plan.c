@@ -16,9 +16,9 @@
 
 PG_FUNCTION_INFO_V1(privpred_plan);
 
-#define ASSUMED_FEATURES	10
-#define ASSUMED_ACCURACY	0.85
-#define PLAN_COLUMNS		18
+#define ASSUMED_FEATURES 10
+#define ASSUMED_ACCURACY 0.85
+#define PLAN_COLUMNS 18
 
 /* An optional count, 0 if absent. */
 static int64
@@ -39,18 +39,20 @@ read_count(FunctionCallInfo fcinfo, int number, const char *name, int64 value, i
 static double
 read_accuracy(FunctionCallInfo fcinfo, int number, int classes, double baseline)
 {
-	double		accuracy;
+	double accuracy;
 
 	if (PG_ARGISNULL(number))
 		return Max(ASSUMED_ACCURACY, baseline + 0.25 * (1 - baseline));
 	accuracy = PG_GETARG_FLOAT8(number);
 	if (!(accuracy > 1.0 / classes && accuracy <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("accuracy must be above %.3g and at most 1", 1.0 / classes),
-				 errdetail("It is the share of right answers that a plain model would reach without privacy; guessing among %d classes reaches %.3g.",
-						   classes, 1.0 / classes),
-				 errhint("Leave it out to have %g assumed.", ASSUMED_ACCURACY)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("accuracy must be above %.3g and at most 1", 1.0 / classes),
+			 errdetail(
+				 "It is the share of right answers that a plain model would reach without privacy; guessing among %d classes reaches %.3g.",
+				 classes, 1.0 / classes),
+			 errhint("Leave it out to have %g assumed.", ASSUMED_ACCURACY)));
 	return accuracy;
 }
 
@@ -58,17 +60,16 @@ read_accuracy(FunctionCallInfo fcinfo, int number, int classes, double baseline)
 static double
 read_baseline(FunctionCallInfo fcinfo, int number, int classes)
 {
-	double		baseline;
+	double baseline;
 
 	if (PG_ARGISNULL(number))
 		return 1.0 / classes;
 	baseline = PG_GETARG_FLOAT8(number);
 	if (!(baseline >= 1.0 / classes && baseline < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("baseline must be at least %.3g and below 1", 1.0 / classes),
-				 errdetail("It is the share of the commonest of %d classes.", classes),
-				 errhint("Declare it if it is public, or leave it out.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("baseline must be at least %.3g and below 1", 1.0 / classes),
+						errdetail("It is the share of the commonest of %d classes.", classes),
+						errhint("Declare it if it is public, or leave it out.")));
 	return baseline;
 }
 
@@ -76,51 +77,53 @@ static void
 check_baseline(const PlanQuestion *question)
 {
 	if (question->baseline_declared && question->baseline >= question->accuracy)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("accuracy must be above baseline"),
-				 errdetail("A model that is right %g times in 100 is worth nothing if the commonest class is so %g times in 100.",
-						   100 * question->accuracy, 100 * question->baseline),
-				 errhint("Declare what a plain model would reach, or leave out one of them.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("accuracy must be above baseline"),
+			 errdetail(
+				 "A model that is right %g times in 100 is worth nothing if the commonest class is so %g times in 100.",
+				 100 * question->accuracy, 100 * question->baseline),
+			 errhint("Declare what a plain model would reach, or leave out one of them.")));
 }
 
 static const char *
 read_learner(FunctionCallInfo fcinfo, int number)
 {
-	char	   *name;
+	char *name;
 
 	if (PG_ARGISNULL(number))
 		return NULL;
 	name = text_to_cstring(PG_GETARG_TEXT_PP(number));
 	if (plan_learner(name) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("no measurements for learner \"%s\"", name),
-				 errhint("Plans are made for logistic and boost.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("no measurements for learner \"%s\"", name),
+						errhint("Plans are made for logistic and boost.")));
 	return name;
 }
 
 static PlanQuestion
 read_question(FunctionCallInfo fcinfo)
 {
-	PlanQuestion question = {0};
+	PlanQuestion		question = {0};
 	const PlanRelation *relation = NULL;
 
 	require_argument(fcinfo, 3, "epsilon");
 	require_argument(fcinfo, 4, "delta");
 	require_argument(fcinfo, 5, "answers");
-	question.units = (double) read_count(fcinfo, 0, "n", PG_GETARG_INT64(0), 1, INT64CONST(1000000000000));
-	question.features = read_count(fcinfo, 1, "features", PG_GETARG_INT32(1), 1, PRIVPRED_MAX_WIDTH);
+	question.units =
+		(double) read_count(fcinfo, 0, "n", PG_GETARG_INT64(0), 1, INT64CONST(1000000000000));
+	question.features =
+		read_count(fcinfo, 1, "features", PG_GETARG_INT32(1), 1, PRIVPRED_MAX_WIDTH);
 	question.classes = read_count(fcinfo, 2, "classes", PG_GETARG_INT32(2), PRIVPRED_MIN_CLASSES,
 								  PRIVPRED_MAX_CLASSES);
 	question.epsilon = read_epsilon(PG_GETARG_FLOAT8(3), EPSILON_MAX, "epsilon");
 	question.delta = PG_GETARG_FLOAT8(4);
 	check_delta(question.delta, "delta");
-	question.answers = read_count(fcinfo, 5, "answers", PG_GETARG_INT64(5), 1,
-								  INT64CONST(1000000000000));
+	question.answers =
+		read_count(fcinfo, 5, "answers", PG_GETARG_INT64(5), 1, INT64CONST(1000000000000));
 	if (!PG_ARGISNULL(7))
-		relation = plan_relation(PG_GETARG_OID(7),
-								 PG_ARGISNULL(8) ? NULL : NameStr(*PG_GETARG_NAME(8)));
+		relation =
+			plan_relation(PG_GETARG_OID(7), PG_ARGISNULL(8) ? NULL : NameStr(*PG_GETARG_NAME(8)));
 	question.relation = relation;
 	if (relation != NULL)
 	{
@@ -182,8 +185,8 @@ static void
 put_result(const PlanQuestion *question, const PlanResult *result, int rank, Datum *values,
 		   bool *nulls)
 {
-	bool		priced = result->epsilon > 0;
-	double		accuracy = rint(result->accuracy * 10000) / 10000;
+	bool   priced = result->epsilon > 0;
+	double accuracy = rint(result->accuracy * 10000) / 10000;
 
 	memset(nulls, false, PLAN_COLUMNS * sizeof(bool));
 	values[0] = Int32GetDatum(rank);
@@ -199,9 +202,11 @@ put_result(const PlanQuestion *question, const PlanResult *result, int rank, Dat
 	put_number(values, nulls, 10, result->total_delta, priced);
 	put_count(values, nulls, 11, floor(result->answers_bought),
 			  priced && result->answers_bought != PLAN_ANY_NUMBER);
-	put_text(values, nulls, 12, !priced ? NULL :
-			 result->answers_bought == PLAN_ANY_NUMBER ? "once, then any number of answers" :
-			 result->unstable > 0 ? "per stream" : "per answer");
+	put_text(values, nulls, 12,
+			 !priced									 ? NULL
+			 : result->answers_bought == PLAN_ANY_NUMBER ? "once, then any number of answers"
+			 : result->unstable > 0						 ? "per stream"
+														 : "per answer");
 	put_text(values, nulls, 13, plan_parameters(question, result));
 	put_text(values, nulls, 14, plan_statements(question, result));
 	put_text(values, nulls, 15, result->mechanism->grounds);
@@ -212,14 +217,14 @@ put_result(const PlanQuestion *question, const PlanResult *result, int rank, Dat
 typedef struct Planned
 {
 	PlanQuestion question;
-	PlanResult *results;
+	PlanResult	*results;
 } Planned;
 
 static RowList *
 plan_all(FunctionCallInfo fcinfo)
 {
-	RowList    *list = palloc0_object(RowList);
-	Planned    *planned = palloc0_object(Planned);
+	RowList *list = palloc0_object(RowList);
+	Planned *planned = palloc0_object(Planned);
 
 	planned->question = read_question(fcinfo);
 	planned->results = request_plan(&planned->question, &list->count);
@@ -231,8 +236,8 @@ static HeapTuple
 plan_row(TupleDesc columns, const RowList *list, int number)
 {
 	const Planned *planned = list->rows;
-	Datum		values[PLAN_COLUMNS];
-	bool		nulls[PLAN_COLUMNS];
+	Datum		   values[PLAN_COLUMNS];
+	bool		   nulls[PLAN_COLUMNS];
 
 	put_result(&planned->question, &planned->results[number], number + 1, values, nulls);
 	return heap_form_tuple(columns, values, nulls);

@@ -11,7 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "entry/entry.h"
-#include "progress/progress.h"
+#include "server/progress.h"
 
 PG_FUNCTION_INFO_V1(privpred_progress_entries);
 
@@ -27,9 +27,9 @@ may_see(const ProgressReport *report)
 static RowList *
 list_visible(FunctionCallInfo fcinfo)
 {
-	RowList    *list = palloc0_object(RowList);
+	RowList		   *list = palloc0_object(RowList);
 	ProgressReport *reports = palloc0_array(ProgressReport, PROGRESS_ENTRIES);
-	int			count = progress_list(reports);
+	int				count = progress_list(reports);
 
 	for (int i = 0; i < count; i++)
 		if (may_see(&reports[i]))
@@ -42,8 +42,8 @@ static HeapTuple
 report_row(TupleDesc columns, const RowList *list, int number)
 {
 	const ProgressReport *report = (const ProgressReport *) list->rows + number;
-	Datum		values[9];
-	bool		nulls[lengthof(values)] = {false};
+	Datum				  values[9];
+	bool				  nulls[lengthof(values)] = {false};
 
 	values[0] = Int32GetDatum(report->pid);
 	values[1] = CStringGetTextDatum(report->model);

@@ -12,12 +12,12 @@
 #include "utils/timestamp.h"
 
 #include "entry/entry.h"
-#include "stats/stats.h"
+#include "server/stats.h"
 
 PG_FUNCTION_INFO_V1(privpred_stat_entries);
 PG_FUNCTION_INFO_V1(privpred_stat_reset);
 
-#define STAT_COLUMNS	(4 + STAT_COUNTERS)
+#define STAT_COLUMNS (4 + STAT_COUNTERS)
 
 /* Does the row concern the caller: as the asker, or as the relation's owner? */
 static bool
@@ -26,17 +26,17 @@ concerns_caller(const StatKey *key)
 	if (superuser())
 		return true;
 	if (key->model_id == 0)
-		return false;			/* of several roles */
+		return false; /* of several roles */
 	return has_privs_of_role(GetUserId(), key->role) || caller_owns(key->relation);
 }
 
 static RowList *
 list_visible(FunctionCallInfo fcinfo)
 {
-	RowList    *list = palloc0_object(RowList);
-	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-	int			count;
-	StatRow    *rows = stats_list(&count);
+	RowList *list = palloc0_object(RowList);
+	bool	 sees_all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+	int		 count;
+	StatRow *rows = stats_list(&count);
 
 	for (int i = 0; i < count; i++)
 		if (sees_all || concerns_caller(&rows[i].key))
@@ -63,9 +63,9 @@ static HeapTuple
 stat_row(TupleDesc columns, const RowList *list, int number)
 {
 	const StatRow *row = (const StatRow *) list->rows + number;
-	Datum		values[STAT_COLUMNS];
-	bool		nulls[STAT_COLUMNS] = {false};
-	bool		concerned = concerns_caller(&row->key);
+	Datum		   values[STAT_COLUMNS];
+	bool		   nulls[STAT_COLUMNS] = {false};
+	bool		   concerned = concerns_caller(&row->key);
 
 	values[0] = ObjectIdGetDatum(row->key.role);
 	values[1] = ObjectIdGetDatum(row->key.relation);
@@ -73,8 +73,8 @@ stat_row(TupleDesc columns, const RowList *list, int number)
 	nulls[0] = nulls[1] = nulls[2] = row->key.model_id == 0;
 	for (int c = 0; c < STAT_COUNTERS; c++)
 	{
-		values[3 + c] = c == STAT_LEDGER_US ? Float8GetDatum(row->counts[c] / 1000.0) :
-			Int64GetDatum(row->counts[c]);
+		values[3 + c] = c == STAT_LEDGER_US ? Float8GetDatum(row->counts[c] / 1000.0)
+											: Int64GetDatum(row->counts[c]);
 		nulls[3 + c] = !concerned && tells_answers(&row->key, c);
 	}
 	values[3 + STAT_COUNTERS] = TimestampTzGetDatum(row->since);

@@ -43,9 +43,9 @@ PG_FUNCTION_INFO_V1(privpred_node_agrees);
 typedef struct ExpandedState
 {
 	ExpandedObjectHeader header;
-	int			magic;
-	PortableState *portable;
-	bytea	   *flat;			/* its bytes; NULL: not written since it changed */
+	int					 magic;
+	PortableState		*portable;
+	bytea				*flat; /* its bytes; NULL: not written since it changed */
 } ExpandedState;
 
 static Size
@@ -75,8 +75,8 @@ static const ExpandedObjectMethods expanded_methods = {expanded_size, expanded_f
 static ExpandedState *
 expanded_create(MemoryContext parent)
 {
-	MemoryContext context = AllocSetContextCreate(parent, "privpred training state",
-												  ALLOCSET_START_SMALL_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(parent, "privpred training state", ALLOCSET_START_SMALL_SIZES);
 	ExpandedState *expanded = MemoryContextAllocZero(context, sizeof(ExpandedState));
 
 	EOH_init_header(&expanded->header, &expanded_methods, context);
@@ -113,7 +113,7 @@ static ExpandedState *
 state_to_change(Datum datum, MemoryContext aggregate)
 {
 	ExpandedState *expanded = as_expanded(datum);
-	MemoryContext caller;
+	MemoryContext  caller;
 
 	if (expanded == NULL || !VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
 	{
@@ -156,10 +156,9 @@ training_state_in(PG_FUNCTION_ARGS)
 	int			size = pg_b64_decode(input, length, (void *) bytes, room);
 
 	if (size < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s", "privpred.training_state"),
-				 errdetail("A training state is written in base64.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						errmsg("invalid input syntax for type %s", "privpred.training_state"),
+						errdetail("A training state is written in base64.")));
 	PG_RETURN_POINTER(checked_state(bytes, size, ERRCODE_INVALID_TEXT_REPRESENTATION));
 }
 
@@ -167,16 +166,15 @@ Datum
 training_state_out(PG_FUNCTION_ARGS)
 {
 	struct varlena *state = PG_GETARG_VARLENA_PP(0);
-	int			size = VARSIZE_ANY_EXHDR(state);
-	int			room;
-	char	   *output;
-	int			length;
+	int				size = VARSIZE_ANY_EXHDR(state);
+	int				room;
+	char		   *output;
+	int				length;
 
 	/* four characters for three bytes */
 	if (size > MaxAllocSize / 4 * 3 - 8)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("training state is too large to be written as text")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("training state is too large to be written as text")));
 	room = pg_b64_enc_len(size);
 	output = palloc(room + 1);
 	length = pg_b64_encode((const void *) VARDATA_ANY(state), size, output, room);
@@ -189,11 +187,11 @@ training_state_out(PG_FUNCTION_ARGS)
 Datum
 training_state_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
-	int			size = message->len - message->cursor;
+	StringInfo message = (StringInfo) PG_GETARG_POINTER(0);
+	int		   size = message->len - message->cursor;
 
-	PG_RETURN_POINTER(checked_state(pq_getmsgbytes(message, size), size,
-									ERRCODE_INVALID_BINARY_REPRESENTATION));
+	PG_RETURN_POINTER(
+		checked_state(pq_getmsgbytes(message, size), size, ERRCODE_INVALID_BINARY_REPRESENTATION));
 }
 
 Datum
@@ -210,13 +208,12 @@ static ExpandedState *
 first_state(FunctionCallInfo fcinfo, MemoryContext aggregate, int width)
 {
 	ExpandedState *expanded;
-	MemoryContext caller;
-	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	MemoryContext  caller;
+	Oid			   label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
 
 	if (PG_ARGISNULL(3))
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("options must not be null")));
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("options must not be null")));
 	expanded = expanded_create(aggregate);
 	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
 	/* whoever calls without saying the type, calls the function for text */
@@ -230,25 +227,23 @@ first_state(FunctionCallInfo fcinfo, MemoryContext aggregate, int width)
 Datum
 state_transition(PG_FUNCTION_ARGS)
 {
-	MemoryContext aggregate = aggregate_context(fcinfo);
-	MemoryContext caller;
+	MemoryContext  aggregate = aggregate_context(fcinfo);
+	MemoryContext  caller;
 	ExpandedState *expanded;
-	const double *features;
-	ArrayType  *array;
-	int			width;
+	const double  *features;
+	ArrayType	  *array;
+	int			   width;
 
 	if (PG_ARGISNULL(2))
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("features must not be null")));
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
 	array = PG_GETARG_ARRAYTYPE_P(2);
 	/* whether they may be missing is not known before there is a state */
 	width = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	expanded = PG_ARGISNULL(0) ? first_state(fcinfo, aggregate, width) :
-		state_to_change(PG_GETARG_DATUM(0), aggregate);
-	features = features_from_array(array,
-								   training_learner(expanded->portable->state)->accepts_missing,
-								   &width);
+	expanded = PG_ARGISNULL(0) ? first_state(fcinfo, aggregate, width)
+							   : state_to_change(PG_GETARG_DATUM(0), aggregate);
+	features = features_from_array(
+		array, training_learner(expanded->portable->state)->accepts_missing, &width);
 	training_check_width(expanded->portable->state, width);
 	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
 	training_add(expanded->portable->state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), features);
@@ -260,8 +255,8 @@ state_transition(PG_FUNCTION_ARGS)
 Datum
 state_merge(PG_FUNCTION_ARGS)
 {
-	MemoryContext aggregate = aggregate_context(fcinfo);
-	MemoryContext caller;
+	MemoryContext  aggregate = aggregate_context(fcinfo);
+	MemoryContext  caller;
 	ExpandedState *target;
 
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
@@ -284,7 +279,7 @@ privpred_finish_state(PG_FUNCTION_ARGS)
 	ExpandedState *expanded = as_expanded(PG_GETARG_DATUM(0));
 	PortableState *portable = expanded ? expanded->portable : read_state(PG_GETARG_DATUM(0));
 	const Learner *learner = training_learner(portable->state);
-	Predictor  *result;
+	Predictor	  *result;
 
 	if (learner->prepare)
 		learner->prepare();
@@ -302,7 +297,7 @@ privpred_finish_state(PG_FUNCTION_ARGS)
 static Oid *
 argument_types(FunctionCallInfo fcinfo, int first)
 {
-	Oid		   *types = palloc_array(Oid, Max(PG_NARGS() - first, 1));
+	Oid *types = palloc_array(Oid, Max(PG_NARGS() - first, 1));
 
 	for (int i = first; i < PG_NARGS(); i++)
 		types[i - first] = get_fn_expr_argtype(fcinfo->flinfo, i);
@@ -320,15 +315,14 @@ privpred_unit_share(PG_FUNCTION_ARGS)
 		if (PG_ARGISNULL(i))
 			PG_RETURN_NULL();
 	if (get_fn_expr_variadic(fcinfo->flinfo) || PG_NARGS() < 3 || PG_GETARG_INT32(1) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a unit has one column or more, and there is one share or more")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("a unit has one column or more, and there is one share or more")));
 	if (hasher == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-		hasher = unit_hasher_of_columns(PG_NARGS() - 2, argument_types(fcinfo, 2),
-										PG_GET_COLLATION());
+		hasher =
+			unit_hasher_of_columns(PG_NARGS() - 2, argument_types(fcinfo, 2), PG_GET_COLLATION());
 		fcinfo->flinfo->fn_extra = hasher;
 		MemoryContextSwitchTo(caller);
 	}
@@ -341,15 +335,19 @@ privpred_unit_share(PG_FUNCTION_ARGS)
 static void
 check_agreement(const char *what, JsonbValue *expected, const char *found)
 {
-	char	   *wanted = expected != NULL && expected->type == jbvString ?
-		pnstrdup(expected->val.string.val, expected->val.string.len) : pstrdup("");
+	char *wanted = expected != NULL && expected->type == jbvString
+					   ? pnstrdup(expected->val.string.val, expected->val.string.len)
+					   : pstrdup("");
 
 	if (strcmp(wanted, found) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the node and the coordinator do not mean the same"),
-				 errdetail("%s is \"%s\" on the node, but was expected to be \"%s\".", what, found, wanted),
-				 errhint("Declare the foreign table's columns with the types they have on the node, or take privpred out of the server's option \"extensions\".")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("the node and the coordinator do not mean the same"),
+			 errdetail("%s is \"%s\" on the node, but was expected to be \"%s\".", what, found,
+					   wanted),
+			 errhint(
+				 "Declare the foreign table's columns with the types they have on the node, or take privpred out of the server's option \"extensions\".")));
 	pfree(wanted);
 }
 
@@ -361,8 +359,8 @@ check_agreement(const char *what, JsonbValue *expected, const char *found)
 Datum
 privpred_node_agrees(PG_FUNCTION_ARGS)
 {
-	Jsonb	   *expected = PG_ARGISNULL(0) ? NULL : PG_GETARG_JSONB_P(0);
-	Oid		   *types;
+	Jsonb *expected = PG_ARGISNULL(0) ? NULL : PG_GETARG_JSONB_P(0);
+	Oid	  *types;
 
 	if (fcinfo->flinfo->fn_extra != NULL)
 		PG_RETURN_BOOL(true);
@@ -380,6 +378,6 @@ privpred_node_agrees(PG_FUNCTION_ARGS)
 		check_agreement(psprintf("The type of column %d", i),
 						getIthJsonbValueFromContainer(&expected->root, i + 1),
 						format_type_extended(types[i - 1], -1, FORMAT_TYPE_FORCE_QUALIFY));
-	fcinfo->flinfo->fn_extra = types;	/* any mark will do: types do not change */
+	fcinfo->flinfo->fn_extra = types; /* any mark will do: types do not change */
 	PG_RETURN_BOOL(true);
 }

@@ -10,7 +10,7 @@
 #include "entry/entry.h"
 #include "request/request.h"
 
-#define MAX_UNSTABLE	1000000
+#define MAX_UNSTABLE 1000000
 
 PG_FUNCTION_INFO_V1(privpred_open_stream);
 PG_FUNCTION_INFO_V1(privpred_close_stream);
@@ -20,11 +20,13 @@ check_positive_delta(double delta)
 {
 	check_delta(delta, "delta");
 	if (delta == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta of a stream must be positive"),
-				 errdetail("It bounds the chance that an answer which a single person could change passes as stable."),
-				 errhint("Choose it so that unstable times delta is at most half of the budget's delta.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("delta of a stream must be positive"),
+			 errdetail(
+				 "It bounds the chance that an answer which a single person could change passes as stable."),
+			 errhint(
+				 "Choose it so that unstable times delta is at most half of the budget's delta.")));
 }
 
 /* open_stream(model, unstable, epsilon, delta, answers, uniform) */
@@ -52,8 +54,7 @@ privpred_open_stream(PG_FUNCTION_ARGS)
 		terms.answers = PG_GETARG_INT64(4);
 		if (terms.answers < 1)
 			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("answers must be positive"),
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("answers must be positive"),
 					 errhint("Leave it out for a stream without such a limit.")));
 	}
 	terms.uniform = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);

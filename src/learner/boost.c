@@ -17,21 +17,21 @@
 #include "learner/learners.h"
 
 /* Chosen on the Adult data with a few hundred rows per teacher. */
-#define BOOST_MIN_WEIGHT	0.1
-#define BOOST_PENALTY		1.0
-#define FOREST_MIN_WEIGHT	0.5
-#define FOREST_PENALTY		0.1
+#define BOOST_MIN_WEIGHT 0.1
+#define BOOST_PENALTY 1.0
+#define FOREST_MIN_WEIGHT 0.5
+#define FOREST_PENALTY 0.1
 
 /*
  * What XGBoost keeps: a value with its feature's number, a second copy sorted
  * by feature; per row two derivatives and two scores for each class, and its
  * place in the tree.
  */
-#define LIBRARY_VALUE_BYTES	16
-#define LIBRARY_SCORE_BYTES	16
-#define LIBRARY_ROW_BYTES	64
-#define LIBRARY_BIN_BYTES	16
-#define LIBRARY_TREE_FACTOR	20	/* 60 bytes a node, and its text */
+#define LIBRARY_VALUE_BYTES 16
+#define LIBRARY_SCORE_BYTES 16
+#define LIBRARY_ROW_BYTES 64
+#define LIBRARY_BIN_BYTES 16
+#define LIBRARY_TREE_FACTOR 20 /* 60 bytes a node, and its text */
 
 static BoostFit boost_fit = NULL;
 
@@ -49,17 +49,20 @@ load_module(void)
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
+		ErrorData *error;
 
 		MemoryContextSwitchTo(caller);
 		error = CopyErrorData();
 		FlushErrorState();
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("learners \"boost\" and \"forest\" need XGBoost, which is not installed with privpred"),
-				 errdetail_internal("%s", error->message),
-				 errhint("Install XGBoost (Debian: libxgboost-dev), then build and install privpred again; "
-						 "or use learner \"tree\", which does not need it.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg(
+				 "learners \"boost\" and \"forest\" need XGBoost, which is not installed with privpred"),
+			 errdetail_internal("%s", error->message),
+			 errhint(
+				 "Install XGBoost (Debian: libxgboost-dev), then build and install privpred again; "
+				 "or use learner \"tree\", which does not need it.")));
 	}
 	PG_END_TRY();
 }
@@ -67,7 +70,7 @@ load_module(void)
 Forest *
 forest_create(int depth, int trees, int nclasses, bool leaf_per_score)
 {
-	Forest	   *forest = palloc0_object(Forest);
+	Forest *forest = palloc0_object(Forest);
 
 	forest->depth = depth;
 	forest->trees = trees;
@@ -76,9 +79,9 @@ forest_create(int depth, int trees, int nclasses, bool leaf_per_score)
 	forest->splits = MemoryContextAllocExtended(CurrentMemoryContext,
 												forest_splits(forest) * sizeof(ForestSplit),
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	forest->leaves = MemoryContextAllocExtended(CurrentMemoryContext,
-												forest_leaves(forest) * sizeof(float),
-												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	forest->leaves =
+		MemoryContextAllocExtended(CurrentMemoryContext, forest_leaves(forest) * sizeof(float),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	return forest;
 }
 
@@ -86,13 +89,13 @@ static Size
 fit_row_bytes(int nclasses, int width)
 {
 	return width * (sizeof(float) + LIBRARY_VALUE_BYTES) +
-		LINEAR_VECTORS(nclasses) * LIBRARY_SCORE_BYTES + LIBRARY_ROW_BYTES;
+		   LINEAR_VECTORS(nclasses) * LIBRARY_SCORE_BYTES + LIBRARY_ROW_BYTES;
 }
 
 static Size
 member_size(int nclasses, int width, const LearnerOptions *options)
 {
-	Forest		shape = {.depth = options->depth, .outputs = 1};
+	Forest shape = {.depth = options->depth, .outputs = 1};
 
 	shape.trees = options->rounds * LINEAR_VECTORS(nclasses);
 	return forest_stored_size(&shape);
@@ -104,7 +107,7 @@ is_indicator(const TrainingData *data, int feature)
 {
 	for (int64 row = 0; row < data->nrows; row++)
 	{
-		double		value = data->values[row * data->width + feature];
+		double value = data->values[row * data->width + feature];
 
 		if (value != 0 && value != 1 && !isnan(value))
 			return false;
@@ -116,13 +119,13 @@ is_indicator(const TrainingData *data, int feature)
 static Size
 fit_bytes(const TrainingData *data, const LearnerOptions *options)
 {
-	Size		nodes = Min((int64) 1 << options->depth, 2 * data->nrows);
-	Size		bins = 0;
+	Size nodes = Min((int64) 1 << options->depth, 2 * data->nrows);
+	Size bins = 0;
 
 	for (int feature = 0; feature < data->width; feature++)
 		bins += is_indicator(data, feature) ? 2 : Min(BOOST_MAX_BINS, data->nrows);
 	return bins * nodes * LIBRARY_BIN_BYTES +
-		LIBRARY_TREE_FACTOR * member_size(data->nclasses, data->width, options);
+		   LIBRARY_TREE_FACTOR * member_size(data->nclasses, data->width, options);
 }
 
 /* Rows in canonical order: the library sums, and samples, in the order it gets. */
@@ -131,12 +134,10 @@ fit_task(BoostTask *task, const TrainingData *data, const LearnerOptions *option
 		 PredictorBuilder *result)
 {
 	MemoryContext context = CurrentMemoryContext;
-	float	   *features = MemoryContextAllocHuge(context,
-												  data->nrows * data->width * sizeof(float));
-	float	   *classes = MemoryContextAllocHuge(context, data->nrows * sizeof(float));
-	Forest	   *forest = forest_create(options->depth,
-									   options->rounds * LINEAR_VECTORS(data->nclasses),
-									   data->nclasses, false);
+	float  *features = MemoryContextAllocHuge(context, data->nrows * data->width * sizeof(float));
+	float  *classes = MemoryContextAllocHuge(context, data->nrows * sizeof(float));
+	Forest *forest = forest_create(options->depth, options->rounds * LINEAR_VECTORS(data->nclasses),
+								   data->nclasses, false);
 
 	load_module();
 	for (int64 i = 0; i < data->nrows; i++)
@@ -161,8 +162,8 @@ fit_task(BoostTask *task, const TrainingData *data, const LearnerOptions *option
 static bool
 fit_boost(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	BoostTask	task = {.rate = options->rate, .min_weight = BOOST_MIN_WEIGHT,
-	.penalty = BOOST_PENALTY};
+	BoostTask task = {
+		.rate = options->rate, .min_weight = BOOST_MIN_WEIGHT, .penalty = BOOST_PENALTY};
 
 	return fit_task(&task, data, options, result);
 }
@@ -170,8 +171,10 @@ fit_boost(const TrainingData *data, const LearnerOptions *options, PredictorBuil
 static bool
 fit_forest(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	BoostTask	task = {.independent = true, .rate = 1.0 / options->rounds,
-	.min_weight = FOREST_MIN_WEIGHT, .penalty = FOREST_PENALTY};
+	BoostTask task = {.independent = true,
+					  .rate = 1.0 / options->rounds,
+					  .min_weight = FOREST_MIN_WEIGHT,
+					  .penalty = FOREST_PENALTY};
 
 	return fit_task(&task, data, options, result);
 }

@@ -11,22 +11,22 @@
 #include "learner/forest.h"
 
 /* Thresholds to choose from for each feature, at its quantiles. */
-#define BOOST_MAX_BINS	64
+#define BOOST_MAX_BINS 64
 
 typedef struct BoostTask
 {
-	int64		rows;
-	int			width;
-	int			nclasses;
-	const float *features;		/* width per row; NaN: missing */
-	const float *classes;		/* of each row */
-	bool		independent;	/* trees do not correct one another: a random forest */
-	int			rounds;			/* of as many trees as there are scores */
-	double		rate;
-	double		subsample;		/* share of rows each tree sees */
-	double		columns;		/* share of features each split may choose from */
-	double		min_weight;		/* of a leaf, in second derivatives of the loss */
-	double		penalty;		/* on the square of leaves */
+	int64		 rows;
+	int			 width;
+	int			 nclasses;
+	const float *features;	  /* width per row; NaN: missing */
+	const float *classes;	  /* of each row */
+	bool		 independent; /* trees do not correct one another: a random forest */
+	int			 rounds;	  /* of as many trees as there are scores */
+	double		 rate;
+	double		 subsample;	 /* share of rows each tree sees */
+	double		 columns;	 /* share of features each split may choose from */
+	double		 min_weight; /* of a leaf, in second derivatives of the loss */
+	double		 penalty;	 /* on the square of leaves */
 } BoostTask;
 
 /*
@@ -37,9 +37,9 @@ typedef struct BoostTask
  *
  * The number in the name changes with BoostTask and Forest.
  */
-typedef bool (*BoostFit) (const BoostTask *task, Forest *forest);
+typedef bool (*BoostFit)(const BoostTask *task, Forest *forest);
 
-#define BOOST_MODULE	"$libdir/privpred_boost"
-#define BOOST_FIT		"privpred_boost_fit_1"
+#define BOOST_MODULE "$libdir/privpred_boost"
+#define BOOST_FIT "privpred_boost_fit_1"
 
-#endif							/* PRIVPRED_BOOST_MODULE_H */
+#endif /* PRIVPRED_BOOST_MODULE_H */

@@ -18,11 +18,11 @@ no_sums(int width)
 static void
 mean_scores(const TrainingData *data, int class_index, double *weights)
 {
-	double		norm = 0;
+	double norm = 0;
 
 	for (int i = 0; i < data->width; i++)
 	{
-		double		sum = (double) data->of_class[class_index * data->width + i];
+		double sum = (double) data->of_class[class_index * data->width + i];
 
 		weights[i] = sum / FIXED_POINT_ONE / data->class_rows[class_index];
 		norm += weights[i] * weights[i];
@@ -33,8 +33,8 @@ mean_scores(const TrainingData *data, int class_index, double *weights)
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	int			stride = data->width + 1;
-	double	   *weights = palloc0((Size) data->nclasses * stride * sizeof(double));
+	int		stride = data->width + 1;
+	double *weights = palloc0((Size) data->nclasses * stride * sizeof(double));
 
 	for (int c = 0; c < data->nclasses; c++)
 	{

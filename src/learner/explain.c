@@ -13,15 +13,15 @@
 
 #include "learner/learners.h"
 #include "learner/predictor_format.h"
-#include "number_text.h"
+#include "server/number_text.h"
 
 typedef struct Explainer
 {
-	StringInfoData out;
-	const Ensemble *ensemble;	/* for the names of classes */
-	char	  **names;			/* of features; NULL: numbered */
-	const Forest *forest;		/* the member at hand */
-	uint32		tree;
+	StringInfoData	out;
+	const Ensemble *ensemble; /* for the names of classes */
+	char		  **names;	  /* of features; NULL: numbered */
+	const Forest   *forest;	  /* the member at hand */
+	uint32			tree;
 } Explainer;
 
 static void
@@ -42,7 +42,7 @@ append_feature(Explainer *explainer, uint32 feature)
 static void
 append_number(Explainer *explainer, float number)
 {
-	char		text[FLOAT_SHORTEST_DECIMAL_LEN];
+	char text[FLOAT_SHORTEST_DECIMAL_LEN];
 
 	float_to_shortest_decimal_buf(number, text);
 	appendStringInfoString(&explainer->out, text);
@@ -52,9 +52,9 @@ append_number(Explainer *explainer, float number)
 static void
 append_shares(Explainer *explainer, const float *leaf)
 {
-	int			nclasses = ensemble_classes(explainer->ensemble);
-	int			best = 0;
-	double		share;
+	int	   nclasses = ensemble_classes(explainer->ensemble);
+	int	   best = 0;
+	double share;
 
 	if (nclasses == 2)
 	{
@@ -68,15 +68,15 @@ append_shares(Explainer *explainer, const float *leaf)
 				best = c;
 		share = leaf[best];
 	}
-	appendStringInfo(&explainer->out, "%s (%.0f%%)",
-					 ensemble_class_name(explainer->ensemble, best), 100 * share);
+	appendStringInfo(&explainer->out, "%s (%.0f%%)", ensemble_class_name(explainer->ensemble, best),
+					 100 * share);
 }
 
 static void
 append_leaf(Explainer *explainer, const float *leaf, int level)
 {
 	const Forest *forest = explainer->forest;
-	int			of = forest->scores == 1 ? 1 : explainer->tree % forest->scores;
+	int			  of = forest->scores == 1 ? 1 : explainer->tree % forest->scores;
 
 	append_indent(explainer, level);
 	if (forest->shares)
@@ -101,11 +101,11 @@ append_leaf(Explainer *explainer, const float *leaf, int level)
 static const float *
 only_leaf(const Forest *forest, uint32 tree, uint32 node, int level)
 {
-	uint32		below = forest->depth - level;
-	Size		bottom = (Size) 1 << forest->depth;
-	Size		first = (((Size) node + 1) << below) - bottom;
+	uint32		 below = forest->depth - level;
+	Size		 bottom = (Size) 1 << forest->depth;
+	Size		 first = (((Size) node + 1) << below) - bottom;
 	const float *leaf = forest->leaves + (tree * bottom + first) * forest->outputs;
-	Size		size = forest->outputs * sizeof(float);
+	Size		 size = forest->outputs * sizeof(float);
 
 	for (Size i = 1; i < (Size) 1 << below; i++)
 		if (memcmp(leaf, leaf + i * forest->outputs, size) != 0)
@@ -116,8 +116,8 @@ only_leaf(const Forest *forest, uint32 tree, uint32 node, int level)
 static void
 append_node(Explainer *explainer, uint32 node, int level, int indent)
 {
-	const Forest *forest = explainer->forest;
-	const float *leaf = only_leaf(forest, explainer->tree, node, level);
+	const Forest	  *forest = explainer->forest;
+	const float		  *leaf = only_leaf(forest, explainer->tree, node, level);
 	const ForestSplit *split;
 
 	if (leaf != NULL)
@@ -141,9 +141,8 @@ append_node(Explainer *explainer, uint32 node, int level, int indent)
 static void
 append_forest(Explainer *explainer, const PredictorMember *member, int indent)
 {
-	Forest	   *forest = forest_read(member->body, member->size,
-									 ensemble_classes(explainer->ensemble),
-									 ensemble_width(explainer->ensemble));
+	Forest *forest = forest_read(member->body, member->size, ensemble_classes(explainer->ensemble),
+								 ensemble_width(explainer->ensemble));
 
 	explainer->forest = forest;
 	for (explainer->tree = 0; explainer->tree < forest->trees; explainer->tree++)
@@ -163,13 +162,12 @@ append_forest(Explainer *explainer, const PredictorMember *member, int indent)
 static void
 append_stump(Explainer *explainer, const unsigned char *body, int indent)
 {
-	char		threshold[NUMBER_TEXT_SIZE];
+	char threshold[NUMBER_TEXT_SIZE];
 
 	append_indent(explainer, indent);
 	appendStringInfoString(&explainer->out, "if ");
 	append_feature(explainer, read_u32(body));
-	appendStringInfo(&explainer->out, " <= %s:\n",
-					 number_text(read_double(body + 16), threshold));
+	appendStringInfo(&explainer->out, " <= %s:\n", number_text(read_double(body + 16), threshold));
 	append_indent(explainer, indent + 1);
 	appendStringInfo(&explainer->out, "%s\n",
 					 ensemble_class_name(explainer->ensemble, read_u32(body + 4)));
@@ -221,16 +219,18 @@ append_member(Explainer *explainer, const PredictorMember *member, int indent)
 char *
 predictor_explain(const Predictor *predictor, char **names, int nnames)
 {
-	Explainer	explainer = {.ensemble = ensemble_load(predictor), .names = names};
-	PredictorShape shape;
+	Explainer			 explainer = {.ensemble = ensemble_load(predictor), .names = names};
+	PredictorShape		 shape;
 	const unsigned char *position;
 
 	if (names != NULL && nnames != ensemble_width(explainer.ensemble))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there are %d names, but the predictor has %d features", nnames,
-						ensemble_width(explainer.ensemble)),
-				 errhint("Name every number of a row as the learner saw it; a category has one per level.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("there are %d names, but the predictor has %d features", nnames,
+					ensemble_width(explainer.ensemble)),
+			 errhint(
+				 "Name every number of a row as the learner saw it; a category has one per level.")));
 	initStringInfo(&explainer.out);
 	(void) predictor_parse((const unsigned char *) VARDATA_ANY(predictor),
 						   VARSIZE_ANY_EXHDR(predictor), &shape);

@@ -10,12 +10,12 @@
 #include "learner/predictor_format.h"
 
 /* Stored: depth, trees, outputs, shares; then the trees. */
-#define HEADER_SIZE		16
-#define SPLIT_SIZE		6
-#define LEAF_SIZE		4
+#define HEADER_SIZE 16
+#define SPLIT_SIZE 6
+#define LEAF_SIZE 4
 
 /* Walks of this many trees overlap in time, because none waits for another. */
-#define TREES_TOGETHER	4
+#define TREES_TOGETHER 4
 
 /*
  * ---------- stored form ----------
@@ -25,7 +25,7 @@ static size_t
 tree_size(const Forest *forest)
 {
 	return forest_tree_splits(forest->depth) * SPLIT_SIZE +
-		((size_t) forest->outputs << forest->depth) * LEAF_SIZE;
+		   ((size_t) forest->outputs << forest->depth) * LEAF_SIZE;
 }
 
 size_t
@@ -38,7 +38,7 @@ void
 forest_store(const Forest *forest, unsigned char *body)
 {
 	const ForestSplit *split = forest->splits;
-	const float *leaf = forest->leaves;
+	const float		  *leaf = forest->leaves;
 
 	write_u32(body, forest->depth);
 	write_u32(body + 4, forest->trees);
@@ -49,7 +49,7 @@ forest_store(const Forest *forest, unsigned char *body)
 	{
 		for (size_t i = 0; i < forest_tree_splits(forest->depth); i++, split++, body += SPLIT_SIZE)
 		{
-			uint32_t	where = split->feature | (split->missing_left ? FOREST_MISSING_LEFT : 0);
+			uint32_t where = split->feature | (split->missing_left ? FOREST_MISSING_LEFT : 0);
 
 			body[0] = (unsigned char) where;
 			body[1] = (unsigned char) (where >> 8);
@@ -70,7 +70,7 @@ bool
 forest_parse(const unsigned char *body, size_t size, uint32_t nclasses, uint32_t width,
 			 Forest *shape)
 {
-	uint32_t	shares;
+	uint32_t shares;
 
 	if (size < HEADER_SIZE)
 		return false;
@@ -82,8 +82,8 @@ forest_parse(const unsigned char *body, size_t size, uint32_t nclasses, uint32_t
 	shape->leaves = NULL;
 	shares = read_u32(body + 12);
 	shape->shares = shares == 1;
-	if (shares > 1 || shape->depth < 1 || shape->depth > FOREST_MAX_DEPTH ||
-		shape->trees < 1 || shape->trees > FOREST_MAX_TREES ||
+	if (shares > 1 || shape->depth < 1 || shape->depth > FOREST_MAX_DEPTH || shape->trees < 1 ||
+		shape->trees > FOREST_MAX_TREES ||
 		(shape->outputs != 1 && shape->outputs != shape->scores) ||
 		(shape->outputs == 1 && shape->trees % shape->scores != 0) ||
 		size != forest_stored_size(shape))
@@ -106,14 +106,14 @@ void
 forest_load(const unsigned char *body, Forest *forest)
 {
 	ForestSplit *split = forest->splits;
-	float	   *leaf = forest->leaves;
+	float		*leaf = forest->leaves;
 
 	body += HEADER_SIZE;
 	for (uint32_t tree = 0; tree < forest->trees; tree++)
 	{
 		for (size_t i = 0; i < forest_tree_splits(forest->depth); i++, split++, body += SPLIT_SIZE)
 		{
-			uint32_t	where = stored_feature(body);
+			uint32_t where = stored_feature(body);
 
 			split->feature = where & ~(uint32_t) FOREST_MISSING_LEFT;
 			split->missing_left = (where & FOREST_MISSING_LEFT) != 0;
@@ -131,11 +131,11 @@ forest_load(const unsigned char *body, Forest *forest)
 bool
 forest_features(const double *x, uint32_t width, float *features)
 {
-	bool		missing = false;
+	bool missing = false;
 
 	for (uint32_t i = 0; i < width; i++)
 	{
-		double		value = x[i];
+		double value = x[i];
 
 		/* a double beyond the floats has no defined conversion */
 		value = value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : value;
@@ -149,8 +149,8 @@ forest_features(const double *x, uint32_t width, float *features)
 static inline uint32_t
 go_right(const ForestSplit *split, const float *features, bool missing)
 {
-	float		value = features[split->feature];
-	uint32_t	right = value >= split->threshold;
+	float	 value = features[split->feature];
+	uint32_t right = value >= split->threshold;
 
 	if (missing)
 		right |= (value != value) & !split->missing_left;
@@ -162,9 +162,9 @@ static inline void
 walk_trees(const Forest *forest, uint32_t first, uint32_t n, const float *features, bool missing,
 		   uint32_t *leaf)
 {
-	size_t		stride = forest_tree_splits(forest->depth);
+	size_t			   stride = forest_tree_splits(forest->depth);
 	const ForestSplit *tree[TREES_TOGETHER];
-	size_t		node[TREES_TOGETHER];
+	size_t			   node[TREES_TOGETHER];
 
 	for (uint32_t t = 0; t < n; t++)
 	{
@@ -181,13 +181,13 @@ walk_trees(const Forest *forest, uint32_t first, uint32_t n, const float *featur
 static inline void
 add_scores(const Forest *forest, const float *features, bool missing, float *scores)
 {
-	size_t		leaves = ((size_t) 1 << forest->depth) * forest->outputs;
-	uint32_t	leaf[TREES_TOGETHER];
-	uint32_t	score = 0;
+	size_t	 leaves = ((size_t) 1 << forest->depth) * forest->outputs;
+	uint32_t leaf[TREES_TOGETHER];
+	uint32_t score = 0;
 
 	for (uint32_t first = 0; first < forest->trees; first += TREES_TOGETHER)
 	{
-		uint32_t	n = forest->trees - first;
+		uint32_t n = forest->trees - first;
 
 		if (n >= TREES_TOGETHER)
 		{
@@ -198,8 +198,8 @@ add_scores(const Forest *forest, const float *features, bool missing, float *sco
 			walk_trees(forest, first, n, features, missing, leaf);
 		for (uint32_t t = 0; t < n; t++)
 		{
-			const float *values = forest->leaves + (first + t) * leaves +
-				(size_t) leaf[t] * forest->outputs;
+			const float *values =
+				forest->leaves + (first + t) * leaves + (size_t) leaf[t] * forest->outputs;
 
 			if (forest->outputs == 1)
 			{

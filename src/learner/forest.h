@@ -19,17 +19,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#define FOREST_MAX_DEPTH	8
-#define FOREST_MAX_TREES	1000000
+#define FOREST_MAX_DEPTH 8
+#define FOREST_MAX_TREES 1000000
 
 /* In a stored split, the bit above the number of the feature. */
-#define FOREST_MISSING_LEFT	0x8000
+#define FOREST_MISSING_LEFT 0x8000
 
 typedef struct ForestSplit
 {
-	float		threshold;
-	uint16_t	feature;
-	uint16_t	missing_left;	/* 0 or 1 */
+	float	 threshold;
+	uint16_t feature;
+	uint16_t missing_left; /* 0 or 1 */
 } ForestSplit;
 
 /*
@@ -40,13 +40,13 @@ typedef struct ForestSplit
  */
 typedef struct Forest
 {
-	uint32_t	depth;
-	uint32_t	trees;
-	uint32_t	scores;
-	uint32_t	outputs;
-	bool		shares;			/* leaves are shares of classes; of two, that of the second less 1/2 */
-	ForestSplit *splits;		/* 2^depth - 1 per tree */
-	float	   *leaves;			/* 2^depth * outputs per tree */
+	uint32_t	 depth;
+	uint32_t	 trees;
+	uint32_t	 scores;
+	uint32_t	 outputs;
+	bool		 shares; /* leaves are shares of classes; of two, that of the second less 1/2 */
+	ForestSplit *splits; /* 2^depth - 1 per tree */
+	float		*leaves; /* 2^depth * outputs per tree */
 } Forest;
 
 static inline size_t
@@ -77,8 +77,8 @@ forest_leaves(const Forest *forest)
 
 /* Writes a split at a node in level order; the root is 0. */
 static inline void
-forest_set_split(Forest *forest, uint32_t tree, uint32_t node, uint32_t feature,
-				 float threshold, bool missing_left)
+forest_set_split(Forest *forest, uint32_t tree, uint32_t node, uint32_t feature, float threshold,
+				 bool missing_left)
 {
 	ForestSplit *split = &forest->splits[tree * forest_tree_splits(forest->depth) + node];
 
@@ -89,13 +89,12 @@ forest_set_split(Forest *forest, uint32_t tree, uint32_t node, uint32_t feature,
 
 /* Makes a leaf, of outputs numbers, of a node that lies level steps below the root. */
 static inline void
-forest_set_leaf(Forest *forest, uint32_t tree, uint32_t node, uint32_t level,
-				const float *values)
+forest_set_leaf(Forest *forest, uint32_t tree, uint32_t node, uint32_t level, const float *values)
 {
-	uint32_t	below = forest->depth - level;
-	size_t		bottom = (size_t) 1 << forest->depth;
-	size_t		first = (((size_t) node + 1) << below) - bottom;
-	float	   *leaf = forest->leaves + (tree * bottom + first) * forest->outputs;
+	uint32_t below = forest->depth - level;
+	size_t	 bottom = (size_t) 1 << forest->depth;
+	size_t	 first = (((size_t) node + 1) << below) - bottom;
+	float	*leaf = forest->leaves + (tree * bottom + first) * forest->outputs;
 
 	/* Splits below stay as they are: whatever they say, the leaves agree. */
 	for (size_t i = 0; i < (size_t) 1 << below; i++, leaf += forest->outputs)
@@ -106,11 +105,11 @@ forest_set_leaf(Forest *forest, uint32_t tree, uint32_t node, uint32_t level,
 
 /* Bytes of a stored forest. */
 extern size_t forest_stored_size(const Forest *forest);
-extern void forest_store(const Forest *forest, unsigned char *body);
+extern void	  forest_store(const Forest *forest, unsigned char *body);
 
 /* Reads the shape; false if any byte is not as it must be. */
-extern bool forest_parse(const unsigned char *body, size_t size, uint32_t nclasses,
-						 uint32_t width, Forest *shape);
+extern bool forest_parse(const unsigned char *body, size_t size, uint32_t nclasses, uint32_t width,
+						 Forest *shape);
 
 /* Fills the arrays, which the caller made, of a shape that forest_parse() read. */
 extern void forest_load(const unsigned char *body, Forest *forest);
@@ -121,7 +120,7 @@ extern void forest_load(const unsigned char *body, Forest *forest);
 extern bool forest_features(const double *x, uint32_t width, float *features);
 
 /* scores[] += what the trees say, one tree after the other. */
-extern void forest_add_scores(const Forest *forest, const float *features, bool missing,
-							  float *scores);
+extern void
+forest_add_scores(const Forest *forest, const float *features, bool missing, float *scores);
 
-#endif							/* PRIVPRED_FOREST_H */
+#endif /* PRIVPRED_FOREST_H */

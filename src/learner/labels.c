@@ -40,11 +40,12 @@ label_kind(Oid base_type)
 	}
 	if (OidIsValid(base_type) && get_typtype(base_type) == TYPTYPE_ENUM)
 		return LABEL_ENUM;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("labels cannot be of type %s",
-					OidIsValid(base_type) ? format_type_be(base_type) : "unknown"),
-			 errhint("Use a label of type boolean, integer, text or an enum, or cast it to text.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_DATATYPE_MISMATCH),
+		 errmsg("labels cannot be of type %s",
+				OidIsValid(base_type) ? format_type_be(base_type) : "unknown"),
+		 errhint("Use a label of type boolean, integer, text or an enum, or cast it to text.")));
 }
 
 /*
@@ -60,8 +61,8 @@ name_equals(const char *name, const char *bytes, int length)
 static int
 table_slot(const ClassNames *classes, const char *name, int length)
 {
-	uint32		mask = classes->table_size - 1;
-	uint32		slot = hash_bytes((const unsigned char *) name, length) & mask;
+	uint32 mask = classes->table_size - 1;
+	uint32 slot = hash_bytes((const unsigned char *) name, length) & mask;
 
 	while (classes->table[slot] != 0 &&
 		   !name_equals(classes->names[classes->table[slot] - 1], name, length))
@@ -87,9 +88,9 @@ class_names_add(ClassNames *classes, const char *name, int length)
 	if (classes->n == classes->capacity)
 	{
 		classes->capacity = Max(4, 2 * classes->capacity);
-		classes->names = classes->names ?
-			repalloc(classes->names, classes->capacity * sizeof(char *)) :
-			palloc(classes->capacity * sizeof(char *));
+		classes->names = classes->names
+							 ? repalloc(classes->names, classes->capacity * sizeof(char *))
+							 : palloc(classes->capacity * sizeof(char *));
 	}
 	classes->names[classes->n++] = pnstrdup(name, length);
 
@@ -100,7 +101,8 @@ class_names_add(ClassNames *classes, const char *name, int length)
 		classes->table_size = Max(4 * SCAN_LIMIT, 2 * classes->table_size);
 		classes->table = palloc0(classes->table_size * sizeof(int32));
 		for (int i = 0; i < classes->n; i++)
-			classes->table[table_slot(classes, classes->names[i], strlen(classes->names[i]))] = i + 1;
+			classes->table[table_slot(classes, classes->names[i], strlen(classes->names[i]))] =
+				i + 1;
 	}
 	else if (classes->table)
 		classes->table[table_slot(classes, name, length)] = classes->n;
@@ -123,13 +125,12 @@ resolve_name(TrainingState *state, const char *name, int length)
 static int
 resolve_enum(TrainingState *state, Oid value)
 {
-	HeapTuple	tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
-	char		label[NAMEDATALEN];
+	HeapTuple tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
+	char	  label[NAMEDATALEN];
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid internal value for enum: %u", value)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+						errmsg("invalid internal value for enum: %u", value)));
 	strlcpy(label, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel), NAMEDATALEN);
 	ReleaseSysCache(tuple);
 	return resolve_name(state, label, strlen(label));
@@ -142,7 +143,7 @@ resolve_by_value(TrainingState *state, int64 key)
 
 	if (!entry->used || entry->key != key)
 	{
-		int			class_index;
+		int class_index;
 
 		if (state->kind == LABEL_BOOL)
 			class_index = key ? resolve_name(state, "true", 4) : resolve_name(state, "false", 5);
@@ -150,7 +151,7 @@ resolve_by_value(TrainingState *state, int64 key)
 			class_index = resolve_enum(state, (Oid) key);
 		else
 		{
-			char		digits[MAXINT8LEN + 1];
+			char digits[MAXINT8LEN + 1];
 
 			pg_lltoa(key, digits);
 			class_index = resolve_name(state, digits, strlen(digits));

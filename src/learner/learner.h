@@ -33,7 +33,7 @@
 
 #include "learner/threshold_walk.h"
 #include "lib/stringinfo.h"
-#include "privpred.h"
+#include "server/privpred.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
 
@@ -58,17 +58,17 @@ typedef struct Ensemble Ensemble;
  */
 extern Ensemble *ensemble_load(const Predictor *stored);
 
-extern int	ensemble_members(const Ensemble *ensemble);
+extern int ensemble_members(const Ensemble *ensemble);
 
 /* Members that are not constant: the others had nothing to learn, or could not be fitted. */
-extern int	ensemble_fitted(const Ensemble *ensemble);
-extern int	ensemble_classes(const Ensemble *ensemble);
-extern int	ensemble_width(const Ensemble *ensemble);
-extern int	ensemble_default_class(const Ensemble *ensemble);
+extern int		   ensemble_fitted(const Ensemble *ensemble);
+extern int		   ensemble_classes(const Ensemble *ensemble);
+extern int		   ensemble_width(const Ensemble *ensemble);
+extern int		   ensemble_default_class(const Ensemble *ensemble);
 extern const char *ensemble_class_name(const Ensemble *ensemble, int class_index);
 
 /* Index of a class by its name, or -1. */
-extern int	ensemble_class_index(const Ensemble *ensemble, const char *name, int length);
+extern int ensemble_class_index(const Ensemble *ensemble, const char *name, int length);
 
 /* Whether a feature may be missing (NaN): all members are trees or constants. */
 extern bool ensemble_accepts_missing(const Ensemble *ensemble);
@@ -102,7 +102,7 @@ extern void ensemble_check_functions(const Ensemble *ensemble);
  * give 0 or 1 as they vote.  As total as voting.  Returns how many it filled: the
  * caller uses no more of them, and checks that there is one for every member.
  */
-extern int	ensemble_scores(const Ensemble *ensemble, const double *x, double *scores);
+extern int ensemble_scores(const Ensemble *ensemble, const double *x, double *scores);
 
 /* Text and binary input: checked completely; raises the given SQLSTATE. */
 extern Predictor *predictor_from_bytes(const char *bytes, Size size, int sqlstate);
@@ -151,52 +151,52 @@ extern char *predictor_explain(const Predictor *predictor, char **names, int nna
  */
 typedef struct LearnerOptions
 {
-	double		cost;			/* logistic, svm: C, weight of the loss */
-	double		tolerance;		/* logistic, svm: stopping criterion */
-	double		ridge;			/* linear: added to the diagonal */
-	double		smoothing;		/* naive_bayes: added to each variance */
-	int			rounds;			/* boost: rounds; forest: trees */
-	int			depth;			/* boost, forest, tree: splits above a leaf */
-	double		rate;			/* boost: how much of each round counts */
-	double		subsample;		/* boost, forest: share of rows each tree sees */
-	double		columns;		/* share of features each split chooses from */
-	int			min_rows;		/* tree: rows in a leaf */
-	double		epsilon;		/* threshold: of an answer */
-	double		alpha;			/* threshold: see threshold_walk.h */
-	char	   *train;			/* sql: the user's aggregate */
-	char	   *predict;		/* sql: the user's function */
-	char	   *default_class;	/* vote of a teacher that could not be fitted; NULL: first */
-	int			nclasses;		/* declared classes, or 0 to collect them */
-	char	  **classes;
+	double cost;		  /* logistic, svm: C, weight of the loss */
+	double tolerance;	  /* logistic, svm: stopping criterion */
+	double ridge;		  /* linear: added to the diagonal */
+	double smoothing;	  /* naive_bayes: added to each variance */
+	int	   rounds;		  /* boost: rounds; forest: trees */
+	int	   depth;		  /* boost, forest, tree: splits above a leaf */
+	double rate;		  /* boost: how much of each round counts */
+	double subsample;	  /* boost, forest: share of rows each tree sees */
+	double columns;		  /* share of features each split chooses from */
+	int	   min_rows;	  /* tree: rows in a leaf */
+	double epsilon;		  /* threshold: of an answer */
+	double alpha;		  /* threshold: see threshold_walk.h */
+	char  *train;		  /* sql: the user's aggregate */
+	char  *predict;		  /* sql: the user's function */
+	char  *default_class; /* vote of a teacher that could not be fitted; NULL: first */
+	int	   nclasses;	  /* declared classes, or 0 to collect them */
+	char **classes;
 } LearnerOptions;
 
 /* Features of additive learners are integers, one unit being 2^-24. */
-#define FIXED_POINT_BITS	24
-#define FIXED_POINT_ONE		((double) (1 << FIXED_POINT_BITS))
-#define FIXED_POINT_MAX		32768.0 /* largest |x| accepted */
+#define FIXED_POINT_BITS 24
+#define FIXED_POINT_ONE ((double) (1 << FIXED_POINT_BITS))
+#define FIXED_POINT_MAX 32768.0 /* largest |x| accepted */
 
 /* |x| <= 2^27 in fixed point: 2^8 products of two stay below 2^62. */
-#define SMALL_MAX			8.0
-#define SMALL_ROWS			256
+#define SMALL_MAX 8.0
+#define SMALL_ROWS 256
 
 /* What fit() sees: rows in canonical order, or sums; classes in final order. */
 typedef struct TrainingData
 {
-	int			nclasses;
-	char	  **classes;
-	int			width;
-	Oid			label_type;		/* base type of the label column */
-	int64		nrows;
-	const int64 *class_rows;	/* rows of each class */
+	int			 nclasses;
+	char	   **classes;
+	int			 width;
+	Oid			 label_type; /* base type of the label column */
+	int64		 nrows;
+	const int64 *class_rows; /* rows of each class */
 
 	/* buffered */
-	const double *values;		/* width per row, in order of arrival */
-	const int32 *row_class;		/* in order of arrival */
-	const int64 *order;			/* canonical position to arrival; NULL if sorts_rows */
+	const double *values;	 /* width per row, in order of arrival */
+	const int32	 *row_class; /* in order of arrival */
+	const int64	 *order;	 /* canonical position to arrival; NULL if sorts_rows */
 
 	/* additive */
 	const int128 *shared;
-	const int128 *of_class;		/* nclasses blocks */
+	const int128 *of_class; /* nclasses blocks */
 } TrainingData;
 
 static inline const double *
@@ -216,43 +216,42 @@ typedef struct PredictorBuilder PredictorBuilder;
 typedef struct Learner
 {
 	const char *name;
-	const char *aggregate;		/* in schema privpred; NULL: its name */
+	const char *aggregate; /* in schema privpred; NULL: its name */
 	bool		additive;
-	bool		runs_user_code; /* as the owner of the relation */
-	bool		accepts_missing;	/* features may be NaN */
-	bool		aggregate_only; /* not for teachers: its size depends on the rows */
-	bool		learns_one_class;	/* fit() is called with no rows, or rows of one class, too */
-	bool		sorts_rows;		/* fit() puts rows into an order of its own */
-	const char *option_keys;	/* its own options, "cost, tolerance" */
+	bool		runs_user_code;	  /* as the owner of the relation */
+	bool		accepts_missing;  /* features may be NaN */
+	bool		aggregate_only;	  /* not for teachers: its size depends on the rows */
+	bool		learns_one_class; /* fit() is called with no rows, or rows of one class, too */
+	bool		sorts_rows;		  /* fit() puts rows into an order of its own */
+	const char *option_keys;	  /* its own options, "cost, tolerance" */
 
 	/* additive: how many int128 sums, as a function of the width */
-	int64		(*shared_sums) (int width);
-	int64		(*class_sums) (int width);
+	int64 (*shared_sums)(int width);
+	int64 (*class_sums)(int width);
 	/* additive: add one row (fixed-point features) to the sums */
-	void		(*add_to_class) (int128 *of_class, const int64 *x, int width);
-	void		(*add_to_shared) (int128 *shared, const int64 *x, int width);
+	void (*add_to_class)(int128 *of_class, const int64 *x, int width);
+	void (*add_to_shared)(int128 *shared, const int64 *x, int width);
 
 	/*
 	 * additive, optional: the same for rows whose features are small, into
 	 * 64-bit sums that cannot overflow within SMALL_ROWS rows.
 	 */
-	void		(*add_small_to_shared) (int64 *shared, const int32 *x, int width);
+	void (*add_small_to_shared)(int64 *shared, const int32 *x, int width);
 
 	/* optional: raises an error, before any row is read, if fit() could not work */
-	void		(*prepare) (void);
+	void (*prepare)(void);
 
 	/* bytes of a fitted teacher; NULL: they depend on the rows */
-	Size		(*member_size) (int nclasses, int width, const LearnerOptions *options);
+	Size (*member_size)(int nclasses, int width, const LearnerOptions *options);
 
 	/* buffered: working memory of fit(), per row */
-	Size		(*fit_row_bytes) (int nclasses, int width);
+	Size (*fit_row_bytes)(int nclasses, int width);
 
 	/* optional: further working memory of fit(), for these rows */
-	Size		(*fit_bytes) (const TrainingData *data, const LearnerOptions *options);
+	Size (*fit_bytes)(const TrainingData *data, const LearnerOptions *options);
 
 	/* both: fit and describe the result through the builder; false = default */
-	bool		(*fit) (const TrainingData *data, const LearnerOptions *options,
-						PredictorBuilder *result);
+	bool (*fit)(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result);
 } Learner;
 
 /*
@@ -261,12 +260,12 @@ typedef struct Learner
  * other than packed, because anybody may see how large our tables are; only
  * learner "sql" cannot promise that.  The options declare the classes.
  */
-extern Predictor *predictor_complete(const Learner *learner, const LearnerOptions *options,
-									 const Predictor *packed, int teachers, int width,
-									 int default_class);
+extern Predictor *
+predictor_complete(const Learner *learner, const LearnerOptions *options, const Predictor *packed,
+				   int teachers, int width, int default_class);
 
 extern const Learner *learner_lookup(const char *name); /* NULL if unknown */
-extern char *learner_names(void);	/* "centroid, linear, ...", for hints */
+extern char			 *learner_names(void);				/* "centroid, linear, ...", for hints */
 
 /*
  * Parses and checks an options object for one learner.  Unknown keys, wrong
@@ -293,12 +292,12 @@ extern void learner_check_sql_functions(const LearnerOptions *options, Oid label
  */
 typedef struct SqlBinding
 {
-	char	   *train;			/* signature: schema.name(types), everything qualified */
-	char	   *predict;
-	bytea	   *digest;			/* sha256 of definitions and owners */
+	char  *train; /* signature: schema.name(types), everything qualified */
+	char  *predict;
+	bytea *digest; /* sha256 of definitions and owners */
 
-	uint64		checked_at;		/* when it was last found to hold, and for whom */
-	Oid			checked_for;
+	uint64 checked_at; /* when it was last found to hold, and for whom */
+	Oid	   checked_for;
 } SqlBinding;
 
 /*
@@ -338,18 +337,18 @@ extern Size stump_member_size(int nclasses, int width, const LearnerOptions *opt
 extern void builder_linear(PredictorBuilder *builder, const double *weights);
 
 /* score = constant[c] - sum of precision[c][i] * (x[i] - mean[c][i])^2 */
-extern void builder_gaussian(PredictorBuilder *builder, const double *constant,
-							 const double *mean, const double *precision);
-extern void builder_stump(PredictorBuilder *builder, int feature, double threshold,
-						  int class_below, int class_above);
-extern void builder_sql(PredictorBuilder *builder, const char *predict,
-						const char *type, const char *value);
-extern void builder_threshold(PredictorBuilder *builder, const WalkRow *rows, int64 nrows,
-							  const int32 *limit);
+extern void builder_gaussian(PredictorBuilder *builder, const double *constant, const double *mean,
+							 const double *precision);
+extern void builder_stump(PredictorBuilder *builder, int feature, double threshold, int class_below,
+						  int class_above);
+extern void
+builder_sql(PredictorBuilder *builder, const char *predict, const char *type, const char *value);
+extern void
+builder_threshold(PredictorBuilder *builder, const WalkRow *rows, int64 nrows, const int32 *limit);
 extern void builder_constant(PredictorBuilder *builder, int class_index);
 
 extern PredictorBuilder *builder_create(int nclasses, char **classes, int width, int default_class);
-extern Predictor *builder_finish(PredictorBuilder *builder);
+extern Predictor		*builder_finish(PredictorBuilder *builder);
 
 /* ---------- training.c, training_fit.c, training_wire.c ---------- */
 
@@ -361,21 +360,21 @@ typedef struct TrainingState TrainingState;
  */
 extern TrainingState *training_create(const Learner *learner, const LearnerOptions *options,
 									  Oid label_type, int width, Size memory_limit);
-extern void training_add(TrainingState *state, Datum label, bool label_isnull,
-						 const double *features);
+extern void
+training_add(TrainingState *state, Datum label, bool label_isnull, const double *features);
 
 /* Raises 22023 if a row with this many features cannot be added. */
-extern void training_check_width(const TrainingState *state, int width);
+extern void			  training_check_width(const TrainingState *state, int width);
 extern const Learner *training_learner(const TrainingState *state);
 
 /* Adds source to target; raises 22023 if they do not belong together. */
-extern void training_merge(TrainingState *target, const TrainingState *source);
+extern void			  training_merge(TrainingState *target, const TrainingState *source);
 extern TrainingState *training_create_like(const TrainingState *source);
 
 /* NULL if no class is known at all. */
 extern Predictor *training_finish(const TrainingState *state);
 
-extern bytea *training_serialize(const TrainingState *state);
+extern bytea		 *training_serialize(const TrainingState *state);
 extern TrainingState *training_deserialize(bytea *wire);
 
 /*
@@ -387,18 +386,17 @@ extern TrainingState *training_deserialize(bytea *wire);
 typedef struct PortableState
 {
 	TrainingState *state;
-	char	   *options;		/* JSON, without the learner */
+	char		  *options; /* JSON, without the learner */
 } PortableState;
 
 /* In the current context, like any state.  22023 on wrong options. */
-extern PortableState *portable_create(Jsonb *options, Oid label_type, int width,
-									  Size memory_limit);
+extern PortableState *portable_create(Jsonb *options, Oid label_type, int width, Size memory_limit);
 
 /* Adds source, which is not to be used any more; raises 22023 as training_merge(). */
 extern void portable_merge(PortableState *target, PortableState *source);
 
 /* To a varlena; from the bytes of one (22P03 on anything unknown or inconsistent). */
-extern bytea *portable_write(const PortableState *state);
+extern bytea		 *portable_write(const PortableState *state);
 extern PortableState *portable_read(const char *bytes, Size size, Size memory_limit);
 
 /* Raises sqlstate unless the bytes are well formed. */
@@ -429,12 +427,11 @@ extern bool teacher_unit_type_ok(Oid type, Oid collation);
 typedef struct UnitHasher UnitHasher;
 
 extern UnitHasher *unit_hasher_create(Oid type, Oid collation);
-extern uint64 unit_hash(UnitHasher *hasher, Datum unit, const unsigned char *salt);
+extern uint64	   unit_hash(UnitHasher *hasher, Datum unit, const unsigned char *salt);
 
 /* The same for a unit of several columns: as if they were a row. */
 extern UnitHasher *unit_hasher_of_columns(int n, const Oid *types, Oid collation);
-extern uint64 unit_hash_columns(UnitHasher *hasher, const Datum *values,
-								const unsigned char *salt);
-extern int	unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
+extern uint64 unit_hash_columns(UnitHasher *hasher, const Datum *values, const unsigned char *salt);
+extern int	  unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
 
-#endif							/* PRIVPRED_LEARNER_H */
+#endif /* PRIVPRED_LEARNER_H */

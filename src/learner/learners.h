@@ -40,16 +40,16 @@ extern Forest *forest_create(int depth, int trees, int nclasses, bool leaf_per_s
 
 /* Additive learners that keep the sum of each feature (training.c). */
 extern int64 feature_sums(int width);
-extern void add_features(int128 *of_class, const int64 *x, int width);
+extern void	 add_features(int128 *of_class, const int64 *x, int width);
 
 /* ---------- sql_functions.c, sql_learner.c, sql_predict.c ---------- */
 
 /* A function of the user, looked up once. */
 typedef struct SqlFunction
 {
-	Oid			function;
-	Oid			arguments[2];	/* as it is called: declared types, actual ones if polymorphic */
-	Oid			result;			/* never polymorphic */
+	Oid function;
+	Oid arguments[2]; /* as it is called: declared types, actual ones if polymorphic */
+	Oid result;		  /* never polymorphic */
 } SqlFunction;
 
 /*
@@ -64,14 +64,14 @@ extern bool sql_function_find(const char *name, bool aggregate, Oid first, SqlFu
 extern bool sql_train_find(const char *name, Oid label_type, SqlFunction *found);
 
 /* Both functions that options name; raises 42883 if there are none. */
-extern void sql_functions_find(const LearnerOptions *options, Oid label_type,
-							   SqlFunction *train, SqlFunction *predict);
+extern void sql_functions_find(const LearnerOptions *options, Oid label_type, SqlFunction *train,
+							   SqlFunction *predict);
 
 /* schema.name(types), with every schema spelled out. */
 extern char *sql_signature(Oid function);
 
 /* The only function of a signature, or InvalidOid. */
-extern Oid	sql_signature_find(const char *signature);
+extern Oid sql_signature_find(const char *signature);
 
 /* Raises 42725 unless a parser finds this aggregate by its name. */
 extern void sql_check_not_hidden(const SqlFunction *train);
@@ -88,18 +88,18 @@ extern void sql_check_type(Oid type, Oid role);
 typedef struct SqlMembers SqlMembers;
 
 extern SqlMembers *sql_members_create(int n);
-extern void sql_members_add(SqlMembers *members, const char *predict, const char *type,
-							const char *value);
+extern void
+sql_members_add(SqlMembers *members, const char *predict, const char *type, const char *value);
 
 /* Raises what stands against calling them as the current user. */
 extern void sql_members_check(SqlMembers *members);
-extern void sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x,
-							 int32 *votes);
+extern void
+sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes);
 /* Returns how many scores it filled: one for every member. */
-extern int	sql_members_score(SqlMembers *members, const Ensemble *ensemble, const double *x,
-							  double *scores);
+extern int
+sql_members_score(SqlMembers *members, const Ensemble *ensemble, const double *x, double *scores);
 
 /* A label as the name of its class: booleans as true and false. */
 extern char *sql_label_name(Datum value, Oid type);
 
-#endif							/* PRIVPRED_LEARNERS_H */
+#endif /* PRIVPRED_LEARNERS_H */

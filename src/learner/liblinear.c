@@ -41,18 +41,18 @@
 typedef enum StopStage
 {
 	STOP_NONE,
-	STOP_EMPTIED,				/* rows have no features */
-	STOP_TRYING,				/* rows agree with one weight, or with its negative */
-	STOP_FOUND					/* rows agree with the weights: it will converge */
+	STOP_EMPTIED, /* rows have no features */
+	STOP_TRYING,  /* rows agree with one weight, or with its negative */
+	STOP_FOUND	  /* rows agree with the weights: it will converge */
 } StopStage;
 
 /* What the solver is working on, for callbacks, which have no argument. */
-static struct problem *current_problem = NULL;
+static struct problem		*current_problem = NULL;
 static volatile sig_atomic_t stop_stage = STOP_NONE;
-static int	stop_attempts = 0;
+static int					 stop_attempts = 0;
 
 /* Signals by which the server asks a session to stop, and what is usually done about them. */
-static const int stop_signals[2] = {SIGINT, SIGTERM};
+static const int		stop_signals[2] = {SIGINT, SIGTERM};
 static struct sigaction usual_action[2];
 
 static Size
@@ -107,7 +107,7 @@ catch_signals(void)
 
 		(void) sigaction(stop_signals[i], NULL, &usual_action[i]);
 		if (usual_action[i].sa_handler == SIG_IGN || usual_action[i].sa_handler == SIG_DFL)
-			continue;			/* some background worker's */
+			continue; /* some background worker's */
 		ours = usual_action[i];
 		ours.sa_handler = signal_callback;
 		(void) sigaction(stop_signals[i], &ours, NULL);
@@ -134,16 +134,15 @@ leave_signals(void)
 static void
 print_callback(const char *message)
 {
-	int			iteration;
-	double		reduction;
+	int	   iteration;
+	double reduction;
 
 	if (stop_stage == STOP_NONE)
 	{
-		stop_if_interrupted();	/* what came before our handlers were there */
+		stop_if_interrupted(); /* what came before our handlers were there */
 		return;
 	}
-	if (stop_stage == STOP_FOUND ||
-		sscanf(message, "iter %d act %lf", &iteration, &reduction) != 2)
+	if (stop_stage == STOP_FOUND || sscanf(message, "iter %d act %lf", &iteration, &reduction) != 2)
 		return;
 	if (reduction > 0)
 	{
@@ -162,9 +161,9 @@ print_callback(const char *message)
 static int *
 group_by_class(const TrainingData *data)
 {
-	int64	   *next = palloc_array(int64, data->nclasses);
-	int		   *grouped = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(int));
-	int64		start = 0;
+	int64 *next = palloc_array(int64, data->nclasses);
+	int	  *grouped = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(int));
+	int64  start = 0;
 
 	for (int c = 0; c < data->nclasses; c++)
 	{
@@ -187,9 +186,9 @@ static bool
 make_nodes(const TrainingData *data, struct problem *problem)
 {
 	struct feature_node *node;
-	int		   *grouped;
-	Size		nonzero = 0;
-	bool		too_large = false;
+	int					*grouped;
+	Size				 nonzero = 0;
+	bool				 too_large = false;
 
 	for (int64 i = 0; i < data->nrows * data->width; i++)
 	{
@@ -231,7 +230,7 @@ try_arrays(int n, Size size, void **list)
 	size = Max(size, sizeof(void *));
 	for (int i = 0; i < n; i++)
 	{
-		void	  **array = malloc(size);
+		void **array = malloc(size);
 
 		if (array == NULL)
 			return false;
@@ -249,28 +248,28 @@ try_arrays(int n, Size size, void **list)
 static void
 check_solver_memory(const struct problem *problem)
 {
-	void	   *arrays = NULL;
-	bool		enough;
+	void *arrays = NULL;
+	bool  enough;
 
 	enough = try_arrays(SOLVER_ROW_ARRAYS, problem->l * sizeof(double), &arrays) &&
-		try_arrays(SOLVER_WEIGHT_ARRAYS, problem->n * sizeof(double), &arrays) &&
-		try_arrays(1, SOLVER_OTHER_BYTES, &arrays);
+			 try_arrays(SOLVER_WEIGHT_ARRAYS, problem->n * sizeof(double), &arrays) &&
+			 try_arrays(1, SOLVER_OTHER_BYTES, &arrays);
 	while (arrays != NULL)
 	{
-		void	   *next = *(void **) arrays;
+		void *next = *(void **) arrays;
 
 		free(arrays);
 		arrays = next;
 	}
 	if (!enough)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("LIBLINEAR needs %zu bytes for %d rows.",
-						   (SOLVER_ROW_ARRAYS * (Size) problem->l +
-							SOLVER_WEIGHT_ARRAYS * (Size) problem->n) * sizeof(double) +
-						   SOLVER_OTHER_BYTES, problem->l),
-				 errhint("Use more teachers, so that each has fewer rows.")));
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+						errdetail("LIBLINEAR needs %zu bytes for %d rows.",
+								  (SOLVER_ROW_ARRAYS * (Size) problem->l +
+								   SOLVER_WEIGHT_ARRAYS * (Size) problem->n) *
+										  sizeof(double) +
+									  SOLVER_OTHER_BYTES,
+								  problem->l),
+						errhint("Use more teachers, so that each has fewer rows.")));
 }
 
 /* Weights of class against the rest; false if they are not numbers. */
@@ -279,8 +278,8 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 		  int class_index, double *weights)
 {
 	struct model *model;
-	bool		finite = true;
-	double	   *y = problem->y;
+	bool		  finite = true;
+	double		 *y = problem->y;
 
 	for (int c = 0; c < data->nclasses; c++)
 		for (int64 i = 0; i < data->class_rows[c]; i++)
@@ -306,9 +305,8 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 	CHECK_FOR_INTERRUPTS();
 	/* should that have returned, the weights are still worth nothing */
 	if (stop_stage != STOP_NONE)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("canceling training due to an interrupt")));
+		ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED),
+						errmsg("canceling training due to an interrupt")));
 	return finite;
 }
 
@@ -316,25 +314,25 @@ static bool
 fit_with(int solver, const TrainingData *data, const LearnerOptions *options,
 		 PredictorBuilder *result)
 {
-	int			vectors = LINEAR_VECTORS(data->nclasses);
-	int			stride = data->width + 1;
-	double	   *weights = palloc0((Size) vectors * stride * sizeof(double));
-	struct problem problem = {.l = data->nrows, .n = stride, .bias = 1.0};
-	struct parameter parameter = {.solver_type = solver, .eps = options->tolerance,
-	.C = options->cost};
+	int				 vectors = LINEAR_VECTORS(data->nclasses);
+	int				 stride = data->width + 1;
+	double			*weights = palloc0((Size) vectors * stride * sizeof(double));
+	struct problem	 problem = {.l = data->nrows, .n = stride, .bias = 1.0};
+	struct parameter parameter = {
+		.solver_type = solver, .eps = options->tolerance, .C = options->cost};
 
 	if (data->nrows > INT_MAX)
 		return false;
 	problem.y = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(double));
-	problem.x = MemoryContextAllocHuge(CurrentMemoryContext,
-									   data->nrows * sizeof(struct feature_node *));
+	problem.x =
+		MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(struct feature_node *));
 	if (!make_nodes(data, &problem))
 		return false;
 
 	for (int v = 0; v < vectors; v++)
 	{
 		/* of two classes, the second is the positive one */
-		int			c = vectors == 1 ? 1 : v;
+		int c = vectors == 1 ? 1 : v;
 
 		if (data->class_rows[c] == 0)
 			weights[v * stride + data->width] = -INFINITY;

@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "learner/learners.h"
-#include "linalg/linalg.h"
+#include "learner/linalg.h"
 
 static int64
 shared_sums(int width)
@@ -37,7 +37,7 @@ add_small_to_shared(int64 *shared, const int32 *x, int width)
 {
 	for (int i = 0; i < width; i++)
 	{
-		int64		xi = x[i];
+		int64 xi = x[i];
 
 		for (int j = 0; j <= i; j++)
 			shared[j] += xi * x[j];
@@ -49,16 +49,16 @@ add_small_to_shared(int64 *shared, const int32 *x, int width)
 static double *
 gram_matrix(const TrainingData *data, double ridge)
 {
-	int			width = data->width;
-	double	   *gram = MemoryContextAllocHuge(CurrentMemoryContext,
-											  PACKED_SIZE(width + 1) * sizeof(double));
-	double	   *last = gram + PACKED_ROW(width);
+	int		width = data->width;
+	double *gram =
+		MemoryContextAllocHuge(CurrentMemoryContext, PACKED_SIZE(width + 1) * sizeof(double));
+	double *last = gram + PACKED_ROW(width);
 
 	for (size_t i = 0; i < PACKED_SIZE(width); i++)
 		gram[i] = (double) data->shared[i] / FIXED_POINT_ONE / FIXED_POINT_ONE;
 	for (int i = 0; i < width; i++)
 	{
-		int128		sum = 0;
+		int128 sum = 0;
 
 		gram[PACKED_ROW(i) + i] += ridge;
 		for (int c = 0; c < data->nclasses; c++)
@@ -72,11 +72,11 @@ gram_matrix(const TrainingData *data, double ridge)
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	int			width = data->width;
-	int			vectors = LINEAR_VECTORS(data->nclasses);
-	double	   *gram = gram_matrix(data, options->ridge);
-	double	   *totals = palloc((width + 1) * sizeof(double));
-	double	   *weights = palloc0((Size) vectors * (width + 1) * sizeof(double));
+	int		width = data->width;
+	int		vectors = LINEAR_VECTORS(data->nclasses);
+	double *gram = gram_matrix(data, options->ridge);
+	double *totals = palloc((width + 1) * sizeof(double));
+	double *weights = palloc0((Size) vectors * (width + 1) * sizeof(double));
 
 	memcpy(totals, gram + PACKED_ROW(width), (width + 1) * sizeof(double));
 	for (int i = 0; i <= width; i++)
@@ -88,9 +88,9 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 	for (int v = 0; v < vectors; v++)
 	{
 		/* of two classes, the second is the positive one */
-		int			c = vectors == 1 ? 1 : v;
+		int			  c = vectors == 1 ? 1 : v;
 		const int128 *sums = data->of_class + (Size) c * width;
-		double	   *w = weights + (Size) v * (width + 1);
+		double		 *w = weights + (Size) v * (width + 1);
 
 		/* targets +1 and -1 */
 		for (int i = 0; i < width; i++)

@@ -25,7 +25,7 @@ class_sums(int width)
 static void
 add_to_class(int128 *of_class, const int64 *x, int width)
 {
-	int128	   *squares = of_class + width;
+	int128 *squares = of_class + width;
 
 	for (int i = 0; i < width; i++)
 	{
@@ -37,23 +37,23 @@ add_to_class(int128 *of_class, const int64 *x, int width)
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	int			width = data->width;
-	Size		n = (Size) data->nclasses * width;
-	double	   *constant = palloc(data->nclasses * sizeof(double));
-	double	   *mean = palloc0(n * sizeof(double));
-	double	   *precision = palloc0(n * sizeof(double));
+	int		width = data->width;
+	Size	n = (Size) data->nclasses * width;
+	double *constant = palloc(data->nclasses * sizeof(double));
+	double *mean = palloc0(n * sizeof(double));
+	double *precision = palloc0(n * sizeof(double));
 
 	for (int c = 0; c < data->nclasses; c++)
 	{
 		const int128 *sums = data->of_class + 2 * (Size) c * width;
-		double		rows = data->class_rows[c];
+		double		  rows = data->class_rows[c];
 
 		constant[c] = rows > 0 ? log(rows / data->nrows) : -INFINITY;
 		for (int i = 0; i < width && rows > 0; i++)
 		{
-			double		m = (double) sums[i] / FIXED_POINT_ONE / rows;
-			double		square = (double) sums[width + i] / FIXED_POINT_ONE / FIXED_POINT_ONE / rows;
-			double		variance = Max(square - m * m, 0.0) + options->smoothing;
+			double m = (double) sums[i] / FIXED_POINT_ONE / rows;
+			double square = (double) sums[width + i] / FIXED_POINT_ONE / FIXED_POINT_ONE / rows;
+			double variance = Max(square - m * m, 0.0) + options->smoothing;
 
 			mean[c * (Size) width + i] = m;
 			precision[c * (Size) width + i] = 0.5 / variance;

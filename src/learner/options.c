@@ -12,31 +12,30 @@
 #include "learner/learners.h"
 
 /* Chosen on the Adult data with a few hundred rows per teacher. */
-#define DEFAULT_LOGISTIC_COST	10.0
-#define DEFAULT_SVM_COST		1.0
-#define DEFAULT_TOLERANCE		0.1
-#define DEFAULT_RIDGE			1.0
-#define DEFAULT_SMOOTHING		0.01
-#define DEFAULT_BOOST_ROUNDS	30
-#define DEFAULT_BOOST_DEPTH		4
-#define DEFAULT_BOOST_RATE		0.3
-#define DEFAULT_FOREST_TREES	50
-#define DEFAULT_FOREST_DEPTH	6
-#define DEFAULT_FOREST_SHARE	0.6
-#define DEFAULT_FOREST_COLUMNS	0.3	/* not the square root: most are of one-hot categories */
-#define DEFAULT_TREE_DEPTH		3
-#define DEFAULT_TREE_ROWS		5
+#define DEFAULT_LOGISTIC_COST 10.0
+#define DEFAULT_SVM_COST 1.0
+#define DEFAULT_TOLERANCE 0.1
+#define DEFAULT_RIDGE 1.0
+#define DEFAULT_SMOOTHING 0.01
+#define DEFAULT_BOOST_ROUNDS 30
+#define DEFAULT_BOOST_DEPTH 4
+#define DEFAULT_BOOST_RATE 0.3
+#define DEFAULT_FOREST_TREES 50
+#define DEFAULT_FOREST_DEPTH 6
+#define DEFAULT_FOREST_SHARE 0.6
+#define DEFAULT_FOREST_COLUMNS 0.3 /* not the square root: most are of one-hot categories */
+#define DEFAULT_TREE_DEPTH 3
+#define DEFAULT_TREE_ROWS 5
 
-#define MAX_ROUNDS				1000
-#define MAX_MIN_ROWS			1000000
-#define DEFAULT_EPSILON			0.1
+#define MAX_ROUNDS 1000
+#define MAX_MIN_ROWS 1000000
+#define DEFAULT_EPSILON 0.1
 
 pg_noreturn static void
 bad_option(const char *key, const char *rule)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("option \"%s\" must be %s", key, rule)));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("option \"%s\" must be %s", key, rule)));
 }
 
 /* Numbers and booleans may stand for the text of a label. */
@@ -65,15 +64,14 @@ string_option(const char *key, const JsonbValue *value)
 }
 
 static double
-number_option(const char *key, const JsonbValue *value, double from, double to,
-			  const char *rule)
+number_option(const char *key, const JsonbValue *value, double from, double to, const char *rule)
 {
-	double		number;
+	double number;
 
 	if (value->type != jbvNumeric)
 		bad_option(key, "a number");
-	number = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-												NumericGetDatum(value->val.numeric)));
+	number = DatumGetFloat8(
+		DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (!isfinite(number) || number < from || number > to)
 		bad_option(key, rule);
 	return number;
@@ -94,8 +92,8 @@ share_option(const char *key, const JsonbValue *value)
 static int
 count_option(const char *key, const JsonbValue *value, int max)
 {
-	char	   *rule = psprintf("a whole number from 1 to %d", max);
-	double		number = number_option(key, value, 1, max, rule);
+	char  *rule = psprintf("a whole number from 1 to %d", max);
+	double number = number_option(key, value, 1, max, rule);
 
 	if (number != floor(number))
 		bad_option(key, rule);
@@ -105,34 +103,32 @@ count_option(const char *key, const JsonbValue *value, int max)
 static void
 classes_option(JsonbValue *value, LearnerOptions *options)
 {
-	JsonbIterator *iterator;
+	JsonbIterator	  *iterator;
 	JsonbIteratorToken token;
-	JsonbValue	element;
+	JsonbValue		   element;
 
 	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data) ||
 		JsonContainerIsScalar(value->val.binary.data))
 		bad_option("classes", "an array of strings");
 	if (JsonContainerSize(value->val.binary.data) < PRIVPRED_MIN_CLASSES ||
 		JsonContainerSize(value->val.binary.data) > PRIVPRED_MAX_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"classes\" must name between %d and %d classes",
-						PRIVPRED_MIN_CLASSES, PRIVPRED_MAX_CLASSES)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("option \"classes\" must name between %d and %d classes",
+							   PRIVPRED_MIN_CLASSES, PRIVPRED_MAX_CLASSES)));
 
 	options->classes = palloc(JsonContainerSize(value->val.binary.data) * sizeof(char *));
 	iterator = JsonbIteratorInit(value->val.binary.data);
 	while ((token = JsonbIteratorNext(&iterator, &element, true)) != WJB_DONE)
 	{
-		char	   *name;
+		char *name;
 
 		if (token != WJB_ELEM)
 			continue;
 		name = scalar_text("classes", &element);
 		for (int i = 0; i < options->nclasses; i++)
 			if (strcmp(options->classes[i], name) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("class \"%s\" is declared twice", name)));
+				ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+								errmsg("class \"%s\" is declared twice", name)));
 		options->classes[options->nclasses++] = name;
 	}
 }
@@ -145,8 +141,7 @@ option_key_listed(const char *keys, const char *key)
 
 	while (found != NULL && length > 0 && (found = strstr(found, key)) != NULL)
 	{
-		if ((found == keys || found[-1] == ' ') &&
-			(found[length] == '\0' || found[length] == ','))
+		if ((found == keys || found[-1] == ' ') && (found[length] == '\0' || found[length] == ','))
 			return true;
 		found += length;
 	}
@@ -161,11 +156,10 @@ set_option(const Learner *learner, const char *key, JsonbValue *value, LearnerOp
 	else if (strcmp(key, "default") == 0)
 		options->default_class = scalar_text(key, value);
 	else if (!option_key_listed(learner->option_keys, key))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown option \"%s\" of learner \"%s\"", key, learner->name),
-				 errhint("Its options are: %s%sclasses, default.", learner->option_keys,
-						 learner->option_keys[0] ? ", " : "")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("unknown option \"%s\" of learner \"%s\"", key, learner->name),
+						errhint("Its options are: %s%sclasses, default.", learner->option_keys,
+								learner->option_keys[0] ? ", " : "")));
 	else if (strcmp(key, "cost") == 0)
 		options->cost = positive_option(key, value);
 	else if (strcmp(key, "tolerance") == 0)
@@ -187,11 +181,11 @@ set_option(const Learner *learner, const char *key, JsonbValue *value, LearnerOp
 	else if (strcmp(key, "min_rows") == 0)
 		options->min_rows = count_option(key, value, MAX_MIN_ROWS);
 	else if (strcmp(key, "epsilon") == 0)
-		options->epsilon = number_option(key, value, EPSILON_MIN, EPSILON_PER_ANSWER_MAX,
-										 "between 1e-9 and 100");
+		options->epsilon =
+			number_option(key, value, EPSILON_MIN, EPSILON_PER_ANSWER_MAX, "between 1e-9 and 100");
 	else if (strcmp(key, "alpha") == 0)
-		options->alpha = number_option(key, value, WALK_MIN_ALPHA, WALK_MAX_ALPHA,
-									   "between 1e-6 and 0.5");
+		options->alpha =
+			number_option(key, value, WALK_MIN_ALPHA, WALK_MAX_ALPHA, "between 1e-6 and 0.5");
 	else if (strcmp(key, "train") == 0)
 		options->train = string_option(key, value);
 	else if (strcmp(key, "predict") == 0)
@@ -203,7 +197,7 @@ check_options(const Learner *learner, const LearnerOptions *options)
 {
 	if (options->default_class && options->nclasses > 0)
 	{
-		int			i = 0;
+		int i = 0;
 
 		while (i < options->nclasses && strcmp(options->classes[i], options->default_class) != 0)
 			i++;
@@ -211,11 +205,12 @@ check_options(const Learner *learner, const LearnerOptions *options)
 			bad_option("default", "one of the declared classes");
 	}
 	if (option_key_listed(learner->option_keys, "train") && (!options->train || !options->predict))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("learner \"%s\" needs the options \"train\" and \"predict\"", learner->name),
-				 errhint("Name an aggregate and a function, each with its schema: "
-						 "{\"train\": \"myschema.my_train\", \"predict\": \"myschema.my_predict\"}.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("learner \"%s\" needs the options \"train\" and \"predict\"", learner->name),
+			 errhint("Name an aggregate and a function, each with its schema: "
+					 "{\"train\": \"myschema.my_train\", \"predict\": \"myschema.my_predict\"}.")));
 }
 
 static void
@@ -227,8 +222,9 @@ set_defaults(const Learner *learner, LearnerOptions *options)
 	options->ridge = DEFAULT_RIDGE;
 	options->smoothing = DEFAULT_SMOOTHING;
 	options->rounds = learner == &forest_learner ? DEFAULT_FOREST_TREES : DEFAULT_BOOST_ROUNDS;
-	options->depth = learner == &forest_learner ? DEFAULT_FOREST_DEPTH :
-		learner == &tree_learner ? DEFAULT_TREE_DEPTH : DEFAULT_BOOST_DEPTH;
+	options->depth = learner == &forest_learner ? DEFAULT_FOREST_DEPTH
+					 : learner == &tree_learner ? DEFAULT_TREE_DEPTH
+												: DEFAULT_BOOST_DEPTH;
 	options->rate = DEFAULT_BOOST_RATE;
 	options->subsample = learner == &forest_learner ? DEFAULT_FOREST_SHARE : 1;
 	options->columns = learner == &forest_learner ? DEFAULT_FOREST_COLUMNS : 1;
@@ -243,15 +239,14 @@ learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *optio
 	set_defaults(learner, options);
 	if (json != NULL)
 	{
-		JsonbIterator *iterator;
+		JsonbIterator	  *iterator;
 		JsonbIteratorToken token;
-		JsonbValue	value;
-		char	   *key = NULL;
+		JsonbValue		   value;
+		char			  *key = NULL;
 
 		if (!JB_ROOT_IS_OBJECT(json))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("options must be a JSON object")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("options must be a JSON object")));
 		iterator = JsonbIteratorInit(&json->root);
 		while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 		{

@@ -18,10 +18,10 @@
 
 struct PredictorBuilder
 {
-	int			nclasses;
-	int			width;
-	StringInfoData bytes;		/* header, names, then the only member */
-	Size		member;			/* where it starts */
+	int			   nclasses;
+	int			   width;
+	StringInfoData bytes;  /* header, names, then the only member */
+	Size		   member; /* where it starts */
 };
 
 /*
@@ -32,8 +32,8 @@ Predictor *
 predictor_from_bytes(const char *bytes, Size size, int sqlstate)
 {
 	PredictorShape shape;
-	const char *problem = predictor_parse((const unsigned char *) bytes, size, &shape);
-	Predictor  *result;
+	const char	  *problem = predictor_parse((const unsigned char *) bytes, size, &shape);
+	Predictor	  *result;
 
 	if (problem == NULL && GetDatabaseEncoding() != PG_SQL_ASCII)
 	{
@@ -50,10 +50,8 @@ predictor_from_bytes(const char *bytes, Size size, int sqlstate)
 		}
 	}
 	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(sqlstate),
-				 errmsg("invalid predictor"),
-				 errdetail_internal("%s", problem)));
+		ereport(ERROR, (errcode(sqlstate), errmsg("invalid predictor"),
+						errdetail_internal("%s", problem)));
 	result = palloc(VARHDRSZ + size);
 	SET_VARSIZE(result, VARHDRSZ + size);
 	memcpy(VARDATA(result), bytes, size);
@@ -68,10 +66,8 @@ parse_stored(const Predictor *stored, PredictorShape *shape)
 										  VARSIZE_ANY_EXHDR(stored), shape);
 
 	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid predictor"),
-				 errdetail_internal("%s", problem)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION), errmsg("invalid predictor"),
+						errdetail_internal("%s", problem)));
 }
 
 /*
@@ -84,10 +80,8 @@ append_space(StringInfo bytes, Size size)
 	unsigned char *start;
 
 	if (size >= MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("predictor is too large"),
-				 errhint("Use fewer teachers, features or classes.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("predictor is too large"),
+						errhint("Use fewer teachers, features or classes.")));
 	enlargeStringInfo(bytes, size);
 	start = (unsigned char *) bytes->data + bytes->len;
 	bytes->len += size;
@@ -126,7 +120,7 @@ builder_create(int nclasses, char **classes, int width, int default_class)
 	append_header(&builder->bytes, nclasses, width, 1, default_class);
 	for (int i = 0; i < nclasses; i++)
 	{
-		char	   *name = pg_server_to_any(classes[i], strlen(classes[i]), PG_UTF8);
+		char *name = pg_server_to_any(classes[i], strlen(classes[i]), PG_UTF8);
 
 		append_string(&builder->bytes, name, strlen(name));
 	}
@@ -182,16 +176,16 @@ builder_constant(PredictorBuilder *builder, int class_index)
 void
 builder_linear(PredictorBuilder *builder, const double *weights)
 {
-	Size		size = linear_member_size(builder->nclasses, builder->width, NULL);
+	Size size = linear_member_size(builder->nclasses, builder->width, NULL);
 
 	write_doubles(start_member(builder, MEMBER_LINEAR, size), weights, size / 8);
 }
 
 void
-builder_gaussian(PredictorBuilder *builder, const double *constant,
-				 const double *mean, const double *precision)
+builder_gaussian(PredictorBuilder *builder, const double *constant, const double *mean,
+				 const double *precision)
 {
-	Size		width = builder->width;
+	Size		   width = builder->width;
 	unsigned char *position = start_member(builder, MEMBER_GAUSSIAN,
 										   gaussian_member_size(builder->nclasses, width, NULL));
 
@@ -204,8 +198,8 @@ builder_gaussian(PredictorBuilder *builder, const double *constant,
 }
 
 void
-builder_stump(PredictorBuilder *builder, int feature, double threshold,
-			  int class_below, int class_above)
+builder_stump(PredictorBuilder *builder, int feature, double threshold, int class_below,
+			  int class_above)
 {
 	unsigned char *body = start_member(builder, MEMBER_STUMP, stump_member_size(0, 0, NULL));
 
@@ -225,7 +219,7 @@ builder_forest(PredictorBuilder *builder, const Forest *forest)
 void
 builder_sql(PredictorBuilder *builder, const char *predict, const char *type, const char *value)
 {
-	Size		size = 12 + strlen(predict) + strlen(type) + strlen(value);
+	Size size = 12 + strlen(predict) + strlen(type) + strlen(value);
 
 	(void) start_member(builder, MEMBER_SQL, size);
 	builder->bytes.len -= size;
@@ -235,13 +229,12 @@ builder_sql(PredictorBuilder *builder, const char *predict, const char *type, co
 }
 
 void
-builder_threshold(PredictorBuilder *builder, const WalkRow *rows, int64 nrows,
-				  const int32 *limit)
+builder_threshold(PredictorBuilder *builder, const WalkRow *rows, int64 nrows, const int32 *limit)
 {
-	int64		points = walk_points(rows, nrows, limit);
+	int64 points = walk_points(rows, nrows, limit);
 
-	walk_write(start_member(builder, MEMBER_THRESHOLD, walk_body_size(points)), points,
-			   rows, nrows, limit);
+	walk_write(start_member(builder, MEMBER_THRESHOLD, walk_body_size(points)), points, rows, nrows,
+			   limit);
 }
 
 /* Checks what a learner wrote by the same rules as what a user wrote. */
@@ -264,8 +257,8 @@ predictor_same_shape(const Predictor *a, const Predictor *b)
 	parse_stored(a, &sa);
 	parse_stored(b, &sb);
 	return sa.nclasses == sb.nclasses && sa.width == sb.width &&
-		sa.default_class == sb.default_class && sa.names_size == sb.names_size &&
-		memcmp(sa.names, sb.names, sa.names_size) == 0;
+		   sa.default_class == sb.default_class && sa.names_size == sb.names_size &&
+		   memcmp(sa.names, sb.names, sa.names_size) == 0;
 }
 
 static int
@@ -286,8 +279,8 @@ static PredictorMember *
 collect_members(int n, Predictor *const *predictors, uint32 *nmembers, Size *size)
 {
 	PredictorMember *members;
-	uint64		total = 0;
-	uint32		filled = 0;
+	uint64			 total = 0;
+	uint32			 filled = 0;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -297,14 +290,13 @@ collect_members(int n, Predictor *const *predictors, uint32 *nmembers, Size *siz
 		total += shape.nmembers;
 	}
 	if (total > PRIVPRED_MAX_TEACHERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("an ensemble has at most %d members", PRIVPRED_MAX_TEACHERS)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("an ensemble has at most %d members", PRIVPRED_MAX_TEACHERS)));
 	members = palloc(total * sizeof(PredictorMember));
 	*size = 0;
 	for (int i = 0; i < n; i++)
 	{
-		PredictorShape shape;
+		PredictorShape		 shape;
 		const unsigned char *position;
 
 		parse_stored(predictors[i], &shape);
@@ -321,16 +313,16 @@ collect_members(int n, Predictor *const *predictors, uint32 *nmembers, Size *siz
 Predictor *
 predictor_pack(int n, Predictor *const *predictors)
 {
-	PredictorShape shape;
+	PredictorShape	 shape;
 	PredictorMember *members;
-	uint32		nmembers;
-	Size		members_size;
-	StringInfoData bytes;
-	unsigned char *position;
-	Predictor  *result;
+	uint32			 nmembers;
+	Size			 members_size;
+	StringInfoData	 bytes;
+	unsigned char	*position;
+	Predictor		*result;
 
 	StaticAssertStmt(PRIVPRED_MAX_TEACHERS == 100000 && PRIVPRED_MAX_CLASSES == 1000 &&
-					 PRIVPRED_MAX_WIDTH == 16384,
+						 PRIVPRED_MAX_WIDTH == 16384,
 					 "predictor_format.c repeats these limits");
 
 	members = collect_members(n, predictors, &nmembers, &members_size);
@@ -343,7 +335,7 @@ predictor_pack(int n, Predictor *const *predictors)
 	position = append_space(&bytes, members_size);
 	for (uint32 i = 0; i < nmembers; i++)
 	{
-		Size		size = PREDICTOR_MEMBER_HEADER + members[i].size;
+		Size size = PREDICTOR_MEMBER_HEADER + members[i].size;
 
 		memcpy(position, members[i].body - PREDICTOR_MEMBER_HEADER, size);
 		position += size;
@@ -369,10 +361,10 @@ Predictor *
 predictor_complete(const Learner *learner, const LearnerOptions *options, const Predictor *packed,
 				   int teachers, int width, int default_class)
 {
-	int			nclasses = options->nclasses;
+	int				  nclasses = options->nclasses;
 	PredictorBuilder *builder = builder_create(nclasses, options->classes, width, default_class);
-	StringInfo	bytes = &builder->bytes;
-	Size		size = learner->member_size ? learner->member_size(nclasses, width, options) : 4;
+	StringInfo		  bytes = &builder->bytes;
+	Size		   size = learner->member_size ? learner->member_size(nclasses, width, options) : 4;
 	PredictorShape shape = {0};
 	const unsigned char *position;
 

@@ -15,37 +15,37 @@
 
 #include "learner/learners.h"
 #include "learner/predictor_format.h"
-#include "linalg/score_kernels.h"
+#include "learner/score_kernels.h"
 
 typedef struct Stump
 {
-	int			feature;
-	int			class_below;
-	int			class_above;
-	double		threshold;
+	int	   feature;
+	int	   class_below;
+	int	   class_above;
+	double threshold;
 } Stump;
 
 struct Ensemble
 {
-	int			nmembers;
-	int			nclasses;
-	int			width;
-	int			default_class;
-	char	  **names;
-	int32	   *constant_votes;
+	int					nmembers;
+	int					nclasses;
+	int					width;
+	int					default_class;
+	char			  **names;
+	int32			   *constant_votes;
 	const ScoreKernels *kernels;
-	ScoreGroup	linear;
-	ScoreGroup	gaussian;
-	int			nstumps;
-	Stump	   *stumps;
-	int			nforests;
-	Forest	  **forests;
-	float	   *features;		/* of one question, as trees compare them */
-	float	   *scores;
-	int			nthresholds;
-	WalkPoints **thresholds;
-	int			nsql;
-	SqlMembers *sql;
+	ScoreGroup			linear;
+	ScoreGroup			gaussian;
+	int					nstumps;
+	Stump			   *stumps;
+	int					nforests;
+	Forest			  **forests;
+	float			   *features; /* of one question, as trees compare them */
+	float			   *scores;
+	int					nthresholds;
+	WalkPoints		  **thresholds;
+	int					nsql;
+	SqlMembers		   *sql;
 };
 
 /*
@@ -55,7 +55,7 @@ struct Ensemble
 static void
 group_init(ScoreGroup *group, ScoreKind kind, int width, int vectors, int n)
 {
-	char	   *space;
+	char *space;
 
 	score_group_init(group, kind, width, vectors, n);
 	if (n == 0)
@@ -69,9 +69,8 @@ group_init(ScoreGroup *group, ScoreKind kind, int width, int vectors, int n)
 static void
 group_add(ScoreGroup *group, const unsigned char *body)
 {
-	Size		block = group->n / group->stride;
-	double	   *start = group->numbers + block * group->rows * group->stride +
-		group->n % group->stride;
+	Size	block = group->n / group->stride;
+	double *start = group->numbers + block * group->rows * group->stride + group->n % group->stride;
 
 	for (Size i = 0; i < group->rows; i++)
 		start[i * group->stride] = read_double(body + 8 * i);
@@ -100,7 +99,7 @@ static void
 load_sql_member(Ensemble *ensemble, const PredictorMember *member)
 {
 	const unsigned char *position = member->body;
-	char	   *strings[3];
+	char				*strings[3];
 
 	for (int i = 0; i < 3; i++)
 	{
@@ -116,14 +115,14 @@ load_sql_member(Ensemble *ensemble, const PredictorMember *member)
 Forest *
 forest_read(const unsigned char *body, Size size, int nclasses, int width)
 {
-	Forest	   *forest = palloc_object(Forest);
+	Forest *forest = palloc_object(Forest);
 
 	if (!forest_parse(body, size, nclasses, width, forest))
 		elog(ERROR, "predictor_parse() accepted a malformed forest");
-	forest->splits = MemoryContextAllocHuge(CurrentMemoryContext,
-											forest_splits(forest) * sizeof(ForestSplit));
-	forest->leaves = MemoryContextAllocHuge(CurrentMemoryContext,
-											forest_leaves(forest) * sizeof(float));
+	forest->splits =
+		MemoryContextAllocHuge(CurrentMemoryContext, forest_splits(forest) * sizeof(ForestSplit));
+	forest->leaves =
+		MemoryContextAllocHuge(CurrentMemoryContext, forest_leaves(forest) * sizeof(float));
 	forest_load(body, forest);
 	return forest;
 }
@@ -154,9 +153,8 @@ load_member(Ensemble *ensemble, const PredictorMember *member)
 			load_sql_member(ensemble, member);
 			break;
 		case MEMBER_FOREST:
-			ensemble->forests[ensemble->nforests++] = forest_read(member->body, member->size,
-																  ensemble->nclasses,
-																  ensemble->width);
+			ensemble->forests[ensemble->nforests++] =
+				forest_read(member->body, member->size, ensemble->nclasses, ensemble->width);
 			break;
 		case MEMBER_THRESHOLD:
 			ensemble->thresholds[ensemble->nthresholds++] = walk_load(member->body, member->size);
@@ -167,19 +165,17 @@ load_member(Ensemble *ensemble, const PredictorMember *member)
 Ensemble *
 ensemble_load(const Predictor *stored)
 {
-	PredictorShape shape;
-	PredictorMember member;
-	const char *problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
-										  VARSIZE_ANY_EXHDR(stored), &shape);
-	Ensemble   *ensemble;
+	PredictorShape		 shape;
+	PredictorMember		 member;
+	const char			*problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
+												   VARSIZE_ANY_EXHDR(stored), &shape);
+	Ensemble			*ensemble;
 	const unsigned char *position;
-	int			count[MEMBER_THRESHOLD + 1] = {0};
+	int					 count[MEMBER_THRESHOLD + 1] = {0};
 
 	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid predictor"),
-				 errdetail_internal("%s", problem)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION), errmsg("invalid predictor"),
+						errdetail_internal("%s", problem)));
 
 	position = shape.members;
 	for (uint32 i = 0; i < shape.nmembers; i++)
@@ -246,9 +242,9 @@ stump_vote(const Stump *stump, const double *x)
 static int
 forest_vote(const Ensemble *ensemble, const Forest *forest, bool missing)
 {
-	float	   *scores = ensemble->scores;
-	double		best = -INFINITY;
-	int			best_class = ensemble->default_class;
+	float *scores = ensemble->scores;
+	double best = -INFINITY;
+	int	   best_class = ensemble->default_class;
 
 	memset(scores, 0, forest->scores * sizeof(float));
 	forest_add_scores(forest, ensemble->features, missing, scores);
@@ -262,7 +258,7 @@ forest_vote(const Ensemble *ensemble, const Forest *forest, bool missing)
 static inline int
 threshold_vote(const Ensemble *ensemble, const WalkPoints *points, const double *x)
 {
-	int32		steps = walk_at(points, WALK_LAPLACE, x[0]);
+	int32 steps = walk_at(points, WALK_LAPLACE, x[0]);
 
 	return steps > 0 ? 1 : steps < 0 ? 0 : ensemble->default_class;
 }
@@ -278,7 +274,7 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 		votes[stump_vote(&ensemble->stumps[i], x)]++;
 	if (ensemble->nforests > 0)
 	{
-		bool		missing = forest_features(x, ensemble->width, ensemble->features);
+		bool missing = forest_features(x, ensemble->width, ensemble->features);
 
 		for (int i = 0; i < ensemble->nforests; i++)
 			votes[forest_vote(ensemble, ensemble->forests[i], missing)]++;
@@ -317,7 +313,7 @@ score_votes(const Ensemble *ensemble, const double *x, double *scores)
 		*scores++ = stump_vote(&ensemble->stumps[i], x);
 	if (ensemble->nforests > 0)
 	{
-		bool		missing = forest_features(x, ensemble->width, ensemble->features);
+		bool missing = forest_features(x, ensemble->width, ensemble->features);
 
 		for (int i = 0; i < ensemble->nforests; i++)
 			*scores++ = forest_vote(ensemble, ensemble->forests[i], missing);
@@ -330,7 +326,7 @@ score_votes(const Ensemble *ensemble, const double *x, double *scores)
 int
 ensemble_scores(const Ensemble *ensemble, const double *x, double *scores)
 {
-	double	   *next = scores;
+	double *next = scores;
 
 	Assert(ensemble->nclasses == 2);
 	next = score_group(ensemble, &ensemble->linear, x, next);
@@ -345,10 +341,9 @@ void
 ensemble_check_callable(const Ensemble *ensemble)
 {
 	if (ensemble->nsql > 0 && !INTERNAL_SUBTRANSACTION_OK())
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a predictor of learner \"sql\" cannot be used in a parallel query"),
-				 errhint("Set max_parallel_workers_per_gather to 0.")));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("a predictor of learner \"sql\" cannot be used in a parallel query"),
+						errhint("Set max_parallel_workers_per_gather to 0.")));
 }
 
 void
@@ -373,7 +368,7 @@ ensemble_members(const Ensemble *ensemble)
 int
 ensemble_fitted(const Ensemble *ensemble)
 {
-	int			fitted = ensemble->nmembers;
+	int fitted = ensemble->nmembers;
 
 	for (int i = 0; i < ensemble->nclasses; i++)
 		fitted -= ensemble->constant_votes[i];
@@ -417,7 +412,7 @@ bool
 ensemble_accepts_missing(const Ensemble *ensemble)
 {
 	return ensemble->linear.n == 0 && ensemble->gaussian.n == 0 && ensemble->nstumps == 0 &&
-		ensemble->nthresholds == 0 && ensemble->nsql == 0;
+		   ensemble->nthresholds == 0 && ensemble->nsql == 0;
 }
 
 bool

@@ -10,9 +10,9 @@
 #include "learner/predictor_format.h"
 
 /* Kept equal to privpred.h by assertions in predictor.c. */
-#define MAX_CLASSES	1000
-#define MAX_WIDTH	16384
-#define MAX_MEMBERS	100000
+#define MAX_CLASSES 1000
+#define MAX_WIDTH 16384
+#define MAX_MEMBERS 100000
 
 const unsigned char *
 predictor_next_string(const unsigned char *position, const char **string, uint32_t *length)
@@ -35,8 +35,8 @@ predictor_next_member(const unsigned char *position, PredictorMember *member)
 static bool
 take_string(const unsigned char **position, const unsigned char *end)
 {
-	size_t		left = (size_t) (end - *position);
-	uint32_t	length;
+	size_t	 left = (size_t) (end - *position);
+	uint32_t length;
 
 	if (left < 4)
 		return false;
@@ -56,8 +56,8 @@ names_are_distinct(const PredictorShape *shape)
 	for (uint32_t i = 0; i < shape->nclasses; i++)
 	{
 		const unsigned char *b = shape->names;
-		const char *name;
-		uint32_t	length;
+		const char			*name;
+		uint32_t			 length;
 
 		for (uint32_t j = 0; j < i; j++)
 		{
@@ -92,8 +92,8 @@ finite_or_never(double value)
 static bool
 linear_ok(const PredictorShape *shape, const PredictorMember *member)
 {
-	size_t		vectors = shape->nclasses == 2 ? 1 : shape->nclasses;
-	size_t		stride = ((size_t) shape->width + 1) * 8;
+	size_t vectors = shape->nclasses == 2 ? 1 : shape->nclasses;
+	size_t stride = ((size_t) shape->width + 1) * 8;
 
 	if (member->size != vectors * stride)
 		return false;
@@ -101,8 +101,7 @@ linear_ok(const PredictorShape *shape, const PredictorMember *member)
 	{
 		const unsigned char *vector = member->body + v * stride;
 
-		if (!all_finite(vector, shape->width) ||
-			!finite_or_never(read_double(vector + stride - 8)))
+		if (!all_finite(vector, shape->width) || !finite_or_never(read_double(vector + stride - 8)))
 			return false;
 	}
 	return true;
@@ -111,7 +110,7 @@ linear_ok(const PredictorShape *shape, const PredictorMember *member)
 static bool
 gaussian_ok(const PredictorShape *shape, const PredictorMember *member)
 {
-	size_t		stride = (1 + 2 * (size_t) shape->width) * 8;
+	size_t stride = (1 + 2 * (size_t) shape->width) * 8;
 
 	if (member->size != shape->nclasses * stride)
 		return false;
@@ -119,7 +118,8 @@ gaussian_ok(const PredictorShape *shape, const PredictorMember *member)
 	{
 		const unsigned char *block = member->body + c * stride;
 
-		if (!finite_or_never(read_double(block)) || !all_finite(block + 8, 2 * (size_t) shape->width))
+		if (!finite_or_never(read_double(block)) ||
+			!all_finite(block + 8, 2 * (size_t) shape->width))
 			return false;
 		for (size_t i = 0; i < shape->width; i++)
 			if (read_double(block + 8 * (1 + shape->width + i)) < 0)
@@ -133,12 +133,9 @@ stump_ok(const PredictorShape *shape, const PredictorMember *member)
 {
 	const unsigned char *body = member->body;
 
-	return member->size == 24 &&
-		read_u32(body) < shape->width &&
-		read_u32(body + 4) < shape->nclasses &&
-		read_u32(body + 8) < shape->nclasses &&
-		read_u32(body + 12) == 0 &&
-		isfinite(read_double(body + 16));
+	return member->size == 24 && read_u32(body) < shape->width &&
+		   read_u32(body + 4) < shape->nclasses && read_u32(body + 8) < shape->nclasses &&
+		   read_u32(body + 12) == 0 && isfinite(read_double(body + 16));
 }
 
 static bool
@@ -148,13 +145,13 @@ sql_ok(const PredictorMember *member)
 	const unsigned char *end = member->body + member->size;
 
 	return take_string(&position, end) && take_string(&position, end) &&
-		take_string(&position, end) && position == end;
+		   take_string(&position, end) && position == end;
 }
 
 static bool
 forest_ok(const PredictorShape *shape, const PredictorMember *member)
 {
-	Forest		forest;
+	Forest forest;
 
 	return forest_parse(member->body, member->size, shape->nclasses, shape->width, &forest);
 }
@@ -162,29 +159,28 @@ forest_ok(const PredictorShape *shape, const PredictorMember *member)
 static bool
 threshold_point_ok(const unsigned char *body, size_t capacity, size_t point)
 {
-	double		x = read_double(body + threshold_x(point));
-	bool		moved = false;
+	double x = read_double(body + threshold_x(point));
+	bool   moved = false;
 
 	for (size_t link = 0; link < 2; link++)
 	{
-		int64_t		limit = read_u32(body + 4 * link);
-		int32_t		steps = (int32_t) read_u32(body + threshold_steps(capacity, link, point));
-		int32_t		before = point == 0 ? 0 :
-			(int32_t) read_u32(body + threshold_steps(capacity, link, point - 1));
+		int64_t limit = read_u32(body + 4 * link);
+		int32_t steps = (int32_t) read_u32(body + threshold_steps(capacity, link, point));
+		int32_t before =
+			point == 0 ? 0 : (int32_t) read_u32(body + threshold_steps(capacity, link, point - 1));
 
 		if (steps < -limit || steps > limit)
 			return false;
 		moved = moved || steps != before;
 	}
-	return moved && isfinite(x) &&
-		(point == 0 || read_double(body + threshold_x(point - 1)) < x);
+	return moved && isfinite(x) && (point == 0 || read_double(body + threshold_x(point - 1)) < x);
 }
 
 bool
 threshold_body_ok(const unsigned char *body, size_t size)
 {
-	size_t		capacity;
-	size_t		points;
+	size_t capacity;
+	size_t points;
 
 	if (size < THRESHOLD_HEADER || (size - THRESHOLD_HEADER) % THRESHOLD_POINT != 0)
 		return false;
@@ -237,7 +233,7 @@ member_ok(const PredictorShape *shape, const PredictorMember *member)
 			return forest_ok(shape, member);
 		case MEMBER_THRESHOLD:
 			return shape->nclasses == 2 && shape->width == 1 &&
-				threshold_body_ok(member->body, member->size);
+				   threshold_body_ok(member->body, member->size);
 	}
 	return false;
 }
@@ -269,7 +265,7 @@ predictor_parse(const unsigned char *bytes, size_t size, PredictorShape *shape)
 {
 	const unsigned char *end = bytes + size;
 	const unsigned char *position = bytes + PREDICTOR_HEADER_SIZE;
-	const char *problem = check_header(bytes, size, shape);
+	const char			*problem = check_header(bytes, size, shape);
 
 	if (problem)
 		return problem;

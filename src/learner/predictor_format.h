@@ -32,10 +32,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PREDICTOR_MAGIC			"PPRD"
-#define PREDICTOR_VERSION		1
-#define PREDICTOR_HEADER_SIZE	24
-#define PREDICTOR_MEMBER_HEADER	8
+#define PREDICTOR_MAGIC "PPRD"
+#define PREDICTOR_VERSION 1
+#define PREDICTOR_HEADER_SIZE 24
+#define PREDICTOR_MEMBER_HEADER 8
 
 typedef enum MemberKind
 {
@@ -50,20 +50,20 @@ typedef enum MemberKind
 
 typedef struct PredictorShape
 {
-	uint32_t	nclasses;
-	uint32_t	width;
-	uint32_t	nmembers;
-	uint32_t	default_class;
+	uint32_t			 nclasses;
+	uint32_t			 width;
+	uint32_t			 nmembers;
+	uint32_t			 default_class;
 	const unsigned char *names; /* length-prefixed */
-	size_t		names_size;
+	size_t				 names_size;
 	const unsigned char *members;
-	size_t		members_size;
+	size_t				 members_size;
 } PredictorShape;
 
 typedef struct PredictorMember
 {
-	uint32_t	kind;
-	uint32_t	size;
+	uint32_t			 kind;
+	uint32_t			 size;
 	const unsigned char *body;
 } PredictorMember;
 
@@ -71,14 +71,14 @@ typedef struct PredictorMember
 extern const char *predictor_parse(const unsigned char *bytes, size_t size, PredictorShape *shape);
 
 /* Walks over what predictor_parse() accepted; each returns the next position. */
-extern const unsigned char *predictor_next_member(const unsigned char *position,
-												  PredictorMember *member);
-extern const unsigned char *predictor_next_string(const unsigned char *position,
-												  const char **string, uint32_t *length);
+extern const unsigned char *
+predictor_next_member(const unsigned char *position, PredictorMember *member);
+extern const unsigned char *
+predictor_next_string(const unsigned char *position, const char **string, uint32_t *length);
 
 /* The body of a threshold: where its parts are, and whether it is one. */
-#define THRESHOLD_HEADER		16
-#define THRESHOLD_POINT			16
+#define THRESHOLD_HEADER 16
+#define THRESHOLD_POINT 16
 
 static inline size_t
 threshold_x(size_t point)
@@ -112,8 +112,8 @@ write_u32(unsigned char *p, uint32_t value)
 static inline double
 read_double(const unsigned char *p)
 {
-	uint64_t	bits = (uint64_t) read_u32(p) | (uint64_t) read_u32(p + 4) << 32;
-	double		value;
+	uint64_t bits = (uint64_t) read_u32(p) | (uint64_t) read_u32(p + 4) << 32;
+	double	 value;
 
 	memcpy(&value, &bits, sizeof(value));
 	return value;
@@ -122,7 +122,7 @@ read_double(const unsigned char *p)
 static inline void
 write_double(unsigned char *p, double value)
 {
-	uint64_t	bits;
+	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
 	write_u32(p, (uint32_t) bits);
@@ -132,8 +132,8 @@ write_double(unsigned char *p, double value)
 static inline float
 read_float(const unsigned char *p)
 {
-	uint32_t	bits = read_u32(p);
-	float		value;
+	uint32_t bits = read_u32(p);
+	float	 value;
 
 	memcpy(&value, &bits, sizeof(value));
 	return value;
@@ -142,10 +142,10 @@ read_float(const unsigned char *p)
 static inline void
 write_float(unsigned char *p, float value)
 {
-	uint32_t	bits;
+	uint32_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
 	write_u32(p, bits);
 }
 
-#endif							/* PRIVPRED_PREDICTOR_FORMAT_H */
+#endif /* PRIVPRED_PREDICTOR_FORMAT_H */

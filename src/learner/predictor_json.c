@@ -13,13 +13,13 @@
 
 #include "learner/learners.h"
 #include "learner/predictor_format.h"
-#include "number_text.h"
+#include "server/number_text.h"
 
 /* JSON has no infinity; it stands for "never" and "always" in our formats. */
 static void
 append_number(StringInfo json, double number)
 {
-	char		text[NUMBER_TEXT_SIZE];
+	char text[NUMBER_TEXT_SIZE];
 
 	if (isinf(number))
 		appendStringInfoString(json, number < 0 ? "\"-Infinity\"" : "\"Infinity\"");
@@ -67,9 +67,9 @@ append_gaussian(StringInfo json, const unsigned char *body, const PredictorShape
 static void
 append_forest(StringInfo json, const PredictorMember *member, const PredictorShape *shape)
 {
-	Forest	   *forest = forest_read(member->body, member->size, shape->nclasses, shape->width);
-	Size		splits = forest_tree_splits(forest->depth);
-	Size		leaves = forest_leaves(forest) / forest->trees;
+	Forest *forest = forest_read(member->body, member->size, shape->nclasses, shape->width);
+	Size	splits = forest_tree_splits(forest->depth);
+	Size	leaves = forest_leaves(forest) / forest->trees;
 
 	appendStringInfo(json, "{\"kind\": \"forest\", \"depth\": %u, \"outputs\": %u, \"trees\": [",
 					 forest->depth, forest->outputs);
@@ -81,9 +81,9 @@ append_forest(StringInfo json, const PredictorMember *member, const PredictorSha
 		{
 			const ForestSplit *split = &forest->splits[tree * splits + i];
 
-			appendStringInfo(json, "%s{\"feature\": %u, \"missing\": \"%s\", \"below\": ",
-							 i > 0 ? ", " : "", split->feature,
-							 split->missing_left ? "left" : "right");
+			appendStringInfo(
+				json, "%s{\"feature\": %u, \"missing\": \"%s\", \"below\": ", i > 0 ? ", " : "",
+				split->feature, split->missing_left ? "left" : "right");
 			append_number(json, split->threshold);
 			appendStringInfoChar(json, '}');
 		}
@@ -102,14 +102,15 @@ append_forest(StringInfo json, const PredictorMember *member, const PredictorSha
 static void
 append_threshold(StringInfo json, const PredictorMember *member)
 {
-	Size		capacity = (member->size - THRESHOLD_HEADER) / THRESHOLD_POINT;
+	Size capacity = (member->size - THRESHOLD_HEADER) / THRESHOLD_POINT;
 
 	for (uint32 i = 0; i < read_u32(member->body + 8); i++)
 	{
 		appendStringInfoString(json, i > 0 ? ", [" : "[");
 		append_number(json, read_double(member->body + threshold_x(i)));
-		appendStringInfo(json, ", %d]",
-						 (int32) read_u32(member->body + threshold_steps(capacity, WALK_LAPLACE, i)));
+		appendStringInfo(
+			json, ", %d]",
+			(int32) read_u32(member->body + threshold_steps(capacity, WALK_LAPLACE, i)));
 	}
 }
 
@@ -134,9 +135,11 @@ append_member(StringInfo json, const PredictorMember *member, const PredictorSha
 			appendStringInfoString(json, "]}");
 			break;
 		case MEMBER_STUMP:
-			appendStringInfo(json, "{\"kind\": \"stump\", \"feature\": %u, \"class_below\": %u, "
-							 "\"class_above\": %u, \"threshold\": ", read_u32(member->body),
-							 read_u32(member->body + 4), read_u32(member->body + 8));
+			appendStringInfo(json,
+							 "{\"kind\": \"stump\", \"feature\": %u, \"class_below\": %u, "
+							 "\"class_above\": %u, \"threshold\": ",
+							 read_u32(member->body), read_u32(member->body + 4),
+							 read_u32(member->body + 8));
 			append_number(json, read_double(member->body + 16));
 			appendStringInfoChar(json, '}');
 			break;
@@ -149,27 +152,24 @@ append_member(StringInfo json, const PredictorMember *member, const PredictorSha
 			appendStringInfoString(json, "]}");
 			break;
 		case MEMBER_SQL:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("a predictor of learner \"sql\" has no form of its own"),
-					 errhint("What your aggregate returned is its form.")));
+			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							errmsg("a predictor of learner \"sql\" has no form of its own"),
+							errhint("What your aggregate returned is its form.")));
 	}
 }
 
 void
 predictor_append_json(StringInfo json, const Predictor *stored)
 {
-	PredictorShape shape;
-	const char *problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
-										  VARSIZE_ANY_EXHDR(stored), &shape);
+	PredictorShape		 shape;
+	const char			*problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
+												   VARSIZE_ANY_EXHDR(stored), &shape);
 	const unsigned char *position = shape.members;
-	PredictorMember member;
+	PredictorMember		 member;
 
 	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid predictor"),
-				 errdetail_internal("%s", problem)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION), errmsg("invalid predictor"),
+						errdetail_internal("%s", problem)));
 	appendStringInfoChar(json, '[');
 	for (uint32 i = 0; i < shape.nmembers; i++)
 	{

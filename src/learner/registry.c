@@ -10,17 +10,9 @@
 
 /* In alphabetical order, for hints. */
 static const Learner *const learners[] = {
-	&boost_learner,
-	&centroid_learner,
-	&forest_learner,
-	&linear_learner,
-	&logistic_learner,
-	&naive_bayes_learner,
-	&sql_learner,
-	&stump_learner,
-	&svm_learner,
-	&threshold_learner,
-	&tree_learner,
+	&boost_learner,	   &centroid_learner,	 &forest_learner, &linear_learner,
+	&logistic_learner, &naive_bayes_learner, &sql_learner,	  &stump_learner,
+	&svm_learner,	   &threshold_learner,	 &tree_learner,
 };
 
 const Learner *

@@ -47,9 +47,9 @@ static uint64 generation = 1;
 typedef enum SqlRule
 {
 	RULES_KEPT,
-	RULE_OWNER,					/* it belongs to the relation's owner or a superuser */
-	RULE_EXECUTE,				/* whom it may be executed by */
-	RULE_SEARCH_PATH			/* it is fixed, and ends in pg_temp */
+	RULE_OWNER,		 /* it belongs to the relation's owner or a superuser */
+	RULE_EXECUTE,	 /* whom it may be executed by */
+	RULE_SEARCH_PATH /* it is fixed, and ends in pg_temp */
 } SqlRule;
 
 /*
@@ -59,7 +59,7 @@ typedef enum SqlRule
 static bool
 path_ends_in_temp(const char *path)
 {
-	List	   *schemas;
+	List *schemas;
 
 	if (!SplitIdentifierString(pstrdup(path), ',', &schemas) || schemas == NIL ||
 		strcmp(llast(schemas), "pg_temp") != 0)
@@ -74,18 +74,18 @@ static bool
 fixes_search_path(HeapTuple function)
 {
 	static const char setting[] = "search_path=";
-	bool		isnull;
-	Datum		config = SysCacheGetAttr(PROCOID, function, Anum_pg_proc_proconfig, &isnull);
-	Datum	   *elements;
-	int			count;
+	bool			  isnull;
+	Datum			  config = SysCacheGetAttr(PROCOID, function, Anum_pg_proc_proconfig, &isnull);
+	Datum			 *elements;
+	int				  count;
 
 	if (isnull)
 		return false;
-	deconstruct_array(DatumGetArrayTypeP(config), TEXTOID, -1, false, TYPALIGN_INT, &elements,
-					  NULL, &count);
+	deconstruct_array(DatumGetArrayTypeP(config), TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL,
+					  &count);
 	for (int i = 0; i < count; i++)
 	{
-		char	   *element = TextDatumGetCString(elements[i]);
+		char *element = TextDatumGetCString(elements[i]);
 
 		if (strncmp(element, setting, strlen(setting)) == 0)
 			return path_ends_in_temp(element + strlen(setting));
@@ -98,15 +98,15 @@ static bool
 looks_up_names(Form_pg_proc function)
 {
 	return function->prolang != INTERNALlanguageId && function->prolang != ClanguageId &&
-		function->prokind != PROKIND_AGGREGATE && function->oid >= FirstNormalObjectId;
+		   function->prokind != PROKIND_AGGREGATE && function->oid >= FirstNormalObjectId;
 }
 
 static SqlRule
 broken_rule(Oid function, Oid owner)
 {
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	HeapTuple	 tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Form_pg_proc form;
-	SqlRule		rule = RULES_KEPT;
+	SqlRule		 rule = RULES_KEPT;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
@@ -133,11 +133,13 @@ report_broken_rule(Oid function, SqlRule rule, Oid owner)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role %s, as whom it would run, may not execute function %s", role, name),
 				 errhint("GRANT EXECUTE ON ROUTINE %s TO %s.", name, role)));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
-			 errmsg("function %s does not fix a search_path that ends in pg_temp", name),
-			 errdetail("It runs in the session of whoever asks, where names could be found among that session's own objects."),
-			 errhint("ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp.", name)));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+		 errmsg("function %s does not fix a search_path that ends in pg_temp", name),
+		 errdetail(
+			 "It runs in the session of whoever asks, where names could be found among that session's own objects."),
+		 errhint("ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp.", name)));
 }
 
 /*
@@ -147,12 +149,12 @@ report_broken_rule(Oid function, SqlRule rule, Oid owner)
 static Oid
 foreign_type(Oid type, Oid owner)
 {
-	HeapTuple	tuple;
+	HeapTuple	 tuple;
 	Form_pg_type form;
-	Oid			author;
-	Oid			inner;
-	Oid			relation;
-	Oid			found = InvalidOid;
+	Oid			 author;
+	Oid			 inner;
+	Oid			 relation;
+	Oid			 found = InvalidOid;
 
 	check_stack_depth();
 	if (type < FirstNormalObjectId && !OidIsValid(get_element_type(type)))
@@ -162,9 +164,10 @@ foreign_type(Oid type, Oid owner)
 		elog(ERROR, "cache lookup failed for type %u", type);
 	form = (Form_pg_type) GETSTRUCT(tuple);
 	author = form->typowner;
-	inner = form->typtype == TYPTYPE_DOMAIN ? form->typbasetype :
-		form->typtype == TYPTYPE_RANGE ? get_range_subtype(type) :
-		form->typtype == TYPTYPE_MULTIRANGE ? get_multirange_range(type) : get_element_type(type);
+	inner = form->typtype == TYPTYPE_DOMAIN		  ? form->typbasetype
+			: form->typtype == TYPTYPE_RANGE	  ? get_range_subtype(type)
+			: form->typtype == TYPTYPE_MULTIRANGE ? get_multirange_range(type)
+												  : get_element_type(type);
 	relation = form->typtype == TYPTYPE_COMPOSITE ? form->typrelid : InvalidOid;
 	ReleaseSysCache(tuple);
 	if (!sql_may_run_as(author, owner))
@@ -173,7 +176,7 @@ foreign_type(Oid type, Oid owner)
 		return foreign_type(inner, owner);
 	for (AttrNumber i = 1; OidIsValid(relation) && !OidIsValid(found); i++)
 	{
-		Oid			column = get_atttype(relation, i);
+		Oid column = get_atttype(relation, i);
 
 		if (get_attname(relation, i, true) == NULL && !OidIsValid(column))
 			break;
@@ -187,9 +190,9 @@ foreign_type(Oid type, Oid owner)
 static Oid
 foreign_type_of_function(Oid function, Oid owner)
 {
-	Oid		   *arguments;
-	int			nargs;
-	Oid			found = foreign_type(get_func_signature(function, &arguments, &nargs), owner);
+	Oid *arguments;
+	int	 nargs;
+	Oid	 found = foreign_type(get_func_signature(function, &arguments, &nargs), owner);
 
 	for (int i = 0; i < nargs && !OidIsValid(found); i++)
 		found = foreign_type(arguments[i], owner);
@@ -200,13 +203,15 @@ static void
 refuse_foreign_type(Oid foreign, Oid role)
 {
 	if (OidIsValid(foreign))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("type %s belongs neither to role %s, as whom it would be read, nor to a superuser",
-						format_type_be_qualified(foreign),
-						quote_identifier(GetUserNameFromId(role, false))),
-				 errdetail("Reading a teacher, or passing a value, runs the checks of its type."),
-				 errhint("If it is to be trusted, let that role own it (ALTER TYPE).")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg(
+				 "type %s belongs neither to role %s, as whom it would be read, nor to a superuser",
+				 format_type_be_qualified(foreign),
+				 quote_identifier(GetUserNameFromId(role, false))),
+			 errdetail("Reading a teacher, or passing a value, runs the checks of its type."),
+			 errhint("If it is to be trusted, let that role own it (ALTER TYPE).")));
 }
 
 void
@@ -222,9 +227,9 @@ sql_check_type(Oid type, Oid role)
 static int
 list_functions(Oid train, Oid predict, Oid *functions)
 {
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(train));
+	HeapTuple		  tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(train));
 	Form_pg_aggregate form;
-	int			n = 0;
+	int				  n = 0;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u", train);
@@ -233,7 +238,7 @@ list_functions(Oid train, Oid predict, Oid *functions)
 	functions[n++] = predict;
 #define SUPPORT(column) \
 	if (OidIsValid(form->column)) \
-		functions[n++] = form->column
+	functions[n++] = form->column
 	SUPPORT(aggtransfn);
 	SUPPORT(aggfinalfn);
 	SUPPORT(aggcombinefn);
@@ -252,10 +257,10 @@ list_functions(Oid train, Oid predict, Oid *functions)
 static void
 append_aggregate(StringInfo words, Oid aggregate)
 {
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	HeapTuple		  tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
 	Form_pg_aggregate form;
-	Datum		initial;
-	bool		isnull;
+	Datum			  initial;
+	bool			  isnull;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
@@ -276,8 +281,8 @@ append_aggregate(StringInfo words, Oid aggregate)
 static bytea *
 digest_definitions(Oid train, Oid predict)
 {
-	Oid			functions[MAX_FUNCTIONS];
-	int			n = list_functions(train, predict, functions);
+	Oid			   functions[MAX_FUNCTIONS];
+	int			   n = list_functions(train, predict, functions);
 	StringInfoData words;
 
 	initStringInfo(&words);
@@ -288,14 +293,13 @@ digest_definitions(Oid train, Oid predict)
 		if (functions[i] == train)
 			append_aggregate(&words, train);
 		else
-			appendStringInfoString(&words,
-								   TextDatumGetCString(DirectFunctionCall1(pg_get_functiondef,
-																		   ObjectIdGetDatum(functions[i]))));
+			appendStringInfoString(
+				&words, TextDatumGetCString(DirectFunctionCall1(pg_get_functiondef,
+																ObjectIdGetDatum(functions[i]))));
 		appendStringInfoChar(&words, '\n');
 	}
-	return DatumGetByteaP(DirectFunctionCall1(sha256_bytea,
-											  PointerGetDatum(cstring_to_text_with_len(words.data,
-																					   words.len))));
+	return DatumGetByteaP(DirectFunctionCall1(
+		sha256_bytea, PointerGetDatum(cstring_to_text_with_len(words.data, words.len))));
 }
 
 /*
@@ -316,7 +320,7 @@ sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner)
 	n = list_functions(train.function, predict.function, functions);
 	for (int i = 0; i < n; i++)
 	{
-		SqlRule		rule = broken_rule(functions[i], owner);
+		SqlRule rule = broken_rule(functions[i], owner);
 
 		if (rule != RULES_KEPT)
 			report_broken_rule(functions[i], rule, owner);
@@ -333,16 +337,16 @@ static bool
 digests_equal(const bytea *a, const bytea *b)
 {
 	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
-		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
+		   memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
 }
 
 static bool
 binding_holds(const SqlBinding *binding, Oid owner)
 {
-	Oid			train = sql_signature_find(binding->train);
-	Oid			predict = sql_signature_find(binding->predict);
-	Oid			functions[MAX_FUNCTIONS];
-	int			n;
+	Oid train = sql_signature_find(binding->train);
+	Oid predict = sql_signature_find(binding->predict);
+	Oid functions[MAX_FUNCTIONS];
+	int n;
 
 	if (!OidIsValid(train) || get_func_prokind(train) != PROKIND_AGGREGATE ||
 		!OidIsValid(predict) || get_func_prokind(predict) != PROKIND_FUNCTION ||
@@ -365,7 +369,7 @@ sql_binding_was_checked(const SqlBinding *binding, Oid owner)
 bool
 sql_binding_check(SqlBinding *binding, Oid owner)
 {
-	uint64		now = generation;
+	uint64 now = generation;
 
 	if (!binding_holds(binding, owner))
 		return false;

@@ -41,8 +41,8 @@ sql_may_run_as(Oid author, Oid role)
 Oid
 sql_author(Oid function)
 {
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid			author;
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid		  author;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
@@ -58,23 +58,27 @@ sql_check_author(Oid function, Oid role)
 	const char *name = sql_signature(function);
 
 	if (!sql_may_run_as(sql_author(function), role))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("function %s belongs neither to role %s, as whom it would run, nor to a superuser",
-						name, role_name),
-				 errhint("If it is to be trusted, let that role own it (ALTER ROUTINE); or use SET ROLE to become its owner.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg(
+				 "function %s belongs neither to role %s, as whom it would run, nor to a superuser",
+				 name, role_name),
+			 errhint(
+				 "If it is to be trusted, let that role own it (ALTER ROUTINE); or use SET ROLE to become its owner.")));
 }
 
 static List *
 qualified_name(const char *name)
 {
-	List	   *names = parse_qualified_name(name);
+	List *names = parse_qualified_name(name);
 
 	if (list_length(names) != 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function name \"%s\" must have the form schema.name", name),
-				 errhint("A name without its schema would mean different things to different users.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_FUNCTION),
+			 errmsg("function name \"%s\" must have the form schema.name", name),
+			 errhint("A name without its schema would mean different things to different users.")));
 	return names;
 }
 
@@ -82,8 +86,8 @@ qualified_name(const char *name)
 static Size
 signature_name_length(const char *signature)
 {
-	Size		length = strlen(signature);
-	bool		quoted = false;
+	Size length = strlen(signature);
+	bool quoted = false;
 
 	if (length == 0 || signature[length - 1] != ')')
 		return 0;
@@ -101,8 +105,8 @@ signature_name_length(const char *signature)
 static Oid
 find_signature(const char *signature, List *names)
 {
-	for (FuncCandidateList candidate = FuncnameGetCandidates(names, 2, NIL, false, false, false,
-															 true);
+	for (FuncCandidateList candidate =
+			 FuncnameGetCandidates(names, 2, NIL, false, false, false, true);
 		 candidate != NULL; candidate = candidate->next)
 		if (strcmp(sql_signature(candidate->oid), signature) == 0)
 			return candidate->oid;
@@ -113,13 +117,13 @@ find_signature(const char *signature, List *names)
 static Oid
 find_overload(List *names, bool aggregate, const Oid *arguments)
 {
-	Oid			types[2] = {arguments[0], arguments[1]};
-	Oid			function;
-	Oid			result;
-	Oid		   *declared;
-	bool		retset;
-	int			nvariadic;
-	Oid			variadic;
+	Oid			   types[2] = {arguments[0], arguments[1]};
+	Oid			   function;
+	Oid			   result;
+	Oid			  *declared;
+	bool		   retset;
+	int			   nvariadic;
+	Oid			   variadic;
 	FuncDetailCode code;
 
 	code = func_get_detail(names, NIL, NIL, 2, types, false, false, false, &function, &result,
@@ -131,9 +135,9 @@ find_overload(List *names, bool aggregate, const Oid *arguments)
 static bool
 describe_function(Oid function, bool aggregate, Oid first, SqlFunction *found)
 {
-	Oid			actual[2] = {first, FLOAT8ARRAYOID};
-	Oid		   *declared;
-	int			nargs;
+	Oid	 actual[2] = {first, FLOAT8ARRAYOID};
+	Oid *declared;
+	int	 nargs;
 
 	found->function = function;
 	found->result = get_func_signature(function, &declared, &nargs);
@@ -142,7 +146,7 @@ describe_function(Oid function, bool aggregate, Oid first, SqlFunction *found)
 		return false;
 	for (int i = 0; i < 2; i++)
 	{
-		bool		polymorphic = IsPolymorphicType(declared[i]);
+		bool polymorphic = IsPolymorphicType(declared[i]);
 
 		/* we call it without a parser, so nothing can be converted */
 		if (!polymorphic && !IsBinaryCoercible(actual[i], declared[i]))
@@ -150,17 +154,17 @@ describe_function(Oid function, bool aggregate, Oid first, SqlFunction *found)
 		found->arguments[i] = polymorphic ? actual[i] : declared[i];
 	}
 	found->result = enforce_generic_type_consistency(actual, declared, 2, found->result, false);
-	return get_typtype(found->result) != TYPTYPE_PSEUDO;	/* else it has no text to be read again */
+	return get_typtype(found->result) != TYPTYPE_PSEUDO; /* else it has no text to be read again */
 }
 
 bool
 sql_function_find(const char *name, bool aggregate, Oid first, SqlFunction *found)
 {
-	Oid			arguments[2] = {first, FLOAT8ARRAYOID};
-	Size		length = signature_name_length(name);
-	List	   *names = qualified_name(length > 0 ? pnstrdup(name, length) : name);
-	Oid			function = length > 0 ? find_signature(name, names) :
-		find_overload(names, aggregate, arguments);
+	Oid	  arguments[2] = {first, FLOAT8ARRAYOID};
+	Size  length = signature_name_length(name);
+	List *names = qualified_name(length > 0 ? pnstrdup(name, length) : name);
+	Oid	  function =
+		  length > 0 ? find_signature(name, names) : find_overload(names, aggregate, arguments);
 
 	if (!OidIsValid(function) || !describe_function(function, aggregate, first, found))
 		return false;
@@ -175,34 +179,33 @@ bool
 sql_train_find(const char *name, Oid label_type, SqlFunction *found)
 {
 	return sql_function_find(name, true, label_type, found) ||
-		(label_type != TEXTOID && sql_function_find(name, true, TEXTOID, found));
+		   (label_type != TEXTOID && sql_function_find(name, true, TEXTOID, found));
 }
 
 void
 sql_functions_find(const LearnerOptions *options, Oid label_type, SqlFunction *train,
 				   SqlFunction *predict)
 {
-	Oid			base_type = getBaseType(label_type);
+	Oid base_type = getBaseType(label_type);
 
 	if (!sql_train_find(options->train, base_type, train))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 signature_name_length(options->train) > 0 ?
-				 errmsg("aggregate %s does not exist", options->train) :
-				 errmsg("aggregate %s(%s, double precision[]) does not exist",
-						options->train, format_type_be(base_type)),
+				 signature_name_length(options->train) > 0
+					 ? errmsg("aggregate %s does not exist", options->train)
+					 : errmsg("aggregate %s(%s, double precision[]) does not exist", options->train,
+							  format_type_be(base_type)),
 				 errhint("Option \"train\" must name an aggregate over the label, or its text, "
 						 "and an array of features.")));
 	if (!sql_function_find(options->predict, false, train->result, predict))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 signature_name_length(options->predict) > 0 ?
-				 errmsg("function %s does not exist, or does not take a %s", options->predict,
-						format_type_be(train->result)) :
-				 errmsg("function %s(%s, double precision[]) does not exist",
-						options->predict, format_type_be(train->result)),
-				 errhint("Option \"predict\" must name a function of the aggregate's result "
-						 "and an array of features.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+						signature_name_length(options->predict) > 0
+							? errmsg("function %s does not exist, or does not take a %s",
+									 options->predict, format_type_be(train->result))
+							: errmsg("function %s(%s, double precision[]) does not exist",
+									 options->predict, format_type_be(train->result)),
+						errhint("Option \"predict\" must name a function of the aggregate's result "
+								"and an array of features.")));
 }
 
 void
@@ -217,18 +220,18 @@ learner_check_sql_functions(const LearnerOptions *options, Oid label_type)
 Oid
 sql_signature_find(const char *signature)
 {
-	Size		length = signature_name_length(signature);
+	Size length = signature_name_length(signature);
 
-	return length == 0 ? InvalidOid :
-		find_signature(signature, qualified_name(pnstrdup(signature, length)));
+	return length == 0 ? InvalidOid
+					   : find_signature(signature, qualified_name(pnstrdup(signature, length)));
 }
 
 /* Training calls the aggregate through a parser, which knows names only. */
 void
 sql_check_not_hidden(const SqlFunction *train)
 {
-	char	   *signature = sql_signature(train->function);
-	List	   *names = qualified_name(pnstrdup(signature, signature_name_length(signature)));
+	char *signature = sql_signature(train->function);
+	List *names = qualified_name(pnstrdup(signature, signature_name_length(signature)));
 
 	if (find_overload(names, true, train->arguments) != train->function)
 		ereport(ERROR,

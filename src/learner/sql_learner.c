@@ -36,7 +36,7 @@
 static TupleDesc
 rows_descriptor(const SqlFunction *train)
 {
-	TupleDesc	descriptor = CreateTemplateTupleDesc(2);
+	TupleDesc descriptor = CreateTemplateTupleDesc(2);
 
 	TupleDescInitEntry(descriptor, 1, "label", train->arguments[0], -1, 0);
 	TupleDescInitEntry(descriptor, 2, "features", FLOAT8ARRAYOID, -1, 0);
@@ -46,12 +46,13 @@ rows_descriptor(const SqlFunction *train)
 static ArrayType *
 features_array(const double *x, int width)
 {
-	Datum	   *elements = palloc(width * sizeof(Datum));
-	ArrayType  *array;
+	Datum	  *elements = palloc(width * sizeof(Datum));
+	ArrayType *array;
 
 	for (int i = 0; i < width; i++)
 		elements[i] = Float8GetDatum(x[i]);
-	array = construct_array(elements, width, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	array = construct_array(elements, width, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+							TYPALIGN_DOUBLE);
 	pfree(elements);
 	return array;
 }
@@ -61,9 +62,9 @@ static Tuplestorestate *
 store_rows(const TrainingData *data, const SqlFunction *train, TupleDesc descriptor)
 {
 	Tuplestorestate *store = tuplestore_begin_heap(false, false, work_mem);
-	Datum	   *labels = palloc(data->nclasses * sizeof(Datum));
-	Oid			input;
-	Oid			parameter;
+	Datum			*labels = palloc(data->nclasses * sizeof(Datum));
+	Oid				 input;
+	Oid				 parameter;
 
 	getTypeInputInfo(train->arguments[0], &input, &parameter);
 	for (int c = 0; c < data->nclasses; c++)
@@ -72,8 +73,8 @@ store_rows(const TrainingData *data, const SqlFunction *train, TupleDesc descrip
 
 	for (int64 i = 0; i < data->nrows; i++)
 	{
-		Datum		values[2];
-		bool		nulls[2] = {false, false};
+		Datum values[2];
+		bool  nulls[2] = {false, false};
 
 		values[0] = labels[training_class(data, i)];
 		values[1] = PointerGetDatum(features_array(training_row(data, i), data->width));
@@ -106,7 +107,7 @@ static void
 check_aggregate(SPIPlanPtr plan, Oid function)
 {
 	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
-	TargetEntry *column = linitial(linitial_node(Query, source->query_list)->targetList);
+	TargetEntry		 *column = linitial(linitial_node(Query, source->query_list)->targetList);
 
 	if (!IsA(column->expr, Aggref) || ((Aggref *) column->expr)->aggfnoid != function)
 		elog(ERROR, "another aggregate was found than function %u", function);
@@ -117,12 +118,13 @@ static char *
 run_train(const TrainingData *data, const SqlFunction *train, MemoryContext context)
 {
 	EphemeralNamedRelationData rows = {0};
-	char	   *query = psprintf("SELECT %s(r.label, r.features) FROM " ROWS_NAME " r",
-								 quote_qualified_identifier(get_namespace_name(get_func_namespace(train->function)),
-															get_func_name(train->function)));
-	int			guc_level = NewGUCNestLevel();
-	SPIPlanPtr	plan;
-	char	   *value;
+	char					  *query =
+		psprintf("SELECT %s(r.label, r.features) FROM " ROWS_NAME " r",
+				 quote_qualified_identifier(get_namespace_name(get_func_namespace(train->function)),
+											get_func_name(train->function)));
+	int		   guc_level = NewGUCNestLevel();
+	SPIPlanPtr plan;
+	char	  *value;
 
 	fix_text_settings();
 	if (SPI_connect() != SPI_OK_CONNECT)
@@ -159,7 +161,7 @@ try_train(const TrainingData *data, const LearnerOptions *options, SqlFunction *
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	char	   *volatile value = NULL;
+	char *volatile value = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
@@ -179,7 +181,7 @@ try_train(const TrainingData *data, const LearnerOptions *options, SqlFunction *
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
+		ErrorData *error;
 
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
@@ -211,8 +213,8 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 
 	if (value == NULL)
 		return false;
-	builder_sql(result, predict,
-				format_type_extended(train.result, -1, FORMAT_TYPE_FORCE_QUALIFY), value);
+	builder_sql(result, predict, format_type_extended(train.result, -1, FORMAT_TYPE_FORCE_QUALIFY),
+				value);
 	return true;
 }
 

@@ -30,32 +30,32 @@
 /* A function for one type of value; members share it. */
 typedef struct SqlCall
 {
-	char	   *predict;
-	char	   *type;
+	char			  *predict;
+	char			  *type;
 	LocalTransactionId resolved_in; /* when the rest was filled in */
-	FmgrInfo	function;
-	Oid			value_type;
-	Oid			result_type;
-	Oid			collation;
+	FmgrInfo		   function;
+	Oid				   value_type;
+	Oid				   result_type;
+	Oid				   collation;
 } SqlCall;
 
 typedef struct SqlMember
 {
-	SqlCall    *call;
-	char	   *text;
-	LocalTransactionId read_in; /* when the value was read */
-	Oid			value_type;		/* as which type */
-	Datum		value;
+	SqlCall			  *call;
+	char			  *text;
+	LocalTransactionId read_in;	   /* when the value was read */
+	Oid				   value_type; /* as which type */
+	Datum			   value;
 } SqlMember;
 
 struct SqlMembers
 {
-	int			n;
-	int			ncalls;
-	SqlMember  *members;
-	SqlCall   **calls;
-	MemoryContext own;			/* where all of this lives */
-	MemoryContext transaction;	/* what is valid for one transaction */
+	int				   n;
+	int				   ncalls;
+	SqlMember		  *members;
+	SqlCall			 **calls;
+	MemoryContext	   own;			/* where all of this lives */
+	MemoryContext	   transaction; /* what is valid for one transaction */
 	LocalTransactionId current;
 };
 
@@ -67,15 +67,15 @@ sql_members_create(int n)
 	members->members = palloc0(n * sizeof(SqlMember));
 	members->calls = palloc0(n * sizeof(SqlCall *));
 	members->own = CurrentMemoryContext;
-	members->transaction = AllocSetContextCreate(CurrentMemoryContext, "privpred sql members",
-												 ALLOCSET_SMALL_SIZES);
+	members->transaction =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred sql members", ALLOCSET_SMALL_SIZES);
 	return members;
 }
 
 void
 sql_members_add(SqlMembers *members, const char *predict, const char *type, const char *value)
 {
-	SqlMember  *member = &members->members[members->n++];
+	SqlMember *member = &members->members[members->n++];
 
 	member->text = pstrdup(value);
 	for (int i = 0; i < members->ncalls; i++)
@@ -94,10 +94,10 @@ sql_members_add(SqlMembers *members, const char *predict, const char *type, cons
 char *
 sql_label_name(Datum value, Oid type)
 {
-	Oid			base_type = getBaseType(type);
-	Oid			output;
-	bool		varlena;
-	char	   *name;
+	Oid	  base_type = getBaseType(type);
+	Oid	  output;
+	bool  varlena;
+	char *name;
 
 	if (base_type == BOOLOID)
 		return pstrdup(DatumGetBool(value) ? "true" : "false");
@@ -105,7 +105,7 @@ sql_label_name(Datum value, Oid type)
 	name = OidOutputFunctionCall(output, value);
 	if (base_type == BPCHAROID)
 	{
-		size_t		length = strlen(name);
+		size_t length = strlen(name);
 
 		while (length > 0 && name[length - 1] == ' ')
 			name[--length] = '\0';
@@ -118,9 +118,9 @@ static void
 resolve_call(SqlMembers *members, SqlCall *call)
 {
 	MemoryContext caller;
-	SqlFunction found;
-	Node	   *expression;
-	int32		typmod;
+	SqlFunction	  found;
+	Node		 *expression;
+	int32		  typmod;
 
 	if (call->resolved_in == members->current)
 		return;
@@ -128,21 +128,21 @@ resolve_call(SqlMembers *members, SqlCall *call)
 	sql_check_type(call->value_type, GetUserId());
 	if (!sql_function_find(call->predict, false, call->value_type, &found) ||
 		strcmp(sql_signature(found.function), call->predict) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function %s does not exist, or does not take a %s", call->predict,
-						call->type),
-				 errhint("A predictor names its function by its signature.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+						errmsg("function %s does not exist, or does not take a %s", call->predict,
+							   call->type),
+						errhint("A predictor names its function by its signature.")));
 	call->result_type = found.result;
 	call->collation = get_typcollation(call->value_type);
 
 	/* polymorphic functions ask for the types of their arguments */
 	caller = MemoryContextSwitchTo(members->transaction);
 	fmgr_info_cxt(found.function, &call->function, members->transaction);
-	expression = (Node *) makeFuncExpr(found.function, found.result,
-									   list_make2(makeNullConst(found.arguments[0], -1, call->collation),
-												  makeNullConst(FLOAT8ARRAYOID, -1, InvalidOid)),
-									   InvalidOid, call->collation, COERCE_EXPLICIT_CALL);
+	expression =
+		(Node *) makeFuncExpr(found.function, found.result,
+							  list_make2(makeNullConst(found.arguments[0], -1, call->collation),
+										 makeNullConst(FLOAT8ARRAYOID, -1, InvalidOid)),
+							  InvalidOid, call->collation, COERCE_EXPLICIT_CALL);
 	fmgr_info_set_expr(expression, &call->function);
 	MemoryContextSwitchTo(caller);
 	call->resolved_in = members->current;
@@ -152,10 +152,10 @@ resolve_call(SqlMembers *members, SqlCall *call)
 static void
 read_value(SqlMembers *members, SqlMember *member)
 {
-	bool		builtin = member->call->value_type < FirstNormalObjectId;
+	bool		  builtin = member->call->value_type < FirstNormalObjectId;
 	MemoryContext caller;
-	Oid			input;
-	Oid			parameter;
+	Oid			  input;
+	Oid			  parameter;
 
 	if (OidIsValid(member->value_type) && member->value_type == member->call->value_type &&
 		(builtin || member->read_in == members->current))
@@ -171,8 +171,8 @@ read_value(SqlMembers *members, SqlMember *member)
 /* What a member says. */
 typedef struct SqlOpinion
 {
-	int			class_index;	/* -1: none */
-	double		number;			/* NaN: none */
+	int	   class_index; /* -1: none */
+	double number;		/* NaN: none */
 } SqlOpinion;
 
 static double
@@ -196,13 +196,13 @@ call_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Da
 			SqlOpinion *opinion)
 {
 	LOCAL_FCINFO(fcinfo, 2);
-	Datum		result;
-	char	   *name;
+	Datum result;
+	char *name;
 
 	resolve_call(members, member->call);
 	read_value(members, member);
-	InitFunctionCallInfoData(*fcinfo, &member->call->function, 2, member->call->collation,
-							 NULL, NULL);
+	InitFunctionCallInfoData(*fcinfo, &member->call->function, 2, member->call->collation, NULL,
+							 NULL);
 	fcinfo->args[0].value = member->value;
 	fcinfo->args[0].isnull = false;
 	fcinfo->args[1].value = features;
@@ -220,7 +220,7 @@ static bool
 is_cancellation(const ErrorData *error)
 {
 	return error->sqlerrcode == ERRCODE_QUERY_CANCELED && error->funcname != NULL &&
-		strcmp(error->funcname, "ProcessInterrupts") == 0;
+		   strcmp(error->funcname, "ProcessInterrupts") == 0;
 }
 
 /* Where in its function a teacher was interrupted is nobody's business. */
@@ -238,9 +238,9 @@ call_in_subtransaction(SqlMembers *members, SqlMember *member, const Ensemble *e
 					   Datum features, MemoryContext scratch, CommandDest destination,
 					   SqlOpinion *opinion)
 {
-	static const SqlOpinion none = {.class_index = -1,.number = NAN};
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
+	static const SqlOpinion none = {.class_index = -1, .number = NAN};
+	MemoryContext			context = CurrentMemoryContext;
+	ResourceOwner			owner = CurrentResourceOwner;
 
 	*opinion = none;
 	BeginInternalSubTransaction(NULL);
@@ -253,7 +253,7 @@ call_in_subtransaction(SqlMembers *members, SqlMember *member, const Ensemble *e
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
+		ErrorData *error;
 
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
@@ -317,9 +317,9 @@ static void
 ask_members(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes,
 			double *scores)
 {
-	int			width = ensemble_width(ensemble);
-	Datum	   *elements = palloc(width * sizeof(Datum));
-	ArrayType  *features;
+	int			  width = ensemble_width(ensemble);
+	Datum		 *elements = palloc(width * sizeof(Datum));
+	ArrayType	 *features;
 	MemoryContext scratch;
 
 	ensemble_check_callable(ensemble);
@@ -329,11 +329,11 @@ ask_members(SqlMembers *members, const Ensemble *ensemble, const double *x, int3
 							   TYPALIGN_DOUBLE);
 	enter_transaction(members);
 	/* not kept: the function might come back here */
-	scratch = AllocSetContextCreate(CurrentMemoryContext, "privpred sql call",
-									ALLOCSET_DEFAULT_SIZES);
+	scratch =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred sql call", ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < members->n; i++)
 	{
-		SqlOpinion	opinion;
+		SqlOpinion opinion;
 
 		CHECK_FOR_INTERRUPTS();
 		try_member(members, &members->members[i], ensemble, PointerGetDatum(features), scratch,

@@ -14,8 +14,8 @@
 #include "learner/state_format.h"
 
 /* Kept equal to privpred.h by assertions in training_portable.c. */
-#define MAX_CLASSES	1000
-#define MAX_WIDTH	16384
+#define MAX_CLASSES 1000
+#define MAX_WIDTH 16384
 
 typedef struct Reader
 {
@@ -26,7 +26,7 @@ typedef struct Reader
 uint32_t
 state_crc(const unsigned char *bytes, size_t size)
 {
-	pg_crc32c	crc;
+	pg_crc32c crc;
 
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, bytes + STATE_CRC_OFFSET + 4, size - STATE_CRC_OFFSET - 4);
@@ -75,9 +75,8 @@ parse_header(const unsigned char *bytes, size_t size, StateShape *shape)
 	shape->class_sums = read_u32(bytes + 32);
 	shape->rows = read_u64(bytes + 36);
 	if ((shape->kind != STATE_SUMS && shape->kind != STATE_ROWS) ||
-		shape->labels < STATE_BOOLEANS || shape->labels > STATE_TEXTS ||
-		shape->width < 1 || shape->width > MAX_WIDTH || shape->nclasses > MAX_CLASSES ||
-		shape->rows > STATE_MAX_ROWS ||
+		shape->labels < STATE_BOOLEANS || shape->labels > STATE_TEXTS || shape->width < 1 ||
+		shape->width > MAX_WIDTH || shape->nclasses > MAX_CLASSES || shape->rows > STATE_MAX_ROWS ||
 		(shape->kind == STATE_ROWS && (shape->shared_sums != 0 || shape->class_sums != 0)))
 		return "Its sizes are out of range.";
 	return NULL;
@@ -86,7 +85,7 @@ parse_header(const unsigned char *bytes, size_t size, StateShape *shape)
 static const char *
 parse_classes(Reader *reader, StateShape *shape)
 {
-	uint64_t	rows = 0;
+	uint64_t rows = 0;
 
 	shape->names = reader->at;
 	for (uint32_t c = 0; c < shape->nclasses; c++)
@@ -97,7 +96,7 @@ parse_classes(Reader *reader, StateShape *shape)
 		return "Its classes are invalid.";
 	for (uint32_t c = 0; c < shape->nclasses; c++)
 	{
-		uint64_t	of_class = read_u64(shape->class_rows + 8 * c);
+		uint64_t of_class = read_u64(shape->class_rows + 8 * c);
 
 		if (of_class > shape->rows)
 			return "Its classes are invalid.";
@@ -110,8 +109,8 @@ parse_classes(Reader *reader, StateShape *shape)
 static const char *
 parse_sums(Reader *reader, StateShape *shape)
 {
-	size_t		sums = shape->shared_sums + (size_t) shape->nclasses * shape->class_sums;
-	__int128	limit = (__int128) shape->rows << STATE_SUM_BITS;
+	size_t	 sums = shape->shared_sums + (size_t) shape->nclasses * shape->class_sums;
+	__int128 limit = (__int128) shape->rows << STATE_SUM_BITS;
 
 	shape->body = sums > SIZE_MAX / 16 ? NULL : take(reader, 16 * sums);
 	if (shape->body == NULL)
@@ -119,7 +118,7 @@ parse_sums(Reader *reader, StateShape *shape)
 	for (size_t i = 0; i < sums; i++)
 	{
 		const unsigned char *p = shape->body + 16 * i;
-		__int128	sum = (__int128) ((unsigned __int128) read_u64(p + 8) << 64 | read_u64(p));
+		__int128 sum = (__int128) ((unsigned __int128) read_u64(p + 8) << 64 | read_u64(p));
 
 		if (sum > limit || sum < -limit)
 			return "Its sums are invalid.";
@@ -135,7 +134,7 @@ column_ok(const unsigned char *column, StateShape *shape)
 		return shape->rows % 8 == 0 || column[1 + shape->rows / 8] >> (shape->rows % 8) == 0;
 	for (uint64_t i = 0; i < shape->rows; i++)
 	{
-		double		x = column_value(column, i);
+		double x = column_value(column, i);
 
 		if (isinf(x))
 			return false;
@@ -147,7 +146,7 @@ column_ok(const unsigned char *column, StateShape *shape)
 static const char *
 parse_rows(Reader *reader, StateShape *shape)
 {
-	uint64_t	seen[MAX_CLASSES] = {0};
+	uint64_t seen[MAX_CLASSES] = {0};
 
 	/* each row has at least its class, so that nothing below can overflow */
 	if (shape->rows > (size_t) (reader->end - reader->at) / 2)
@@ -166,7 +165,7 @@ parse_rows(Reader *reader, StateShape *shape)
 		return "Its rows are invalid.";
 	for (uint64_t i = 0; i < shape->rows; i++)
 	{
-		uint32_t	c = read_u16(shape->row_class + 2 * i);
+		uint32_t c = read_u16(shape->row_class + 2 * i);
 
 		if (c >= shape->nclasses)
 			return "Its rows are invalid.";
@@ -196,7 +195,8 @@ state_parse(const unsigned char *bytes, size_t size, StateShape *shape)
 		return "Its learner or its options are invalid.";
 	problem = parse_classes(&reader, shape);
 	if (problem == NULL)
-		problem = shape->kind == STATE_SUMS ? parse_sums(&reader, shape) : parse_rows(&reader, shape);
+		problem =
+			shape->kind == STATE_SUMS ? parse_sums(&reader, shape) : parse_rows(&reader, shape);
 	if (problem == NULL && reader.at != reader.end)
 		problem = "There are bytes behind its end.";
 	return problem;

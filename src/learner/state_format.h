@@ -26,14 +26,14 @@
 
 #include "learner/predictor_format.h"
 
-#define STATE_MAGIC			"PPTS"
-#define STATE_VERSION		1
-#define STATE_CRC_OFFSET	8
-#define STATE_HEADER_SIZE	44
+#define STATE_MAGIC "PPTS"
+#define STATE_VERSION 1
+#define STATE_CRC_OFFSET 8
+#define STATE_HEADER_SIZE 44
 
 /* Every sum is below rows * 2^78, see FIXED_POINT_MAX: 2^125 at most. */
-#define STATE_MAX_ROWS		((uint64_t) 1 << 47)
-#define STATE_SUM_BITS		78
+#define STATE_MAX_ROWS ((uint64_t) 1 << 47)
+#define STATE_SUM_BITS 78
 
 typedef enum StateKind
 {
@@ -57,19 +57,19 @@ typedef enum ColumnForm
 
 typedef struct StateShape
 {
-	uint32_t	kind;
-	uint32_t	labels;
-	uint32_t	width;
-	uint32_t	nclasses;
-	uint32_t	shared_sums;
-	uint32_t	class_sums;
-	uint64_t	rows;
-	bool		has_missing;	/* some feature is NaN */
-	const unsigned char *learner;	/* length-prefixed, as are the next two */
+	uint32_t			 kind;
+	uint32_t			 labels;
+	uint32_t			 width;
+	uint32_t			 nclasses;
+	uint32_t			 shared_sums;
+	uint32_t			 class_sums;
+	uint64_t			 rows;
+	bool				 has_missing; /* some feature is NaN */
+	const unsigned char *learner;	  /* length-prefixed, as are the next two */
 	const unsigned char *options;
 	const unsigned char *names;
 	const unsigned char *class_rows;
-	const unsigned char *body;	/* sums, or columns */
+	const unsigned char *body;		/* sums, or columns */
 	const unsigned char *row_class; /* of a state of rows */
 } StateShape;
 
@@ -102,8 +102,8 @@ column_size(unsigned char form, uint64_t rows)
 static inline double
 column_value(const unsigned char *column, uint64_t row)
 {
-	return column[0] == COLUMN_BITS ? (column[1 + row / 8] >> (row % 8)) & 1 :
-		read_double(column + 1 + 8 * row);
+	return column[0] == COLUMN_BITS ? (column[1 + row / 8] >> (row % 8)) & 1
+									: read_double(column + 1 + 8 * row);
 }
 
 static inline uint32_t
@@ -112,4 +112,4 @@ read_u16(const unsigned char *p)
 	return (uint32_t) p[0] | (uint32_t) p[1] << 8;
 }
 
-#endif							/* PRIVPRED_STATE_FORMAT_H */
+#endif /* PRIVPRED_STATE_FORMAT_H */

@@ -12,17 +12,17 @@
 
 typedef struct Point
 {
-	double		value;
-	int32		class_index;
+	double value;
+	int32  class_index;
 } Point;
 
 typedef struct Split
 {
-	int64		correct;
-	int			feature;
-	double		threshold;
-	int			class_below;
-	int			class_above;
+	int64  correct;
+	int	   feature;
+	double threshold;
+	int	   class_below;
+	int	   class_above;
 } Split;
 
 static Size
@@ -42,7 +42,7 @@ fit_row_bytes(int nclasses, int width)
 static int
 most_common(const int64 *counts, int n)
 {
-	int			best = 0;
+	int best = 0;
 
 	for (int c = 1; c < n; c++)
 		if (counts[c] > counts[best])
@@ -56,15 +56,15 @@ most_common(const int64 *counts, int n)
  * Only counts between distinct values matter, so ties in the sort do not.
  */
 static void
-best_split(const Point *points, int64 n, int nclasses, int feature,
-		   int64 *right_best, int64 *counts, Split *best)
+best_split(const Point *points, int64 n, int nclasses, int feature, int64 *right_best,
+		   int64 *counts, Split *best)
 {
-	int64		top = 0;
+	int64 top = 0;
 
 	memset(counts, 0, nclasses * sizeof(int64));
 	for (int64 i = n - 1; i > 0; i--)
 	{
-		int64		count = ++counts[points[i].class_index];
+		int64 count = ++counts[points[i].class_index];
 
 		top = Max(top, count);
 		right_best[i] = top;
@@ -73,14 +73,14 @@ best_split(const Point *points, int64 n, int nclasses, int feature,
 	top = 0;
 	for (int64 i = 0; i + 1 < n; i++)
 	{
-		double		low = points[i].value;
-		double		high = points[i + 1].value;
-		int64		count = ++counts[points[i].class_index];
+		double low = points[i].value;
+		double high = points[i + 1].value;
+		int64  count = ++counts[points[i].class_index];
 
 		top = Max(top, count);
 		if (low < high && top + right_best[i + 1] > best->correct)
 		{
-			double		middle = low / 2 + high / 2;
+			double middle = low / 2 + high / 2;
 
 			best->correct = top + right_best[i + 1];
 			best->feature = feature;
@@ -94,7 +94,7 @@ best_split(const Point *points, int64 n, int nclasses, int feature,
 static void
 name_sides(const TrainingData *data, int64 *counts, Split *best)
 {
-	int64	   *above = palloc0(data->nclasses * sizeof(int64));
+	int64 *above = palloc0(data->nclasses * sizeof(int64));
 
 	memset(counts, 0, data->nclasses * sizeof(int64));
 	for (int64 i = 0; i < data->nrows; i++)
@@ -111,11 +111,10 @@ name_sides(const TrainingData *data, int64 *counts, Split *best)
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	Point	   *points = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(Point));
-	int64	   *right_best = MemoryContextAllocHuge(CurrentMemoryContext,
-													data->nrows * sizeof(int64));
-	int64	   *counts = palloc(data->nclasses * sizeof(int64));
-	Split		best = {.feature = -1};
+	Point *points = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(Point));
+	int64 *right_best = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(int64));
+	int64 *counts = palloc(data->nclasses * sizeof(int64));
+	Split  best = {.feature = -1};
 
 	for (int feature = 0; feature < data->width; feature++)
 	{
@@ -129,7 +128,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 		best_split(points, data->nrows, data->nclasses, feature, right_best, counts, &best);
 	}
 	if (best.feature < 0)
-		return false;			/* all rows are equal */
+		return false; /* all rows are equal */
 	name_sides(data, counts, &best);
 	builder_stump(result, best.feature, best.threshold, best.class_below, best.class_above);
 	return true;

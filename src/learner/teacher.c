@@ -31,10 +31,10 @@
 
 struct UnitHasher
 {
-	Oid			type;			/* base type */
-	int			ncolumns;		/* of a unit that comes in columns */
-	Oid		   *columns;		/* their base types */
-	StringInfoData bytes;		/* kept between calls */
+	Oid			   type;	 /* base type */
+	int			   ncolumns; /* of a unit that comes in columns */
+	Oid			  *columns;	 /* their base types */
+	StringInfoData bytes;	 /* kept between calls */
 };
 
 /*
@@ -66,7 +66,7 @@ sip_round(uint64 *v)
 static inline uint64
 read_word(const unsigned char *p, int n)
 {
-	uint64		word = 0;
+	uint64 word = 0;
 
 	memcpy(&word, p, n);
 #ifdef WORDS_BIGENDIAN
@@ -78,21 +78,21 @@ read_word(const unsigned char *p, int n)
 static uint64
 siphash24(const unsigned char *key, const unsigned char *data, Size size)
 {
-	uint64		k0 = read_word(key, 8);
-	uint64		k1 = read_word(key + 8, 8);
-	uint64		v[4] = {
+	uint64 k0 = read_word(key, 8);
+	uint64 k1 = read_word(key + 8, 8);
+	uint64 v[4] = {
 		k0 ^ UINT64CONST(0x736f6d6570736575),
 		k1 ^ UINT64CONST(0x646f72616e646f6d),
 		k0 ^ UINT64CONST(0x6c7967656e657261),
 		k1 ^ UINT64CONST(0x7465646279746573),
 	};
-	Size		whole = size / 8 * 8;
+	Size whole = size / 8 * 8;
 
 	for (Size i = 0; i <= whole; i += 8)
 	{
 		/* the last word carries the length in its top byte */
-		uint64		word = i < whole ? read_word(data + i, 8) :
-			read_word(data + whole, size - whole) | (uint64) size << 56;
+		uint64 word = i < whole ? read_word(data + i, 8)
+								: read_word(data + whole, size - whole) | (uint64) size << 56;
 
 		v[3] ^= word;
 		sip_round(v);
@@ -118,7 +118,7 @@ collation_is_deterministic(Oid collation)
 bool
 teacher_unit_type_ok(Oid type, Oid collation)
 {
-	Oid			base_type = getBaseType(type);
+	Oid base_type = getBaseType(type);
 
 	switch (base_type)
 	{
@@ -146,15 +146,13 @@ pg_noreturn static void
 refuse_type(Oid type, Oid collation)
 {
 	if (!collation_is_deterministic(collation))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a unit cannot have a nondeterministic collation"),
-				 errhint("Use a column whose equal values are equal byte by byte.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a unit cannot be of type %s", format_type_be(type)),
-			 errhint("Use an identifier of type integer, text, uuid, bytea, numeric, date, "
-					 "timestamp or an enum, or a row of those.")));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("a unit cannot have a nondeterministic collation"),
+						errhint("Use a column whose equal values are equal byte by byte.")));
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("a unit cannot be of type %s", format_type_be(type)),
+					errhint("Use an identifier of type integer, text, uuid, bytea, numeric, date, "
+							"timestamp or an enum, or a row of those.")));
 }
 
 static void
@@ -167,7 +165,7 @@ write_int64(char *p, int64 value)
 static void
 append_int64(StringInfo bytes, int64 value)
 {
-	char		buffer[8];
+	char buffer[8];
 
 	write_int64(buffer, value);
 	appendBinaryStringInfo(bytes, buffer, 8);
@@ -177,7 +175,7 @@ static void
 append_varlena(StringInfo bytes, Datum value, bool trim)
 {
 	struct varlena *varlena = PG_DETOAST_DATUM_PACKED(value);
-	int			length = VARSIZE_ANY_EXHDR(varlena);
+	int				length = VARSIZE_ANY_EXHDR(varlena);
 
 	if (trim)
 		while (length > 0 && VARDATA_ANY(varlena)[length - 1] == ' ')
@@ -190,7 +188,7 @@ append_varlena(StringInfo bytes, Datum value, bool trim)
 static void
 append_numeric(StringInfo bytes, Datum value)
 {
-	char	   *digits = numeric_normalize(DatumGetNumeric(value));
+	char *digits = numeric_normalize(DatumGetNumeric(value));
 
 	appendStringInfoString(bytes, digits);
 	pfree(digits);
@@ -200,12 +198,11 @@ append_numeric(StringInfo bytes, Datum value)
 static void
 append_enum(StringInfo bytes, Oid value)
 {
-	HeapTuple	tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
+	HeapTuple tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid internal value for enum: %u", value)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+						errmsg("invalid internal value for enum: %u", value)));
 	appendStringInfoString(bytes, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
 	ReleaseSysCache(tuple);
 }
@@ -258,7 +255,7 @@ append_scalar(StringInfo bytes, Oid base_type, Datum value)
 static void
 append_field(StringInfo bytes, Oid base_type, Datum value, bool isnull)
 {
-	int			start = bytes->len;
+	int start = bytes->len;
 
 	append_int64(bytes, NULL_FIELD_LENGTH);
 	if (isnull)
@@ -272,11 +269,11 @@ static void
 append_record(StringInfo bytes, Datum value)
 {
 	HeapTupleHeader header = DatumGetHeapTupleHeader(value);
-	TupleDesc	descriptor = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
-													HeapTupleHeaderGetTypMod(header));
+	TupleDesc		descriptor =
+		lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header), HeapTupleHeaderGetTypMod(header));
 	HeapTupleData tuple;
-	Datum	   *values = palloc(descriptor->natts * sizeof(Datum));
-	bool	   *nulls = palloc(descriptor->natts * sizeof(bool));
+	Datum		 *values = palloc(descriptor->natts * sizeof(Datum));
+	bool		 *nulls = palloc(descriptor->natts * sizeof(bool));
 
 	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
 	ItemPointerSetInvalid(&tuple.t_self);
@@ -304,9 +301,8 @@ unit_hasher_create(Oid type, Oid collation)
 	UnitHasher *hasher = palloc0_object(UnitHasher);
 
 	if (!OidIsValid(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("could not determine the type of the unit")));
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("could not determine the type of the unit")));
 	hasher->type = getBaseType(type);
 	if (type_is_rowtype(hasher->type))
 		hasher->type = RECORDOID;

@@ -41,8 +41,7 @@ walk_load(const unsigned char *body, Size size)
 	points->x = x;
 	for (int link = 0; link < WALK_LINKS; link++)
 	{
-		int32	   *steps = MemoryContextAllocHuge(CurrentMemoryContext,
-												   points->n * sizeof(int32) + 1);
+		int32 *steps = MemoryContextAllocHuge(CurrentMemoryContext, points->n * sizeof(int32) + 1);
 
 		for (int64 i = 0; i < points->n; i++)
 			steps[i] = (int32) read_u32(body + threshold_steps(capacity, link, i));
@@ -61,16 +60,17 @@ fit_row_bytes(int nclasses, int width)
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	WalkRow    *rows;
-	int32		limit[WALK_LINKS];
+	WalkRow *rows;
+	int32	 limit[WALK_LINKS];
 
 	if (data->nclasses < 2)
 		return false;
 	if (data->nclasses > 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a threshold has two classes, not %d", data->nclasses),
-				 errhint("Declare two classes, others are left out: {\"classes\": [\"a\", \"b\"]}.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a threshold has two classes, not %d", data->nclasses),
+			 errhint("Declare two classes, others are left out: {\"classes\": [\"a\", \"b\"]}.")));
 	rows = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(WalkRow) + 1);
 	for (int64 i = 0; i < data->nrows; i++)
 	{

@@ -14,7 +14,7 @@
 static int32
 limit_in_steps(double limit, double step)
 {
-	double		steps = ceil(limit / step);
+	double steps = ceil(limit / step);
 
 	return steps < PG_INT32_MAX ? (int32) steps : PG_INT32_MAX;
 }
@@ -38,11 +38,11 @@ walk_start(Walk *walk, const WalkRow *rows, int64 nrows, const int32 *limit)
 bool
 walk_next(Walk *walk)
 {
-	bool		moved = false;
+	bool moved = false;
 
 	while (!moved && walk->next < walk->nrows)
 	{
-		int64		count[2] = {0, 0};
+		int64 count[2] = {0, 0};
 
 		walk->x = walk->rows[walk->next].x;
 		while (walk->next < walk->nrows && walk->rows[walk->next].x == walk->x)
@@ -50,8 +50,8 @@ walk_next(Walk *walk)
 		/* Clipping moves no two walks apart: a row counts for one step, here too. */
 		for (int link = 0; link < WALK_LINKS; link++)
 		{
-			int64		to = walk->steps[link] + count[1] - count[0];
-			int32		steps = (int32) Min(Max(to, -(int64) walk->limit[link]), walk->limit[link]);
+			int64 to = walk->steps[link] + count[1] - count[0];
+			int32 steps = (int32) Min(Max(to, -(int64) walk->limit[link]), walk->limit[link]);
 
 			moved = moved || steps != walk->steps[link];
 			walk->steps[link] = steps;
@@ -65,8 +65,8 @@ walk_next(Walk *walk)
 int64
 walk_points(const WalkRow *rows, int64 nrows, const int32 *limit)
 {
-	Walk		walk;
-	int64		points = 0;
+	Walk  walk;
+	int64 points = 0;
 
 	walk_start(&walk, rows, nrows, limit);
 	while (walk_next(&walk))
@@ -84,8 +84,8 @@ void
 walk_write(unsigned char *body, int64 capacity, const WalkRow *rows, int64 nrows,
 		   const int32 *limit)
 {
-	Walk		walk;
-	uint32		points = 0;
+	Walk   walk;
+	uint32 points = 0;
 
 	memset(body, 0, walk_body_size(capacity));
 	walk_start(&walk, rows, nrows, limit);

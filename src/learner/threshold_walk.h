@@ -21,23 +21,23 @@
 
 typedef enum WalkLink
 {
-	WALK_LAPLACE,				/* infinite order */
-	WALK_LOGISTIC				/* finite orders */
+	WALK_LAPLACE, /* infinite order */
+	WALK_LOGISTIC /* finite orders */
 } WalkLink;
 
 #define WALK_LINKS 2
 
 /* Options: the error that is left far from every boundary. */
-#define WALK_DEFAULT_ALPHA	0.05
-#define WALK_MIN_ALPHA		1e-6
-#define WALK_MAX_ALPHA		0.5
+#define WALK_DEFAULT_ALPHA 0.05
+#define WALK_MIN_ALPHA 1e-6
+#define WALK_MAX_ALPHA 0.5
 
 /* ---------- the walk ---------- */
 
 typedef struct WalkRow
 {
-	double		x;
-	int32		label;			/* 0 or 1 */
+	double x;
+	int32  label; /* 0 or 1 */
 } WalkRow;
 
 static inline int
@@ -57,14 +57,14 @@ extern void walk_limits(double alpha, double step, int32 *limit);
 
 typedef struct Walk
 {
-	const WalkRow *rows;		/* sorted */
-	int64		nrows;
-	int64		next;
-	int32		limit[WALK_LINKS];
+	const WalkRow *rows; /* sorted */
+	int64		   nrows;
+	int64		   next;
+	int32		   limit[WALK_LINKS];
 
 	/* From x on, up to the next x, the walks stand here. */
-	double		x;
-	int32		steps[WALK_LINKS];
+	double x;
+	int32  steps[WALK_LINKS];
 } Walk;
 
 extern void walk_start(Walk *walk, const WalkRow *rows, int64 nrows, const int32 *limit);
@@ -78,19 +78,19 @@ extern bool walk_next(Walk *walk);
  * The body of a member of kind "threshold" (predictor_format.h), with room
  * for as many points as the caller wants to show.
  */
-#define WALK_MAX_POINTS		(1 << 25)
+#define WALK_MAX_POINTS (1 << 25)
 
 extern int64 walk_points(const WalkRow *rows, int64 nrows, const int32 *limit);
-extern Size walk_body_size(int64 capacity);
-extern void walk_write(unsigned char *body, int64 capacity, const WalkRow *rows, int64 nrows,
-					   const int32 *limit);
+extern Size	 walk_body_size(int64 capacity);
+extern void	 walk_write(unsigned char *body, int64 capacity, const WalkRow *rows, int64 nrows,
+						const int32 *limit);
 
 /* A stored walk, laid out for searching. */
 typedef struct WalkPoints
 {
-	int64		n;
+	int64		  n;
 	const double *x;
-	const int32 *steps[WALK_LINKS];
+	const int32	 *steps[WALK_LINKS];
 } WalkPoints;
 
 /* Where a walk stands at x. */
@@ -98,11 +98,11 @@ static inline int32
 walk_at(const WalkPoints *points, WalkLink link, double x)
 {
 	const double *first = points->x;
-	int64		n = points->n;
+	int64		  n = points->n;
 
 	while (n > 0)
 	{
-		int64		half = n / 2;
+		int64 half = n / 2;
 
 		if (first[half] <= x)
 		{
@@ -115,4 +115,4 @@ walk_at(const WalkPoints *points, WalkLink link, double x)
 	return first == points->x ? 0 : points->steps[link][first - points->x - 1];
 }
 
-#endif							/* PRIVPRED_THRESHOLD_WALK_H */
+#endif /* PRIVPRED_THRESHOLD_WALK_H */

@@ -41,16 +41,16 @@ void
 training_check_memory(const TrainingState *state, Size more)
 {
 	if (more > state->memory_limit || state->memory_used > state->memory_limit - more)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("one teacher of learner \"%s\" needs more than maintenance_work_mem (%zu kB)",
-						state->learner->name, state->memory_limit / 1024),
-				 state->learner->aggregate_only ?
-				 errhint("Raise maintenance_work_mem.") :
-				 state->learner->additive ?
-				 errhint("Raise maintenance_work_mem, or use fewer features or classes.") :
-				 errhint("Use more teachers, raise maintenance_work_mem, or choose a learner "
-						 "that keeps no rows: linear, naive_bayes or centroid.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("one teacher of learner \"%s\" needs more than maintenance_work_mem (%zu kB)",
+					state->learner->name, state->memory_limit / 1024),
+			 state->learner->aggregate_only ? errhint("Raise maintenance_work_mem.")
+			 : state->learner->additive
+				 ? errhint("Raise maintenance_work_mem, or use fewer features or classes.")
+				 : errhint("Use more teachers, raise maintenance_work_mem, or choose a learner "
+						   "that keeps no rows: linear, naive_bayes or centroid.")));
 }
 
 static void
@@ -61,8 +61,8 @@ price_memory(TrainingState *state, Size more)
 }
 
 TrainingState *
-training_create(const Learner *learner, const LearnerOptions *options,
-				Oid label_type, int width, Size memory_limit)
+training_create(const Learner *learner, const LearnerOptions *options, Oid label_type, int width,
+				Size memory_limit)
 {
 	TrainingState *state = palloc0(sizeof(TrainingState));
 
@@ -78,16 +78,16 @@ training_create(const Learner *learner, const LearnerOptions *options,
 		state->shared_sums = learner->shared_sums(width);
 		state->class_sums = learner->class_sums(width);
 		price_memory(state, state->shared_sums * (sizeof(int128) + sizeof(int64)) +
-					 width * (sizeof(int64) + sizeof(int32)));
-		state->shared = MemoryContextAllocExtended(CurrentMemoryContext,
-												   state->shared_sums * sizeof(int128),
-												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+								width * (sizeof(int64) + sizeof(int32)));
+		state->shared =
+			MemoryContextAllocExtended(CurrentMemoryContext, state->shared_sums * sizeof(int128),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		state->fixed = palloc(width * sizeof(int64));
 		state->small = palloc(width * sizeof(int32));
 		if (learner->add_small_to_shared)
-			state->pending = MemoryContextAllocExtended(CurrentMemoryContext,
-														state->shared_sums * sizeof(int64),
-														MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+			state->pending =
+				MemoryContextAllocExtended(CurrentMemoryContext, state->shared_sums * sizeof(int64),
+										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	}
 	for (int i = 0; i < options->nclasses; i++)
 		training_ensure_class(state, options->classes[i], strlen(options->classes[i]));
@@ -122,8 +122,7 @@ training_check_width(const TrainingState *state, int width)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("features must always have the same length"),
-				 errdetail("There are rows with %d and with %d features.",
-						   state->width, width)));
+				 errdetail("There are rows with %d and with %d features.", state->width, width)));
 }
 
 const Learner *
@@ -135,22 +134,21 @@ training_learner(const TrainingState *state)
 int
 training_ensure_class(TrainingState *state, const char *name, int length)
 {
-	int			class_index = class_names_find(&state->classes, name, length);
+	int class_index = class_names_find(&state->classes, name, length);
 
 	if (class_index >= 0)
 		return class_index;
 	if (state->classes.n >= PRIVPRED_MAX_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("labels have more than %d different values", PRIVPRED_MAX_CLASSES),
-				 errhint("Declare the classes: {\"classes\": [\"a\", \"b\"]}.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("labels have more than %d different values", PRIVPRED_MAX_CLASSES),
+						errhint("Declare the classes: {\"classes\": [\"a\", \"b\"]}.")));
 	price_memory(state, state->class_sums * sizeof(int128));
 	class_index = class_names_add(&state->classes, name, length);
 	if (class_index >= state->class_capacity)
 	{
-		int			capacity = Max(4, 2 * state->class_capacity);
-		int64	   *class_rows = palloc0(capacity * sizeof(int64));
-		int128	  **of_class = palloc0(capacity * sizeof(int128 *));
+		int		 capacity = Max(4, 2 * state->class_capacity);
+		int64	*class_rows = palloc0(capacity * sizeof(int64));
+		int128 **of_class = palloc0(capacity * sizeof(int128 *));
 
 		if (state->class_capacity > 0)
 		{
@@ -173,22 +171,22 @@ training_ensure_class(TrainingState *state, const char *name, int length)
 void
 training_reserve_rows(TrainingState *state, int64 more)
 {
-	int64		capacity = Max(FIRST_ROWS, state->capacity * 2);
-	int64		affordable;
-	Size		row_bytes;
+	int64 capacity = Max(FIRST_ROWS, state->capacity * 2);
+	int64 affordable;
+	Size  row_bytes;
 
 	if (state->nrows + more <= state->capacity)
 		return;
 	/* what fit() will need is priced here too, so that it cannot fail later */
 	row_bytes = state->width * sizeof(double) + sizeof(int32) +
-		state->learner->fit_row_bytes(state->classes.n, state->width);
+				state->learner->fit_row_bytes(state->classes.n, state->width);
 	affordable = state->capacity + (int64) ((state->memory_limit - state->memory_used) / row_bytes);
 	capacity = Max(Min(capacity, affordable), state->nrows + more);
 	price_memory(state, (capacity - state->capacity) * row_bytes);
 	if (state->values == NULL)
 	{
-		state->values = MemoryContextAllocHuge(CurrentMemoryContext,
-											   capacity * state->width * sizeof(double));
+		state->values =
+			MemoryContextAllocHuge(CurrentMemoryContext, capacity * state->width * sizeof(double));
 		state->row_class = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(int32));
 	}
 	else
@@ -207,26 +205,25 @@ static double
 fix_row(TrainingState *state, const double *features)
 {
 	const double magic = 6755399441055744.0;
-	int64		magic_bits;
-	double		largest = 0;
+	int64		 magic_bits;
+	double		 largest = 0;
 
 	memcpy(&magic_bits, &magic, sizeof(magic_bits));
 	for (int i = 0; i < state->width; i++)
 	{
-		double		size = fabs(features[i]);
-		double		shifted = features[i] * FIXED_POINT_ONE + magic;
-		int64		bits;
+		double size = fabs(features[i]);
+		double shifted = features[i] * FIXED_POINT_ONE + magic;
+		int64  bits;
 
 		memcpy(&bits, &shifted, sizeof(bits));
 		state->fixed[i] = bits - magic_bits;
 		largest = size > largest ? size : largest;
 	}
 	if (largest > FIXED_POINT_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("features of learner \"%s\" must lie between -%.0f and %.0f",
-						state->learner->name, FIXED_POINT_MAX, FIXED_POINT_MAX),
-				 errhint("Scale the features, best to the range from 0 to 1.")));
+		ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						errmsg("features of learner \"%s\" must lie between -%.0f and %.0f",
+							   state->learner->name, FIXED_POINT_MAX, FIXED_POINT_MAX),
+						errhint("Scale the features, best to the range from 0 to 1.")));
 	return largest;
 }
 
@@ -248,7 +245,7 @@ static void
 add_to_sums(TrainingState *state, const double *features, int class_index)
 {
 	const Learner *learner = state->learner;
-	double		largest = fix_row(state, features);
+	double		   largest = fix_row(state, features);
 
 	learner->add_to_class(state->of_class[class_index], state->fixed, state->width);
 	if (learner->add_small_to_shared && largest <= SMALL_MAX)
@@ -266,7 +263,7 @@ add_to_sums(TrainingState *state, const double *features, int class_index)
 void
 training_add(TrainingState *state, Datum label, bool label_isnull, const double *features)
 {
-	int			class_index = label_isnull ? -1 : training_resolve_label(state, label);
+	int class_index = label_isnull ? -1 : training_resolve_label(state, label);
 
 	if (class_index < 0)
 		return;
@@ -274,7 +271,7 @@ training_add(TrainingState *state, Datum label, bool label_isnull, const double 
 		add_to_sums(state, features, class_index);
 	else
 	{
-		double	   *row;
+		double *row;
 
 		training_reserve_rows(state, 1);
 		row = state->values + state->nrows * state->width;
@@ -300,9 +297,8 @@ same_options(const LearnerOptions *a, const LearnerOptions *b)
 		a->smoothing != b->smoothing || a->epsilon != b->epsilon || a->alpha != b->alpha ||
 		a->rounds != b->rounds || a->depth != b->depth || a->rate != b->rate ||
 		a->subsample != b->subsample || a->columns != b->columns || a->min_rows != b->min_rows ||
-		a->nclasses != b->nclasses ||
-		!same_string(a->train, b->train) || !same_string(a->predict, b->predict) ||
-		!same_string(a->default_class, b->default_class))
+		a->nclasses != b->nclasses || !same_string(a->train, b->train) ||
+		!same_string(a->predict, b->predict) || !same_string(a->default_class, b->default_class))
 		return false;
 	for (int i = 0; i < a->nclasses; i++)
 		if (!same_string(a->classes[i], b->classes[i]))
@@ -334,15 +330,17 @@ merge_sums(TrainingState *target, const TrainingState *source, const int *class_
 void
 training_merge(TrainingState *target, const TrainingState *source)
 {
-	int		   *class_map;
+	int *class_map;
 
 	if (target->learner != source->learner || target->width != source->width ||
 		target->label_type != source->label_type ||
 		!same_options(&target->options, &source->options))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows with %d and %d features, or with different options, cannot train one teacher",
-						target->width, source->width)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg(
+				 "rows with %d and %d features, or with different options, cannot train one teacher",
+				 target->width, source->width)));
 
 	class_map = palloc(source->classes.n * sizeof(int) + 1);
 	for (int c = 0; c < source->classes.n; c++)
@@ -365,8 +363,7 @@ pg_noreturn static void
 refuse_not_finite(void)
 {
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("features must be finite numbers"),
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("features must be finite numbers"),
 			 errdetail("One of them is NaN or infinite.")));
 }
 
@@ -374,13 +371,13 @@ refuse_not_finite(void)
 static double *
 elements_or_nan(ArrayType *array, int width)
 {
-	double	   *values = palloc_array(double, width);
-	Datum	   *elements;
-	bool	   *nulls;
-	int			n;
+	double *values = palloc_array(double, width);
+	Datum  *elements;
+	bool   *nulls;
+	int		n;
 
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &elements, &nulls, &n);
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements,
+					  &nulls, &n);
 	for (int i = 0; i < width; i++)
 	{
 		values[i] = nulls[i] ? get_float8_nan() : DatumGetFloat8(elements[i]);
@@ -396,32 +393,28 @@ const double *
 features_from_array(ArrayType *array, bool accept_missing, int *width)
 {
 	const double *values;
-	const uint64 exponent = UINT64CONST(0x7FF0000000000000);
-	bool		finite = true;
+	const uint64  exponent = UINT64CONST(0x7FF0000000000000);
+	bool		  finite = true;
 
 	if (ARR_NDIM(array) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 ARR_NDIM(array) == 0 ?
-				 errmsg("features must not be empty") :
-				 errmsg("features must be a one-dimensional array")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						ARR_NDIM(array) == 0 ? errmsg("features must not be empty")
+											 : errmsg("features must be a one-dimensional array")));
 	*width = ARR_DIMS(array)[0];
 	if (*width > PRIVPRED_MAX_WIDTH)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there must be at most %d features", PRIVPRED_MAX_WIDTH)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("there must be at most %d features", PRIVPRED_MAX_WIDTH)));
 	if (ARR_HASNULL(array) && accept_missing)
 		return elements_or_nan(array, *width);
 	if (ARR_HASNULL(array) && array_contains_nulls(array))
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("features must not contain nulls"),
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not contain nulls"),
 				 errhint("Replace nulls by a fixed value, for example with coalesce.")));
 	values = (const double *) ARR_DATA_PTR(array);
 	/* NaN and infinities have all bits of the exponent set */
 	for (int i = 0; i < *width; i++)
 	{
-		uint64		bits;
+		uint64 bits;
 
 		memcpy(&bits, &values[i], sizeof(bits));
 		finite &= (bits & exponent) != exponent;

@@ -16,7 +16,7 @@
 typedef struct ClassKey
 {
 	const char *name;
-	int64		number;			/* of integer labels */
+	int64		number; /* of integer labels */
 	int			arrival;
 } ClassKey;
 
@@ -38,11 +38,11 @@ compare_classes(const void *a, const void *b)
 static int *
 order_classes(const TrainingState *state)
 {
-	int			n = state->classes.n;
-	bool		integers = state->kind == LABEL_INT2 || state->kind == LABEL_INT4 ||
-		state->kind == LABEL_INT8;
-	ClassKey   *keys = palloc(n * sizeof(ClassKey));
-	int		   *order = palloc(n * sizeof(int));
+	int	 n = state->classes.n;
+	bool integers =
+		state->kind == LABEL_INT2 || state->kind == LABEL_INT4 || state->kind == LABEL_INT8;
+	ClassKey *keys = palloc(n * sizeof(ClassKey));
+	int		 *order = palloc(n * sizeof(int));
 
 	for (int i = 0; i < n; i++)
 	{
@@ -63,15 +63,15 @@ order_classes(const TrainingState *state)
 
 typedef struct RowKey
 {
-	uint64		hash;
-	int64		arrival;
+	uint64 hash;
+	int64  arrival;
 } RowKey;
 
 typedef struct RowOrder
 {
 	const double *values;
-	const int32 *row_class;
-	int			width;
+	const int32	 *row_class;
+	int			  width;
 } RowOrder;
 
 /* Any fixed mixing will do: it only has to depend on the content. */
@@ -85,11 +85,11 @@ mix(uint64 hash, uint64 word)
 static uint64
 hash_row(const double *row, int width, int32 row_class)
 {
-	uint64		hash = mix(UINT64CONST(0x70726976), (uint64) row_class);
+	uint64 hash = mix(UINT64CONST(0x70726976), (uint64) row_class);
 
 	for (int i = 0; i < width; i++)
 	{
-		uint64		word;
+		uint64 word;
 
 		memcpy(&word, &row[i], sizeof(word));
 		hash = mix(hash, word);
@@ -100,7 +100,7 @@ hash_row(const double *row, int width, int32 row_class)
 static inline int
 compare_rows(const RowKey *ka, const RowKey *kb, const RowOrder *rows)
 {
-	int			result;
+	int result;
 
 	if (ka->hash != kb->hash)
 		return ka->hash < kb->hash ? -1 : 1;
@@ -124,9 +124,9 @@ compare_rows(const RowKey *ka, const RowKey *kb, const RowOrder *rows)
 static int64 *
 order_rows(const double *values, const int32 *row_class, int width, int64 nrows)
 {
-	RowOrder	rows = {values, row_class, width};
-	RowKey	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, nrows * sizeof(RowKey) + 1);
-	int64	   *order;
+	RowOrder rows = {values, row_class, width};
+	RowKey	*keys = MemoryContextAllocHuge(CurrentMemoryContext, nrows * sizeof(RowKey) + 1);
+	int64	*order;
 
 	for (int64 i = 0; i < nrows; i++)
 	{
@@ -148,9 +148,9 @@ order_rows(const double *values, const int32 *row_class, int width, int64 nrows)
 static void
 prepare_data(const TrainingState *state, TrainingData *data)
 {
-	int			n = state->classes.n;
-	int		   *order = order_classes(state);
-	int64	   *class_rows = palloc(n * sizeof(int64));
+	int	   n = state->classes.n;
+	int	  *order = order_classes(state);
+	int64 *class_rows = palloc(n * sizeof(int64));
 
 	memset(data, 0, sizeof(*data));
 	data->nclasses = n;
@@ -167,8 +167,8 @@ prepare_data(const TrainingState *state, TrainingData *data)
 
 	if (state->learner->additive)
 	{
-		Size		block = state->class_sums * sizeof(int128);
-		char	   *of_class = MemoryContextAllocHuge(CurrentMemoryContext, n * block + 1);
+		Size  block = state->class_sums * sizeof(int128);
+		char *of_class = MemoryContextAllocHuge(CurrentMemoryContext, n * block + 1);
 
 		training_settle(state);
 		for (int i = 0; i < n; i++)
@@ -178,9 +178,9 @@ prepare_data(const TrainingState *state, TrainingData *data)
 	}
 	else
 	{
-		int32	   *row_class = MemoryContextAllocHuge(CurrentMemoryContext,
-													   state->nrows * sizeof(int32) + 1);
-		int		   *final = palloc(n * sizeof(int));
+		int32 *row_class =
+			MemoryContextAllocHuge(CurrentMemoryContext, state->nrows * sizeof(int32) + 1);
+		int *final = palloc(n * sizeof(int));
 
 		for (int i = 0; i < n; i++)
 			final[order[i]] = i;
@@ -207,9 +207,9 @@ default_class(const TrainingData *data, const LearnerOptions *options)
 static void
 check_fit_memory(const TrainingState *state, const TrainingData *data)
 {
-	Size		needed = state->learner->fit_bytes(data, &state->options);
-	Size		unused = (state->capacity - state->nrows) *
-		state->learner->fit_row_bytes(state->classes.n, state->width);
+	Size needed = state->learner->fit_bytes(data, &state->options);
+	Size unused = (state->capacity - state->nrows) *
+				  state->learner->fit_row_bytes(state->classes.n, state->width);
 
 	training_check_memory(state, needed > unused ? needed - unused : 0);
 }
@@ -221,7 +221,7 @@ check_fit_memory(const TrainingState *state, const TrainingData *data)
 static int
 only_vote(const TrainingState *state, const TrainingData *data, int fallback)
 {
-	int			seen = -1;
+	int seen = -1;
 
 	if (state->learner->learns_one_class)
 		return -1;
@@ -238,13 +238,13 @@ only_vote(const TrainingState *state, const TrainingData *data, int fallback)
 Predictor *
 training_finish(const TrainingState *state)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext work;
-	TrainingData data;
+	MemoryContext	  caller = CurrentMemoryContext;
+	MemoryContext	  work;
+	TrainingData	  data;
 	PredictorBuilder *builder;
-	Predictor  *result;
-	int			fallback;
-	int			vote;
+	Predictor		 *result;
+	int				  fallback;
+	int				  vote;
 
 	if (state->classes.n == 0)
 		return NULL;

@@ -26,8 +26,8 @@
 static const Learner *
 portable_learner(Jsonb *options, Jsonb **of_learner)
 {
-	JsonbValue	storage;
-	JsonbValue *name = NULL;
+	JsonbValue	   storage;
+	JsonbValue	  *name = NULL;
 	const Learner *learner = NULL;
 
 	if (JB_ROOT_IS_OBJECT(options))
@@ -35,13 +35,15 @@ portable_learner(Jsonb *options, Jsonb **of_learner)
 	if (name != NULL && name->type == jbvString)
 		learner = learner_lookup(pnstrdup(name->val.string.val, name->val.string.len));
 	if (learner == NULL || learner->runs_user_code || learner->aggregate_only)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("options must name a learner whose states can travel"),
-				 errdetail("There is no \"learner\" in them, or none of that name, or it runs functions of this database."),
-				 errhint("For example {\"learner\": \"linear\", \"classes\": [\"a\", \"b\"]}.")));
-	*of_learner = DatumGetJsonbP(DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(options),
-													 CStringGetTextDatum("learner")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("options must name a learner whose states can travel"),
+			 errdetail(
+				 "There is no \"learner\" in them, or none of that name, or it runs functions of this database."),
+			 errhint("For example {\"learner\": \"linear\", \"classes\": [\"a\", \"b\"]}.")));
+	*of_learner = DatumGetJsonbP(
+		DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(options), CStringGetTextDatum("learner")));
 	return learner;
 }
 
@@ -50,7 +52,7 @@ portable_create(Jsonb *options, Oid label_type, int width, Size memory_limit)
 {
 	PortableState *portable = palloc0_object(PortableState);
 	LearnerOptions parsed;
-	Jsonb	   *of_learner;
+	Jsonb		  *of_learner;
 	const Learner *learner = portable_learner(options, &of_learner);
 
 	learner_parse_options(learner, of_learner, &parsed);
@@ -96,7 +98,7 @@ append_u64(StringInfo out, uint64 value)
 static void
 append_text(StringInfo out, const char *string)
 {
-	char	   *utf8 = pg_server_to_any(string, strlen(string), PG_UTF8);
+	char *utf8 = pg_server_to_any(string, strlen(string), PG_UTF8);
 
 	append_u32(out, strlen(utf8));
 	appendStringInfoString(out, utf8);
@@ -117,9 +119,9 @@ append_sums(StringInfo out, const int128 *sums, int64 n)
 static void
 append_column(StringInfo out, const TrainingState *state, int column)
 {
-	const double *x = state->values + column;
-	int			width = state->width;
-	bool		bits = true;
+	const double  *x = state->values + column;
+	int			   width = state->width;
+	bool		   bits = true;
 	unsigned char *at;
 
 	for (int64 i = 0; i < state->nrows && bits; i++)
@@ -158,32 +160,31 @@ append_rows(StringInfo out, const TrainingState *state)
 static void
 check_portable_size(const TrainingState *state)
 {
-	double		bytes = state->learner->additive ?
-		16.0 * (state->shared_sums + (double) state->classes.n * state->class_sums) :
-		(double) state->nrows * (8.0 * state->width + 2);
+	double bytes = state->learner->additive
+					   ? 16.0 * (state->shared_sums + (double) state->classes.n * state->class_sums)
+					   : (double) state->nrows * (8.0 * state->width + 2);
 
 	if (bytes > MaxAllocSize / 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a training state of learner \"%s\" is too large to travel",
-						state->learner->name),
-				 errhint("Use more teachers, or fewer features.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("a training state of learner \"%s\" is too large to travel",
+							   state->learner->name),
+						errhint("Use more teachers, or fewer features.")));
 }
 
 bytea *
 portable_write(const PortableState *portable)
 {
 	const TrainingState *state = portable->state;
-	bool		additive = state->learner->additive;
-	StringInfoData out;
+	bool				 additive = state->learner->additive;
+	StringInfoData		 out;
 
 	check_portable_size(state);
 	training_settle(state);
 	initStringInfo(&out);
-	append_u32(&out, 0);		/* the length, below */
+	append_u32(&out, 0); /* the length, below */
 	appendBinaryStringInfo(&out, STATE_MAGIC, 4);
 	append_u32(&out, STATE_VERSION);
-	append_u32(&out, 0);		/* the checksum, below */
+	append_u32(&out, 0); /* the checksum, below */
 	append_u32(&out, additive ? STATE_SUMS : STATE_ROWS);
 	append_u32(&out, labels_of(state));
 	append_u32(&out, state->width);
@@ -216,11 +217,8 @@ portable_write(const PortableState *portable)
 pg_noreturn static void
 refuse_bytes(const char *problem, int sqlstate)
 {
-	ereport(ERROR,
-			(errcode(sqlstate),
-			 errmsg("invalid training state"),
-			 errdetail("%s", problem),
-			 errhint("All nodes must run the same version of privpred; train again.")));
+	ereport(ERROR, (errcode(sqlstate), errmsg("invalid training state"), errdetail("%s", problem),
+					errhint("All nodes must run the same version of privpred; train again.")));
 }
 
 void
@@ -258,7 +256,7 @@ static void
 read_rows(TrainingState *state, const StateShape *shape)
 {
 	const unsigned char *column = shape->body;
-	int			width = state->width;
+	int					 width = state->width;
 
 	if (shape->rows == 0)
 		return;
@@ -268,7 +266,7 @@ read_rows(TrainingState *state, const StateShape *shape)
 		CHECK_FOR_INTERRUPTS();
 		for (uint64 row = 0; row < shape->rows; row++)
 		{
-			double		x = column_value(column, row);
+			double x = column_value(column, row);
 
 			/* one zero, and one way to be missing */
 			state->values[row * width + i] = isnan(x) ? get_float8_nan() : x + 0.0;
@@ -286,7 +284,7 @@ read_classes(TrainingState *state, const StateShape *shape)
 
 	for (uint32 c = 0; c < shape->nclasses; c++)
 	{
-		char	   *name = read_text(&position);
+		char *name = read_text(&position);
 
 		if (training_ensure_class(state, name, strlen(name)) != c)
 			refuse_bytes("Its classes are invalid.", ERRCODE_INVALID_BINARY_REPRESENTATION);
@@ -307,13 +305,13 @@ type_of_labels(uint32 labels)
 PortableState *
 portable_read(const char *bytes, Size size, Size memory_limit)
 {
-	PortableState *portable = palloc0_object(PortableState);
+	PortableState		*portable = palloc0_object(PortableState);
 	const unsigned char *position;
-	LearnerOptions options;
-	const Learner *learner;
-	TrainingState *state;
-	StateShape	shape;
-	const char *problem = state_parse((const unsigned char *) bytes, size, &shape);
+	LearnerOptions		 options;
+	const Learner		*learner;
+	TrainingState		*state;
+	StateShape			 shape;
+	const char			*problem = state_parse((const unsigned char *) bytes, size, &shape);
 
 	StaticAssertStmt(PRIVPRED_MAX_CLASSES == 1000 && PRIVPRED_MAX_WIDTH == 16384,
 					 "limits of state_format.c");
@@ -330,12 +328,11 @@ portable_read(const char *bytes, Size size, Size memory_limit)
 					 ERRCODE_INVALID_BINARY_REPRESENTATION);
 	position = shape.options;
 	portable->options = read_text(&position);
-	learner_parse_options(learner,
-						  DatumGetJsonbP(DirectFunctionCall1(jsonb_in,
-															 CStringGetDatum(portable->options))),
-						  &options);
-	state = training_create(learner, &options, type_of_labels(shape.labels), shape.width,
-							memory_limit);
+	learner_parse_options(
+		learner, DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(portable->options))),
+		&options);
+	state =
+		training_create(learner, &options, type_of_labels(shape.labels), shape.width, memory_limit);
 	read_classes(state, &shape);
 	if (learner->additive)
 	{
@@ -359,8 +356,7 @@ portable_merge(PortableState *target, PortableState *source)
 	if (labels_of(target->state) == labels_of(source->state))
 		source->state->label_type = target->state->label_type;
 	if (target->state->nrows + source->state->nrows > STATE_MAX_ROWS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("training states have too many rows together")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("training states have too many rows together")));
 	training_merge(target->state, source->state);
 }

@@ -39,8 +39,8 @@ receive_sums(StringInfo in, int128 *sums, int64 n)
 {
 	for (int64 i = 0; i < n; i++)
 	{
-		uint64		high = pq_getmsgint64(in);
-		uint64		low = pq_getmsgint64(in);
+		uint64 high = pq_getmsgint64(in);
+		uint64 low = pq_getmsgint64(in);
 
 		sums[i] = (int128) ((uint128) high << 64 | low);
 	}
@@ -130,11 +130,11 @@ training_serialize(const TrainingState *state)
 static void
 receive_classes(StringInfo in, TrainingState *state)
 {
-	int			n = pq_getmsgint(in, 4);
+	int n = pq_getmsgint(in, 4);
 
 	for (int c = 0; c < n; c++)
 	{
-		char	   *name = receive_string(in);
+		char *name = receive_string(in);
 
 		if (name == NULL || training_ensure_class(state, name, strlen(name)) != c)
 			elog(ERROR, "invalid class in a training state");
@@ -149,7 +149,7 @@ receive_classes(StringInfo in, TrainingState *state)
 static void
 receive_rows(StringInfo in, TrainingState *state, int64 nrows)
 {
-	Size		row_bytes = state->width * sizeof(double) + sizeof(int32);
+	Size row_bytes = state->width * sizeof(double) + sizeof(int32);
 
 	if (nrows < 0 || (Size) nrows > (Size) (in->len - in->cursor) / row_bytes)
 		elog(ERROR, "invalid number of rows in a training state");
@@ -170,10 +170,10 @@ training_deserialize(bytea *wire)
 	LearnerOptions options;
 	const Learner *learner;
 	TrainingState *state;
-	char	   *name;
-	Oid			label_type;
-	int			width;
-	int64		nrows;
+	char		  *name;
+	Oid			   label_type;
+	int			   width;
+	int64		   nrows;
 
 	initStringInfo(&in);
 	appendBinaryStringInfo(&in, VARDATA_ANY(wire), VARSIZE_ANY_EXHDR(wire));

@@ -19,37 +19,37 @@
 
 typedef struct Point
 {
-	float		value;
-	int32		class_index;
+	float value;
+	int32 class_index;
 } Point;
 
 typedef struct Split
 {
-	double		purity;			/* sum over sides of sum of squared counts / count */
-	int			feature;		/* -1: none */
-	float		threshold;
-	bool		missing_left;
+	double purity;	/* sum over sides of sum of squared counts / count */
+	int	   feature; /* -1: none */
+	float  threshold;
+	bool   missing_left;
 } Split;
 
 /* Counts of classes on one side, and the sum of their squares. */
 typedef struct Side
 {
-	int64		rows;
-	int64		squares;		/* at most the square of the rows of one chunk */
-	int64	   *counts;
+	int64  rows;
+	int64  squares; /* at most the square of the rows of one chunk */
+	int64 *counts;
 } Side;
 
 typedef struct Grower
 {
-	const TrainingData *data;
+	const TrainingData	 *data;
 	const LearnerOptions *options;
-	Forest	   *forest;
-	float	   *values;			/* width per row */
-	int32	   *rows;			/* permuted so that each node's are together */
-	Point	   *points;
-	Side		left;
-	Side		right;
-	float	   *leaf;
+	Forest				 *forest;
+	float				 *values; /* width per row */
+	int32				 *rows;	  /* permuted so that each node's are together */
+	Point				 *points;
+	Side				  left;
+	Side				  right;
+	float				 *leaf;
 } Grower;
 
 static Size
@@ -61,7 +61,7 @@ fit_row_bytes(int nclasses, int width)
 static Size
 member_size(int nclasses, int width, const LearnerOptions *options)
 {
-	Forest		shape = {.depth = options->depth, .trees = 1};
+	Forest shape = {.depth = options->depth, .trees = 1};
 
 	shape.outputs = LINEAR_VECTORS(nclasses);
 	return forest_stored_size(&shape);
@@ -105,7 +105,7 @@ purity(const Side *side)
 static float
 threshold_after(const Point *points, int64 i, int64 present)
 {
-	float		middle;
+	float middle;
 
 	if (i + 1 == present)
 		return nextafterf(points[i].value, INFINITY);
@@ -121,9 +121,9 @@ static void
 sweep(Grower *grower, int64 present, int64 n, int feature, bool missing_left, Split *best)
 {
 	const Point *points = grower->points;
-	Side	   *left = &grower->left;
-	Side	   *right = &grower->right;
-	int			nclasses = grower->data->nclasses;
+	Side		*left = &grower->left;
+	Side		*right = &grower->right;
+	int			 nclasses = grower->data->nclasses;
 
 	clear_side(left, nclasses);
 	clear_side(right, nclasses);
@@ -131,7 +131,7 @@ sweep(Grower *grower, int64 present, int64 n, int feature, bool missing_left, Sp
 		move_row(i >= present && missing_left ? left : right, points[i].class_index, 1);
 	for (int64 i = 0; i < present; i++)
 	{
-		float		threshold;
+		float threshold;
 
 		move_row(left, points[i].class_index, 1);
 		move_row(right, points[i].class_index, -1);
@@ -154,7 +154,7 @@ static Split
 find_split(Grower *grower, const int32 *rows, int64 n)
 {
 	const TrainingData *data = grower->data;
-	Split		best = {.feature = -1};
+	Split				best = {.feature = -1};
 
 	clear_side(&grower->left, data->nclasses);
 	for (int64 i = 0; i < n; i++)
@@ -163,14 +163,14 @@ find_split(Grower *grower, const int32 *rows, int64 n)
 	best.purity = purity(&grower->left) * (1 + 1e-9);
 	for (int feature = 0; feature < data->width; feature++)
 	{
-		int64		present = 0;
-		int64		end = n;
+		int64 present = 0;
+		int64 end = n;
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = 0; i < n; i++)
 		{
-			float		value = grower->values[(Size) rows[i] * data->width + feature];
-			Point	   *point = &grower->points[isnan(value) ? --end : present++];
+			float  value = grower->values[(Size) rows[i] * data->width + feature];
+			Point *point = &grower->points[isnan(value) ? --end : present++];
 
 			point->value = value;
 			point->class_index = data->row_class[rows[i]];
@@ -187,7 +187,7 @@ find_split(Grower *grower, const int32 *rows, int64 n)
 static bool
 goes_right(const Grower *grower, int32 row, const Split *split)
 {
-	float		value = grower->values[(Size) row * grower->data->width + split->feature];
+	float value = grower->values[(Size) row * grower->data->width + split->feature];
 
 	return isnan(value) ? !split->missing_left : value >= split->threshold;
 }
@@ -196,12 +196,12 @@ goes_right(const Grower *grower, int32 row, const Split *split)
 static int64
 partition(const Grower *grower, int32 *rows, int64 n, const Split *split)
 {
-	int64		left = 0;
+	int64 left = 0;
 
 	for (int64 i = 0; i < n; i++)
 		if (!goes_right(grower, rows[i], split))
 		{
-			int32		row = rows[i];
+			int32 row = rows[i];
 
 			rows[i] = rows[left];
 			rows[left++] = row;
@@ -217,7 +217,7 @@ static void
 make_leaf(Grower *grower, const int32 *rows, int64 n, uint32 node, uint32 level)
 {
 	const TrainingData *data = grower->data;
-	int64	   *counts = grower->left.counts;
+	int64			   *counts = grower->left.counts;
 
 	clear_side(&grower->left, data->nclasses);
 	for (int64 i = 0; i < n; i++)
@@ -234,8 +234,8 @@ make_leaf(Grower *grower, const int32 *rows, int64 n, uint32 node, uint32 level)
 static void
 grow(Grower *grower, int32 *rows, int64 n, uint32 node, uint32 level)
 {
-	Split		split = {.feature = -1};
-	int64		left;
+	Split split = {.feature = -1};
+	int64 left;
 
 	if (level < grower->forest->depth)
 		split = find_split(grower, rows, n);
@@ -254,7 +254,7 @@ static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Grower		grower = {.data = data, .options = options};
+	Grower		  grower = {.data = data, .options = options};
 
 	if (data->nrows > PG_INT32_MAX)
 		return false;

@@ -37,8 +37,8 @@ spi_value(uint64 row, int column, bool *isnull)
 static int64
 spi_int8(uint64 row, int column, int64 absent)
 {
-	bool		isnull;
-	Datum		value = spi_value(row, column, &isnull);
+	bool  isnull;
+	Datum value = spi_value(row, column, &isnull);
 
 	return isnull ? absent : DatumGetInt64(value);
 }
@@ -60,15 +60,15 @@ window_from_spi(Account *account, uint64 row)
 	account->window_start = DatumGetTimestampTz(spi_value(row, 17, &isnull));
 	account->window_limit = spi_int8(row, 18, 0);
 	account->window_spent = spi_int8(row, 19, 0);
-	ledger_window(account->window_anchor, &account->refresh, account->window_start,
-			  &ignored, &account->window_end);
+	ledger_window(account->window_anchor, &account->refresh, account->window_start, &ignored,
+				  &account->window_end);
 }
 
 void
 account_from_spi(Account *account, uint64 row)
 {
-	Datum		value;
-	bool		isnull;
+	Datum value;
+	bool  isnull;
 
 	memset(account, 0, sizeof(Account));
 	account->account_id = spi_int8(row, 1, 0);
@@ -91,8 +91,8 @@ account_from_spi(Account *account, uint64 row)
 	window_from_spi(account, row);
 	value = spi_value(row, 20, &isnull);
 	account->relid = isnull ? InvalidOid : DatumGetObjectId(value);
-	account->live_role = account->role == CAP_ROLE ||
-		holder_is_recorded(account->relid, account->role);
+	account->live_role =
+		account->role == CAP_ROLE || holder_is_recorded(account->relid, account->role);
 }
 
 LedgerOutcome
@@ -142,11 +142,11 @@ epsilon_left_after(const Account *account, EpsilonUnits more)
 /* Accounts a role may draw on, in the order in which they pay. */
 typedef struct Purse
 {
-	Account		account;
-	bool		paid;			/* for this version, which is charged once */
+	Account		  account;
+	bool		  paid; /* for this version, which is charged once */
 	const Charge *drawn;
-	EpsilonUnits charge;
-	EpsilonUnits cap_charge;
+	EpsilonUnits  charge;
+	EpsilonUnits  cap_charge;
 } Purse;
 
 /* Own first; then, as the cap counts, dear draws before cheap ones. */
@@ -155,8 +155,8 @@ compare_purses(const void *a, const void *b, void *role)
 {
 	const Purse *left = a;
 	const Purse *right = b;
-	bool		left_own = left->account.role == *(Oid *) role;
-	bool		right_own = right->account.role == *(Oid *) role;
+	bool		 left_own = left->account.role == *(Oid *) role;
+	bool		 right_own = right->account.role == *(Oid *) role;
 
 	if (left_own != right_own)
 		return left_own ? -1 : 1;
@@ -185,13 +185,13 @@ read_purses(const LedgerPrice *price, Oid role, int *count, Purse *cap)
 	cap->account.unlimited = true;
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
-		Purse		purse = {0};
-		bool		isnull;
+		Purse purse = {0};
+		bool  isnull;
 
 		account_from_spi(&purse.account, row);
 		(void) account_roll_window(&purse.account, now);
 		purse.paid = price->kind == CHARGE_ONCE &&
-			DatumGetBool(spi_value(row, ACCOUNT_COLUMN_COUNT + 1, &isnull));
+					 DatumGetBool(spi_value(row, ACCOUNT_COLUMN_COUNT + 1, &isnull));
 		if (purse.account.role == CAP_ROLE)
 			*cap = purse;
 		else if (account_status(&purse.account, now) == OUTCOME_GRANTED &&
@@ -205,8 +205,8 @@ read_purses(const LedgerPrice *price, Oid role, int *count, Purse *cap)
 static int64
 purchases_left(const Account *account, EpsilonUnits left, EpsilonUnits charge, double delta)
 {
-	int64		fit = renyi_answers(left, 0, charge);
-	double		by_delta;
+	int64  fit = renyi_answers(left, 0, charge);
+	double by_delta;
 
 	if (account_only_counts(account))
 		return PG_INT64_MAX;
@@ -221,8 +221,8 @@ static void
 quote_purchases(LedgerQuote *quote, const Purse *payer, int64 purchases)
 {
 	const Account *account = &payer->account;
-	EpsilonUnits spent = account->has_window ? account->window_spent : account->spent;
-	EpsilonUnits after;
+	EpsilonUnits   spent = account->has_window ? account->window_spent : account->spent;
+	EpsilonUnits   after;
 
 	if (pg_add_s64_overflow(spent, renyi_charge_times(payer->charge, purchases), &after))
 		after = PG_INT64_MAX;
@@ -257,7 +257,7 @@ quote_once(const Purse *purses, int count, const Purse *cap, LedgerQuote *quote)
 
 	for (int i = 0; i < count; i++)
 	{
-		bool		fits = purses[i].paid || account_affords(&purses[i].account, purses[i].drawn) > 0;
+		bool fits = purses[i].paid || account_affords(&purses[i].account, purses[i].drawn) > 0;
 
 		if (fits && !purses[i].paid && cap->account.account_id != 0 && !cap->paid)
 			fits = account_affords(&cap->account, purses[i].drawn) > 0;
@@ -275,15 +275,15 @@ quote_once(const Purse *purses, int count, const Purse *cap, LedgerQuote *quote)
 static const Purse *
 quote_each(const Purse *purses, int count, const Purse *cap, int64 answers, LedgerQuote *quote)
 {
-	Account		total = cap->account;
+	Account		 total = cap->account;
 	EpsilonUnits cap_left = account_left(&total);
 	const Purse *payer = NULL;
 
 	for (int i = 0; i < count; i++)
 	{
 		const Account *account = &purses[i].account;
-		double		delta = purses[i].drawn->delta;
-		int64		fit = purchases_left(account, account_left(account), purses[i].charge, delta);
+		double		   delta = purses[i].drawn->delta;
+		int64 fit = purchases_left(account, account_left(account), purses[i].charge, delta);
 
 		if (payer == NULL || (fit > 0 && account_left(&payer->account) < payer->charge))
 			payer = &purses[i];
@@ -306,12 +306,12 @@ quote_each(const Purse *purses, int count, const Purse *cap, int64 answers, Ledg
 LedgerQuote
 ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 {
-	LedgerQuote quote = {0};
+	LedgerQuote	   quote = {0};
 	CatalogSession session;
-	Purse		cap = {0};
-	const Purse *payer;
-	Purse	   *purses;
-	int			count;
+	Purse		   cap = {0};
+	const Purse	  *payer;
+	Purse		  *purses;
+	int			   count;
 
 	catalog_begin(&session);
 	purses = read_purses(price, role, &count, &cap);
@@ -332,9 +332,9 @@ ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 		payer = quote_each(purses, count, &cap, answers, &quote);
 	quote.payer = payer != NULL ? payer->account.role : InvalidOid;
 	if (payer != NULL)
-		quote.left_after = Min(left_together(purses, count) - quote.cost,
-							   epsilon_left_after(&cap.account,
-												  renyi_charge_times(payer->cap_charge, answers)));
+		quote.left_after =
+			Min(left_together(purses, count) - quote.cost,
+				epsilon_left_after(&cap.account, renyi_charge_times(payer->cap_charge, answers)));
 	catalog_end(&session);
 	return quote;
 }
@@ -347,12 +347,12 @@ ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 bool
 ledger_role_has_budget(int64 relation_id, Oid role)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(relation_id)};
+	Oid			   argtypes[] = {INT8OID};
+	Datum		   args[] = {Int64GetDatum(relation_id)};
 	CatalogSession session;
-	bool		found = false;
-	bool		moved;
-	bool		settled;
+	bool		   found = false;
+	bool		   moved;
+	bool		   settled;
 
 	catalog_begin(&session);
 	/* An asker waits for locks no longer than the ledger's process would. */
@@ -367,10 +367,11 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 		elog(ERROR, "could not read accounts");
 	for (uint64 row = 0; row < SPI_processed && !found; row++)
 	{
-		bool		isnull;
-		Oid			holder = DatumGetObjectId(spi_value(row, 1, &isnull));
+		bool isnull;
+		Oid	 holder = DatumGetObjectId(spi_value(row, 1, &isnull));
 
-		found = (holder == role || role_inherits_budget_of(role, holder)) &&
+		found =
+			(holder == role || role_inherits_budget_of(role, holder)) &&
 			(!settled || holder_is_recorded(DatumGetObjectId(spi_value(row, 2, &isnull)), holder));
 	}
 	catalog_end(&session);
@@ -387,15 +388,17 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 bool
 ledger_is_ours(bool *moved)
 {
-	bool		isnull;
-	Datum		database;
-	bool		used;
+	bool  isnull;
+	Datum database;
+	bool  used;
 
-	if (SPI_execute("SELECT i.database, EXISTS (SELECT FROM privpred.account) "
-					"OR EXISTS (SELECT FROM privpred.ledger_entry), i.system "
-					"FROM (SELECT) one LEFT JOIN (SELECT * FROM privpred.ledger_identity LIMIT 1) i "
-					"ON true",
-					true, 0) != SPI_OK_SELECT || SPI_processed != 1)
+	if (SPI_execute(
+			"SELECT i.database, EXISTS (SELECT FROM privpred.account) "
+			"OR EXISTS (SELECT FROM privpred.ledger_entry), i.system "
+			"FROM (SELECT) one LEFT JOIN (SELECT * FROM privpred.ledger_identity LIMIT 1) i "
+			"ON true",
+			true, 0) != SPI_OK_SELECT ||
+		SPI_processed != 1)
 		elog(ERROR, "could not read the identity of the ledger");
 	used = DatumGetBool(spi_value(0, 2, &isnull));
 	*moved = spi_int8(0, 3, (int64) GetSystemIdentifier()) != (int64) GetSystemIdentifier();
@@ -412,14 +415,16 @@ ledger_is_ours(bool *moved)
 void
 ledger_make_ours(void)
 {
-	Oid			argtypes[] = {OIDOID, INT8OID};
-	Datum		args[] = {ObjectIdGetDatum(MyDatabaseId), Int64GetDatum((int64) GetSystemIdentifier())};
+	Oid	  argtypes[] = {OIDOID, INT8OID};
+	Datum args[] = {ObjectIdGetDatum(MyDatabaseId), Int64GetDatum((int64) GetSystemIdentifier())};
 
-	if (SPI_execute_with_args("DELETE FROM privpred.ledger_identity WHERE database <> $1 OR system <> $2",
-							  2, argtypes, args, NULL, false, 0) != SPI_OK_DELETE ||
-		SPI_execute_with_args("INSERT INTO privpred.ledger_identity (database, system) SELECT $1, $2 "
-							  "WHERE NOT EXISTS (SELECT FROM privpred.ledger_identity)",
-							  2, argtypes, args, NULL, false, 0) != SPI_OK_INSERT)
+	if (SPI_execute_with_args(
+			"DELETE FROM privpred.ledger_identity WHERE database <> $1 OR system <> $2", 2,
+			argtypes, args, NULL, false, 0) != SPI_OK_DELETE ||
+		SPI_execute_with_args(
+			"INSERT INTO privpred.ledger_identity (database, system) SELECT $1, $2 "
+			"WHERE NOT EXISTS (SELECT FROM privpred.ledger_identity)",
+			2, argtypes, args, NULL, false, 0) != SPI_OK_INSERT)
 		elog(ERROR, "could not claim the ledger");
 }
 
@@ -427,14 +432,17 @@ ledger_make_ours(void)
 void
 ledger_claim(void)
 {
-	bool		moved;
+	bool moved;
 
 	if (!ledger_is_ours(&moved))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the privacy ledger of this database is a copy"),
-				 errdetail("It was restored from a dump or cloned from a template, so spending since then may be missing."),
-				 errhint("A superuser can accept it with SELECT privpred.adopt_ledger(), after comparing it with the original.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the privacy ledger of this database is a copy"),
+			 errdetail(
+				 "It was restored from a dump or cloned from a template, so spending since then may be missing."),
+			 errhint(
+				 "A superuser can accept it with SELECT privpred.adopt_ledger(), after comparing it with the original.")));
 	/* The ledger's process does the rest when it comes. */
 	if (!moved)
 		ledger_make_ours();

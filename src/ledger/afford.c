@@ -13,9 +13,9 @@
 #include "postgres.h"
 
 #include "ledger/internal.h"
-#include "mutant.h"
+#include "server/mutant.h"
 
-#define BEYOND_COUNTING		PG_INT64_MAX
+#define BEYOND_COUNTING PG_INT64_MAX
 
 bool
 account_only_counts(const Account *account)
@@ -46,22 +46,21 @@ account_can_pay(const Account *account, const Charge *charge)
 {
 	if (account_only_counts(account))
 		return true;
-	return charge_is_valid(charge) &&
-		(charge->delta == 0 || account->delta > 0) &&
-		(account->order != RENYI_ORDER_INFINITE || !charge_has_gaussian(charge));
+	return charge_is_valid(charge) && (charge->delta == 0 || account->delta > 0) &&
+		   (account->order != RENYI_ORDER_INFINITE || !charge_has_gaussian(charge));
 }
 
 bool
 account_delta_fits(const Account *account, const Charge *charge)
 {
 	return charge->delta == 0 || account_only_counts(account) ||
-		delta_add(account->delta_spent, charge->delta) <= account_delta_limit(account);
+		   delta_add(account->delta_spent, charge->delta) <= account_delta_limit(account);
 }
 
 int64
 account_affords(const Account *account, const Charge *charge)
 {
-	int64		fit = PG_INT64_MAX;
+	int64 fit = PG_INT64_MAX;
 
 	if (!account_only_counts(account))
 		fit = renyi_answers(account_left(account), 0, charge_units(charge, account->order));
@@ -78,8 +77,8 @@ account_debit(Account *account, const Charge *charge, int64 times, EpsilonUnits 
 	EpsilonUnits counted = Min(units, BEYOND_COUNTING - account->spent);
 
 	account->spent += counted;
-	account->delta_spent = delta_add(account->delta_spent,
-									 MUTANT(ledger_delta_ignored) ? 0 : charge->delta);
+	account->delta_spent =
+		delta_add(account->delta_spent, MUTANT(ledger_delta_ignored) ? 0 : charge->delta);
 	*window_units = account->has_window ? units : 0;
 	account->window_spent += *window_units;
 	account->dirty = true;

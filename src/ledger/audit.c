@@ -7,7 +7,7 @@
  * else.  They are given for a model that was trained on rows which the audit
  * itself made up: model_get() never returns such a record and model_insert()
  * refuses it, so it cannot be one that knows protected rows, nor become one that
- * somebody asks.  And test/check_includes.sh refuses any other caller than
+ * somebody asks.  And test/check_floors.sh refuses any other caller than
  * request/audit*.c.
  *
  * Audited streams live in the session's own memory.  They are made of the parts
@@ -21,8 +21,8 @@
 struct LedgerAuditStream
 {
 	LedgerReceipt receipt;
-	StreamRun	run;
-	StreamBoard board;			/* nobody else's */
+	StreamRun	  run;
+	StreamBoard	  board; /* nobody else's */
 };
 
 static void
@@ -36,7 +36,7 @@ const LedgerReceipt *
 ledger_audit_receipt(const ModelRecord *made_up, bool order_is_infinite)
 {
 	static const LedgerReceipt receipts[2] = {{.order_is_infinite = false},
-	{.order_is_infinite = true}};
+											  {.order_is_infinite = true}};
 
 	check_made_up(made_up);
 	return &receipts[order_is_infinite ? 1 : 0];
@@ -58,8 +58,11 @@ ledger_audit_stream(const ModelRecord *made_up)
 static void
 put_up(LedgerAuditStream *stream, bool over)
 {
-	StreamReply reply = {.run = stream->run.failed, .unstable = stream->run.unstable,
-	.over = over, .threshold = stream->run.threshold, .epsilon = stream->run.epsilon};
+	StreamReply reply = {.run = stream->run.failed,
+						 .unstable = stream->run.unstable,
+						 .over = over,
+						 .threshold = stream->run.threshold,
+						 .epsilon = stream->run.epsilon};
 
 	board_put_up(&stream->board, &reply);
 }
@@ -81,7 +84,7 @@ ledger_audit_stream_answer(LedgerAuditStream *stream)
 bool
 audit_stream_stable(LedgerAuditStream *stream, int64 distance)
 {
-	int64		noisy = stream_noisy_distance(stream->run.epsilon, distance);
+	int64 noisy = stream_noisy_distance(stream->run.epsilon, distance);
 
 	if (board_compare(&stream->board, noisy) == BOARD_PASSED)
 		return true;

@@ -43,7 +43,7 @@ board_test(int index, int64 noisy_distance)
 int32
 board_left(StreamBoard *board, int32 unstable)
 {
-	int32		left;
+	int32 left;
 
 	SpinLockAcquire(&board->mutex);
 	left = board->state == BOARD_OVER ? 0 : unstable - board->run;
@@ -78,8 +78,8 @@ bool
 board_has_failed(Oid generation, int64 stream, int32 run)
 {
 	LedgerShared *shared = ledger_shared();
-	bool		failed = false;
-	int			index;
+	bool		  failed = false;
+	int			  index;
 
 	LWLockAcquire(&shared->lock, LW_SHARED);
 	index = find_board(generation, stream);
@@ -99,9 +99,9 @@ board_has_failed(Oid generation, int64 stream, int32 run)
 static bool
 may_take_board(LedgerShared *shared, Oid role)
 {
-	int			unused = 0;
-	int			of_role = 0;
-	int			of_database = 0;
+	int unused = 0;
+	int of_role = 0;
+	int of_database = 0;
 
 	for (int i = 0; i < LEDGER_BOARDS; i++)
 	{
@@ -167,10 +167,10 @@ void
 board_publish(LedgerSlot *slot)
 {
 	const LedgerRequest *request = &slot->request;
-	StreamReply *reply = &slot->reply.stream;
-	Oid			generation = slot->reply.generation;
-	StreamBoard *board;
-	int			index;
+	StreamReply			*reply = &slot->reply.stream;
+	Oid					 generation = slot->reply.generation;
+	StreamBoard			*board;
+	int					 index;
 
 	/* It was in tables that are gone, and need not be put up, but left. */
 	if (reply->id == 0)

@@ -21,20 +21,20 @@
 
 #include "ledger/internal.h"
 
-#define MAX_CACHED	4096
+#define MAX_CACHED 4096
 
 /* of privpred.account */
-#define ACCOUNT_ID_COLUMN		1
-#define ACCOUNT_SPENT_COLUMN	6
-#define ACCOUNT_DELTA_SPENT_COLUMN	10
-#define ACCOUNT_WINDOW_START_COLUMN	15
-#define ACCOUNT_WINDOW_SPENT_COLUMN	17
+#define ACCOUNT_ID_COLUMN 1
+#define ACCOUNT_SPENT_COLUMN 6
+#define ACCOUNT_DELTA_SPENT_COLUMN 10
+#define ACCOUNT_WINDOW_START_COLUMN 15
+#define ACCOUNT_WINDOW_SPENT_COLUMN 17
 
 typedef struct AccountKey
 {
-	int64		relation_id;
-	Oid			role;
-	uint32		zero;
+	int64  relation_id;
+	Oid	   role;
+	uint32 zero;
 } AccountKey;
 
 /*
@@ -45,27 +45,27 @@ typedef struct AccountKey
  */
 typedef struct CachedAccount
 {
-	AccountKey	key;
-	bool		missing;
-	TransactionId xmin;			/* of the version at account.tid */
-	Account		account;
+	AccountKey	  key;
+	bool		  missing;
+	TransactionId xmin; /* of the version at account.tid */
+	Account		  account;
 } CachedAccount;
 
 typedef struct NameKey
 {
-	int64		relation_id;
-	int64		model_id;
+	int64 relation_id;
+	int64 model_id;
 } NameKey;
 
 typedef struct NameCache
 {
-	NameKey		key;
-	char	   *relation_name;
-	char	   *model;
+	NameKey key;
+	char   *relation_name;
+	char   *model;
 } NameCache;
 
-static HTAB *cache = NULL;
-static HTAB *names = NULL;
+static HTAB			*cache = NULL;
+static HTAB			*names = NULL;
 static MemoryContext names_context = NULL;
 
 static SPIPlanPtr lock_plan = NULL;
@@ -116,7 +116,7 @@ book_run(SPIPlanPtr *plan, const char *query, int nargs, Oid *argtypes, Datum *a
 static HTAB *
 make_cache(const char *name, Size keysize, Size entrysize)
 {
-	HASHCTL		ctl = {0};
+	HASHCTL ctl = {0};
 
 	ctl.keysize = keysize;
 	ctl.entrysize = entrysize;
@@ -126,7 +126,7 @@ make_cache(const char *name, Size keysize, Size entrysize)
 static CachedAccount *
 cached_account(int64 relation_id, Oid role, bool enter)
 {
-	AccountKey	key = {.relation_id = relation_id,.role = role};
+	AccountKey key = {.relation_id = relation_id, .role = role};
 
 	if (cache != NULL && hash_get_num_entries(cache) >= MAX_CACHED)
 	{
@@ -142,21 +142,21 @@ cached_account(int64 relation_id, Oid role, bool enter)
 static Found
 lock_account(int64 relation_id, Oid role, Account *account)
 {
-	Oid			argtypes[] = {INT8OID, REGROLEOID};
-	Datum		args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
+	Oid	  argtypes[] = {INT8OID, REGROLEOID};
+	Datum args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
 
 	book_run(&lock_plan,
-		"SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
-		"WHERE a.relation_id = $1 AND a.role = $2 FOR NO KEY UPDATE SKIP LOCKED",
-		2, argtypes, args, NULL);
+			 "SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
+			 "WHERE a.relation_id = $1 AND a.role = $2 FOR NO KEY UPDATE SKIP LOCKED",
+			 2, argtypes, args, NULL);
 	if (SPI_processed > 0)
 	{
 		account_from_spi(account, 0);
 		return ACCOUNT_FOUND;
 	}
 	book_run(&exists_plan,
-		"SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = $2",
-		2, argtypes, args, NULL);
+			 "SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = $2", 2, argtypes,
+			 args, NULL);
 	if (SPI_processed > 0)
 		return ACCOUNT_LOCKED;
 	cached_account(relation_id, role, true)->missing = true;
@@ -168,7 +168,7 @@ static Found
 read_account(Batch *batch, int64 relation_id, Oid role, Account *account)
 {
 	CachedAccount *cached = batch->careful ? NULL : cached_account(relation_id, role, false);
-	Found		found;
+	Found		   found;
 
 	if (cached == NULL)
 	{
@@ -189,28 +189,30 @@ read_account(Batch *batch, int64 relation_id, Oid role, Account *account)
 static NameCache
 lookup_names(int64 relation_id, int64 model_id)
 {
-	NameCache	result = {.key = {relation_id, model_id}};
-	NameCache  *entry;
-	Oid			argtypes[] = {INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(relation_id), Int64GetDatum(model_id)};
-	bool		found;
+	NameCache	  result = {.key = {relation_id, model_id}};
+	NameCache	 *entry;
+	Oid			  argtypes[] = {INT8OID, INT8OID};
+	Datum		  args[] = {Int64GetDatum(relation_id), Int64GetDatum(model_id)};
+	bool		  found;
 	MemoryContext old;
 
 	if (names == NULL)
 	{
 		names = make_cache("privpred names", sizeof(NameKey), sizeof(NameCache));
-		names_context = AllocSetContextCreate(TopMemoryContext, "privpred names",
-											  ALLOCSET_SMALL_SIZES);
+		names_context =
+			AllocSetContextCreate(TopMemoryContext, "privpred names", ALLOCSET_SMALL_SIZES);
 	}
 	entry = hash_search(names, &result.key, HASH_FIND, &found);
 	if (found)
 		return *entry;
 
-	book_run(&names_plan,
+	book_run(
+		&names_plan,
 		"SELECT CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END, m.name "
 		"FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
 		"LEFT JOIN privpred.model m ON m.model_id = $2 AND m.relation_id = r.relation_id "
-		"WHERE r.relation_id = $1", 2, argtypes, args, NULL);
+		"WHERE r.relation_id = $1",
+		2, argtypes, args, NULL);
 	if (SPI_processed == 0)
 		return result;
 	old = MemoryContextSwitchTo(names_context);
@@ -227,10 +229,9 @@ lookup_names(int64 relation_id, int64 model_id)
 }
 
 void
-book_append(Batch *batch, const char *kind, const LedgerRequest *request,
-			LedgerEntry *entry)
+book_append(Batch *batch, const char *kind, const LedgerRequest *request, LedgerEntry *entry)
 {
-	NameCache	called = lookup_names(request->relation_id, request->model_id);
+	NameCache called = lookup_names(request->relation_id, request->model_id);
 
 	entry->at = batch->now;
 	entry->kind = kind;
@@ -260,8 +261,8 @@ book_describe(LedgerEntry *entry, const Account *account)
 static void
 refresh_account(Batch *batch, Account *account)
 {
-	LedgerRequest request = {.role = account->role,.relation_id = account->relation_id};
-	LedgerEntry entry = {0};
+	LedgerRequest request = {.role = account->role, .relation_id = account->relation_id};
+	LedgerEntry	  entry = {0};
 
 	entry.window_units = -account->window_spent;
 	if (!account_roll_window(account, batch->now))
@@ -275,8 +276,8 @@ refresh_account(Batch *batch, Account *account)
 Found
 book_account(Batch *batch, int64 relation_id, Oid role, Account **result)
 {
-	Account    *account;
-	Found		found;
+	Account *account;
+	Found	 found;
 
 	*result = NULL;
 	for (int i = 0; i < batch->naccounts; i++)
@@ -318,9 +319,9 @@ is_locked(HeapTupleHeader row)
 	if (row->t_infomask & HEAP_XMAX_INVALID)
 		return false;
 	if (row->t_infomask & HEAP_XMAX_IS_MULTI)
-		return true;			/* perhaps */
+		return true; /* perhaps */
 	return !TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmax(row)) &&
-		TransactionIdIsInProgress(HeapTupleHeaderGetRawXmax(row));
+		   TransactionIdIsInProgress(HeapTupleHeaderGetRawXmax(row));
 }
 
 /*
@@ -330,21 +331,19 @@ is_locked(HeapTupleHeader row)
 static HeapTuple
 fetch_known(Relation relation, const Account *account, TupleTableSlot *slot)
 {
-	HeapTuple	tuple;
-	bool		should_free;
-	bool		isnull;
+	HeapTuple tuple;
+	bool	  should_free;
+	bool	  isnull;
 
-	if (!table_tuple_fetch_row_version(relation, (ItemPointer) &account->tid,
-									   SnapshotSelf, slot))
+	if (!table_tuple_fetch_row_version(relation, (ItemPointer) &account->tid, SnapshotSelf, slot))
 		return NULL;
 	tuple = ExecFetchSlotHeapTuple(slot, true, &should_free);
 	if (DatumGetInt64(heap_getattr(tuple, ACCOUNT_ID_COLUMN, RelationGetDescr(relation),
 								   &isnull)) != account->account_id)
 		return NULL;
-	if (account->cached &&
-		(HeapTupleHeaderGetRawXmin(tuple->t_data) !=
-		 cached_account(account->relation_id, account->role, false)->xmin ||
-		 is_locked(tuple->t_data)))
+	if (account->cached && (HeapTupleHeaderGetRawXmin(tuple->t_data) !=
+								cached_account(account->relation_id, account->role, false)->xmin ||
+							is_locked(tuple->t_data)))
 		return NULL;
 	return tuple;
 }
@@ -356,25 +355,23 @@ fetch_known(Relation relation, const Account *account, TupleTableSlot *slot)
 bool
 book_write(Batch *batch, Account *account)
 {
-	Relation	relation = table_open(batch->generation, NoLock);
+	Relation		relation = table_open(batch->generation, NoLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
-	HeapTuple	tuple = fetch_known(relation, account, slot);
-	CachedAccount *cached;
+	HeapTuple		tuple = fetch_known(relation, account, slot);
+	CachedAccount  *cached;
 
 	if (tuple == NULL && !account->cached)
-		elog(ERROR, "account " INT64_FORMAT " changed while it was locked",
-			 account->account_id);
+		elog(ERROR, "account " INT64_FORMAT " changed while it was locked", account->account_id);
 	if (tuple != NULL)
 	{
-		int			columns[] = {ACCOUNT_SPENT_COLUMN, ACCOUNT_DELTA_SPENT_COLUMN,
-		ACCOUNT_WINDOW_START_COLUMN, ACCOUNT_WINDOW_SPENT_COLUMN};
-		Datum		values[] = {Int64GetDatum(account->spent),
-			Float8GetDatum(account->delta_spent),
-			TimestampTzGetDatum(account->window_start),
-		Int64GetDatum(account->has_window ? account->window_spent : 0)};
-		bool		nulls[] = {false, false, !account->has_window, false};
-		HeapTuple	changed = heap_modify_tuple_by_cols(tuple, RelationGetDescr(relation),
-														lengthof(columns), columns, values, nulls);
+		int		  columns[] = {ACCOUNT_SPENT_COLUMN, ACCOUNT_DELTA_SPENT_COLUMN,
+							   ACCOUNT_WINDOW_START_COLUMN, ACCOUNT_WINDOW_SPENT_COLUMN};
+		Datum	  values[] = {Int64GetDatum(account->spent), Float8GetDatum(account->delta_spent),
+							  TimestampTzGetDatum(account->window_start),
+							  Int64GetDatum(account->has_window ? account->window_spent : 0)};
+		bool	  nulls[] = {false, false, !account->has_window, false};
+		HeapTuple changed = heap_modify_tuple_by_cols(tuple, RelationGetDescr(relation),
+													  lengthof(columns), columns, values, nulls);
 
 		CatalogTupleUpdate(relation, &account->tid, changed);
 		account->tid = changed->t_self;

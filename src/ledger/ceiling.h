@@ -9,12 +9,12 @@
 #ifndef PRIVPRED_CEILING_H
 #define PRIVPRED_CEILING_H
 
-#include "privpred.h"
+#include "server/privpred.h"
 
-#define NO_CEILING	PG_INT64_MAX
+#define NO_CEILING PG_INT64_MAX
 
 /* In the ledger's process: reads all of them; then what binds an asker and who pays. */
-extern void ceilings_read(void);
+extern void	 ceilings_read(void);
 extern int64 ceiling_of(Oid asker, Oid payer);
 
 /* In a session: what would bind them, before anything is asked. */
@@ -26,4 +26,4 @@ extern int64 statement_taken(int64 used);
 /* Raises 54000. */
 extern void ceiling_report(int64 ceiling, bool charged);
 
-#endif							/* PRIVPRED_CEILING_H */
+#endif /* PRIVPRED_CEILING_H */

@@ -22,14 +22,14 @@
 #include "utils/rel.h"
 
 #include "ledger/internal.h"
-#include "number_text.h"
+#include "server/number_text.h"
 
 static SPIPlanPtr end_plan = NULL;
 static SPIPlanPtr drain_plan = NULL;
 
 /* Where we left the chain; void after an error. */
 static ChainEnd known_end;
-static Oid	known_generation = InvalidOid;
+static Oid		known_generation = InvalidOid;
 
 static void
 put_text(StringInfo form, const char *text)
@@ -43,7 +43,7 @@ put_text(StringInfo form, const char *text)
 static void
 put_number(StringInfo form, int64 number)
 {
-	char		text[32];
+	char text[32];
 
 	pg_lltoa(number, text);
 	put_text(form, text);
@@ -62,7 +62,7 @@ put_optional(StringInfo form, bool present, int64 number)
 static void
 put_double(StringInfo form, double number)
 {
-	char		text[NUMBER_TEXT_SIZE];
+	char text[NUMBER_TEXT_SIZE];
 
 	put_text(form, number_text(number, text));
 }
@@ -99,14 +99,13 @@ void
 chain_hash(LedgerEntry *entry, const uint8 *previous)
 {
 	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
-	StringInfoData form;
+	StringInfoData	   form;
 
 	StaticAssertStmt(HEAD_SIZE == PG_SHA256_DIGEST_LENGTH, "a head is a sha256");
 
 	initStringInfo(&form);
 	canonical_form(&form, entry);
-	if (context == NULL ||
-		pg_cryptohash_init(context) < 0 ||
+	if (context == NULL || pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, previous, HEAD_SIZE) < 0 ||
 		pg_cryptohash_update(context, (uint8 *) form.data, form.len) < 0 ||
 		pg_cryptohash_final(context, entry->head, HEAD_SIZE) < 0)
@@ -143,8 +142,8 @@ chain_forget(void)
 void
 chain_read_end(ChainEnd *end, Oid generation)
 {
-	bool		isnull;
-	bytea	   *head;
+	bool   isnull;
+	bytea *head;
 
 	if (OidIsValid(generation) && known_generation == generation)
 	{
@@ -158,10 +157,9 @@ chain_read_end(ChainEnd *end, Oid generation)
 		elog(ERROR, "could not read the end of the ledger");
 	if (SPI_processed == 0)
 		return;
-	end->id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-										  1, &isnull));
-	head = DatumGetByteaPP(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-										 2, &isnull));
+	end->id =
+		DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	head = DatumGetByteaPP(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
 	if (VARSIZE_ANY_EXHDR(head) != HEAD_SIZE)
 		elog(ERROR, "entry " INT64_FORMAT " of the ledger has a malformed head", end->id);
 	memcpy(end->head, VARDATA_ANY(head), HEAD_SIZE);
@@ -173,19 +171,18 @@ chain_read_end(ChainEnd *end, Oid generation)
  * By hand rather than by SQL: this is half of what a single debit costs the
  * processor.  Columns in the order of the install script.
  */
-#define ENTRY_COLUMNS	24
+#define ENTRY_COLUMNS 24
 
 static void
 insert_entry(const LedgerEntry *entry)
 {
-	Oid			relid = get_relname_relid("ledger_entry",
-										  get_namespace_oid(PRIVPRED_SCHEMA, false));
-	Relation	relation = table_open(relid, RowExclusiveLock);
-	bytea	   *head = palloc(VARHDRSZ + HEAD_SIZE);
-	Datum		values[ENTRY_COLUMNS];
-	bool		nulls[ENTRY_COLUMNS];
-	HeapTuple	tuple;
-	int			n = 0;
+	Oid		  relid = get_relname_relid("ledger_entry", get_namespace_oid(PRIVPRED_SCHEMA, false));
+	Relation  relation = table_open(relid, RowExclusiveLock);
+	bytea	 *head = palloc(VARHDRSZ + HEAD_SIZE);
+	Datum	  values[ENTRY_COLUMNS];
+	bool	  nulls[ENTRY_COLUMNS];
+	HeapTuple tuple;
+	int		  n = 0;
 
 #define PUT(present, value) \
 	(nulls[n] = !(present), values[n] = (present) ? (value) : (Datum) 0, n++)
@@ -232,7 +229,7 @@ chain_append(ChainEnd *end, LedgerEntry *entry)
 {
 	entry->id = end->id + 1;
 	if (entry->lease < 0)
-		entry->lease = entry->id;	/* the first entry names the lease */
+		entry->lease = entry->id; /* the first entry names the lease */
 	chain_hash(entry, end->head);
 	insert_entry(entry);
 
@@ -249,13 +246,14 @@ void
 chain_drain_outbox(ChainEnd *end)
 {
 	SPITupleTable *table;
-	uint64		rows;
+	uint64		   rows;
 
-	prepare(&drain_plan,
-			"WITH d AS (DELETE FROM privpred.ledger_outbox RETURNING *) "
-			"SELECT at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
-			"model_id, model, version, lease, answers, units, cap_units, limit_units, actor, pid, renyi_order, "
-			"window_units, window_limit_units, delta, detail FROM d ORDER BY seq");
+	prepare(
+		&drain_plan,
+		"WITH d AS (DELETE FROM privpred.ledger_outbox RETURNING *) "
+		"SELECT at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
+		"model_id, model, version, lease, answers, units, cap_units, limit_units, actor, pid, renyi_order, "
+		"window_units, window_limit_units, delta, detail FROM d ORDER BY seq");
 	if (SPI_execute_plan(drain_plan, NULL, NULL, false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the outbox of the ledger");
 	table = SPI_tuptable;

@@ -14,11 +14,11 @@
 
 #include "ledger/internal.h"
 
-#define START_PATIENCE_US	INT64CONST(5000000) /* for a worker slot */
-#define START_RETRY_US		INT64CONST(500000)	/* a start may fail silently */
-#define POLL_MS				100
-#define POST_PATIENCE		2000	/* ms, when all slots are taken at abort */
-#define POST_PAUSE_US		INT64CONST(1000000) /* then there is none for so long */
+#define START_PATIENCE_US INT64CONST(5000000) /* for a worker slot */
+#define START_RETRY_US INT64CONST(500000)	  /* a start may fail silently */
+#define POLL_MS 100
+#define POST_PATIENCE 2000				  /* ms, when all slots are taken at abort */
+#define POST_PAUSE_US INT64CONST(1000000) /* then there is none for so long */
 
 /*
  * The client goes, by error or exit, before it has its reply.  No answer was
@@ -28,8 +28,8 @@ static void
 abandon(int code, Datum arg)
 {
 	LedgerShared *shared = ledger_shared();
-	LedgerSlot *slot = &shared->slots[DatumGetInt32(arg)];
-	int			worker = -1;
+	LedgerSlot	 *slot = &shared->slots[DatumGetInt32(arg)];
+	int			  worker = -1;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	switch (slot_state(slot))
@@ -64,11 +64,13 @@ abandon(int code, Datum arg)
 static void
 report_timeout(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_SYSTEM_ERROR),
-			 errmsg("the privacy ledger did not reply in time"),
-			 errdetail("No answer was given. The charge may have been recorded; it is returned when the ledger's process gets to it."),
-			 errhint("Look for waits of the \"privpred ledger\" process in pg_stat_activity, for example for a synchronous standby.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_SYSTEM_ERROR), errmsg("the privacy ledger did not reply in time"),
+		 errdetail(
+			 "No answer was given. The charge may have been recorded; it is returned when the ledger's process gets to it."),
+		 errhint(
+			 "Look for waits of the \"privpred ledger\" process in pg_stat_activity, for example for a synchronous standby.")));
 }
 
 /*
@@ -77,7 +79,7 @@ report_timeout(void)
 static int
 post_patiently(const LedgerRequest *request, TimestampTz deadline)
 {
-	int			slot = slot_post(request, true);
+	int slot = slot_post(request, true);
 
 	if (slot >= 0)
 		return slot;
@@ -89,11 +91,10 @@ post_patiently(const LedgerRequest *request, TimestampTz deadline)
 		if (GetCurrentTimestamp() > deadline)
 		{
 			ConditionVariableCancelSleep();
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("too many sessions are waiting for the privacy ledger"),
-					 errdetail("Nothing was charged."),
-					 errhint("Try again, with fewer sessions of the same role.")));
+			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+							errmsg("too many sessions are waiting for the privacy ledger"),
+							errdetail("Nothing was charged."),
+							errhint("Try again, with fewer sessions of the same role.")));
 		}
 		(void) ConditionVariableTimedSleep(&ledger_shared()->slot_freed, POLL_MS,
 										   PG_WAIT_EXTENSION);
@@ -106,15 +107,14 @@ post_patiently(const LedgerRequest *request, TimestampTz deadline)
 static bool
 ensure_worker(void)
 {
-	LedgerShared *shared = ledger_shared();
+	LedgerShared   *shared = ledger_shared();
 	LedgerDatabase *entry;
-	TimestampTz now = GetCurrentTimestamp();
-	bool		start = false;
+	TimestampTz		now = GetCurrentTimestamp();
+	bool			start = false;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, true);
-	if (entry != NULL && entry->worker_pid == 0 &&
-		now - entry->started >= START_RETRY_US)
+	if (entry != NULL && entry->worker_pid == 0 && now - entry->started >= START_RETRY_US)
 	{
 		entry->started = now;
 		start = true;
@@ -129,7 +129,7 @@ ensure_worker(void)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, true);
 	if (entry != NULL && entry->worker_pid == 0)
-		entry->started = 0;		/* the next attempt may come at once */
+		entry->started = 0; /* the next attempt may come at once */
 	LWLockRelease(&shared->lock);
 	return false;
 }
@@ -151,16 +151,18 @@ wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
 		else if (no_worker_since == 0)
 			no_worker_since = GetCurrentTimestamp();
 		else if (GetCurrentTimestamp() - no_worker_since > START_PATIENCE_US)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("no worker process is free for the privacy ledger"),
-					 errdetail("Nothing was charged."),
-					 errhint("Try again, or raise max_worker_processes: the ledger needs one process per active database.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("no worker process is free for the privacy ledger"),
+				 errdetail("Nothing was charged."),
+				 errhint(
+					 "Try again, or raise max_worker_processes: the ledger needs one process per active database.")));
 		if (GetCurrentTimestamp() > deadline)
 			report_timeout();
 
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 POLL_MS, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
+						 PG_WAIT_EXTENSION);
 	}
 }
 
@@ -179,8 +181,8 @@ static LedgerReply
 call_once(const LedgerRequest *request, TimestampTz deadline)
 {
 	LedgerShared *shared = ledger_shared();
-	int			slot = post_patiently(request, deadline);
-	LedgerReply reply;
+	int			  slot = post_patiently(request, deadline);
+	LedgerReply	  reply;
 
 	await(slot, deadline);
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
@@ -268,10 +270,12 @@ ledger_post(const LedgerRequest *request)
 		if (i >= POST_PATIENCE || GetCurrentTimestamp() < impatient_until)
 		{
 			impatient_until = GetCurrentTimestamp() + POST_PAUSE_US;
-			ereport(LOG,
-					(errmsg("%d unused private answers could not be returned to their account",
-							request->answers),
-					 errdetail("All requests to the privacy ledger that the role or the database may have were in use.")));
+			ereport(
+				LOG,
+				(errmsg("%d unused private answers could not be returned to their account",
+						request->answers),
+				 errdetail(
+					 "All requests to the privacy ledger that the role or the database may have were in use.")));
 			return;
 		}
 		pg_usleep(1000);

@@ -21,7 +21,7 @@
 #include "ledger/internal.h"
 #include "ledger/returns.h"
 
-static uint64 seen_epoch = 0;	/* 0: look at everything anew */
+static uint64 seen_epoch = 0; /* 0: look at everything anew */
 
 static SPIPlanPtr open_plan = NULL;
 static SPIPlanPtr close_plan = NULL;
@@ -53,10 +53,10 @@ debit_forget(void)
 static void
 list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz now)
 {
-	Oid			argtypes[] = {INT8OID, INT8OID, INT8OID, INT8OID, INT4OID, INT8OID,
-	INT8OID, TIMESTAMPTZOID, INT4OID, INT8OID, TIMESTAMPTZOID};
-	char		nulls[] = "           ";
-	Datum		args[11];
+	Oid	  argtypes[] = {INT8OID, INT8OID,		 INT8OID, INT8OID, INT4OID,		  INT8OID,
+						INT8OID, TIMESTAMPTZOID, INT4OID, INT8OID, TIMESTAMPTZOID};
+	char  nulls[] = "           ";
+	Datum args[11];
 
 	args[0] = Int64GetDatum(reply->lease);
 	args[1] = Int64GetDatum(request->relation_id);
@@ -71,7 +71,8 @@ list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz n
 	args[9] = Int64GetDatum(ledger_incarnation());
 	args[10] = TimestampTzGetDatum(reply->window);
 	nulls[10] = reply->window != 0 ? ' ' : 'n';
-	book_run(&open_plan,
+	book_run(
+		&open_plan,
 		"INSERT INTO privpred.open_lease AS o (lease, relation_id, account_id, cap_id, answers, "
 		"charge, cap_charge, at, pid, incarnation, window_start) "
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
@@ -86,16 +87,15 @@ list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz n
 static int64
 unlist_block(int64 lease)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(lease)};
-	bool		isnull;
+	Oid	  argtypes[] = {INT8OID};
+	Datum args[] = {Int64GetDatum(lease)};
+	bool  isnull;
 
-	book_run(&close_plan, "DELETE FROM privpred.open_lease WHERE lease = $1 RETURNING answers",
-		1, argtypes, args, NULL);
+	book_run(&close_plan, "DELETE FROM privpred.open_lease WHERE lease = $1 RETURNING answers", 1,
+			 argtypes, args, NULL);
 	if (SPI_processed == 0)
 		return -1;
-	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-									   1, &isnull));
+	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 }
 
 /* Is a grant that nobody took what the request would be granted now? */
@@ -114,7 +114,7 @@ still_fits(const Batch *batch, const LedgerRequest *request, const LedgerRequest
 		return false;
 	drawn = payer_charge(request, payer);
 	return grant->charge == charge_units(drawn, payer->order) &&
-		grant->cap_charge == (cap != NULL ? charge_units(drawn, cap->order) : 0);
+		   grant->cap_charge == (cap != NULL ? charge_units(drawn, cap->order) : 0);
 }
 
 /* Says in the reply what the ceiling is; false, with the outcome, if it is reached. */
@@ -132,15 +132,16 @@ within_ceiling(const LedgerRequest *request, const Account *payer, LedgerReply *
 static bool
 hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *locked)
 {
-	int			place = request->lease == 0 ? returns_find_grant(request) : -1;
+	int					 place = request->lease == 0 ? returns_find_grant(request) : -1;
 	const LedgerRequest *grant;
-	Account    *payer;
-	Account    *cap;
+	Account				*payer;
+	Account				*cap;
 
 	if (place < 0)
 		return false;
 	grant = returns_request(place);
-	*locked = book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
+	*locked =
+		book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
 		book_account(batch, request->relation_id, grant->account_role, &payer) == ACCOUNT_LOCKED;
 	if (*locked || !still_fits(batch, request, grant, payer, cap))
 		return false;
@@ -166,12 +167,12 @@ hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *lo
 static bool
 grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
-	Account    *payer = NULL;
-	Account    *cap;
+	Account		 *payer = NULL;
+	Account		 *cap;
 	const Charge *drawn;
-	LedgerEntry entry = {0};
-	int64		answers;
-	bool		locked = false;
+	LedgerEntry	  entry = {0};
+	int64		  answers;
+	bool		  locked = false;
 
 	if (hand_on(batch, request, reply, &locked))
 		return true;
@@ -224,14 +225,14 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 static bool
 take_back(Batch *batch, const LedgerRequest *request)
 {
-	Account    *payer;
-	Account    *cap = NULL;
-	LedgerEntry entry = {0};
+	Account		*payer;
+	Account		*cap = NULL;
+	LedgerEntry	 entry = {0};
 	EpsilonUnits window_units;
-	int64		listed;
+	int64		 listed;
 
 	if (request->generation != batch->generation)
-		return true;			/* the extension was dropped in between */
+		return true; /* the extension was dropped in between */
 	if (book_account(batch, request->relation_id, request->account_role, &payer) == ACCOUNT_LOCKED)
 		return false;
 	if (request->cap_id != 0 &&
@@ -276,10 +277,10 @@ take_back(Batch *batch, const LedgerRequest *request)
 static void
 note_orphans(Batch *batch)
 {
-	Oid			argtypes[] = {INT8OID, TIMESTAMPTZOID};
-	Datum		args[] = {Int64GetDatum(ledger_incarnation()), TimestampTzGetDatum(batch->now)};
+	Oid			   argtypes[] = {INT8OID, TIMESTAMPTZOID};
+	Datum		   args[] = {Int64GetDatum(ledger_incarnation()), TimestampTzGetDatum(batch->now)};
 	SPITupleTable *table;
-	uint64		rows;
+	uint64		   rows;
 
 	/* Whoever forgives one holds it. */
 	if (SPI_execute_with_args("UPDATE privpred.open_lease o SET orphaned_at = $2 "
@@ -296,8 +297,8 @@ note_orphans(Batch *batch)
 	for (uint64 row = 0; row < rows; row++)
 	{
 		LedgerRequest request = {0};
-		LedgerEntry entry = {0};
-		bool		isnull;
+		LedgerEntry	  entry = {0};
+		bool		  isnull;
 
 #define GET(column) SPI_getbinval(table->vals[row], table->tupdesc, column, &isnull)
 		entry.order = DatumGetInt64(GET(6));
@@ -316,8 +317,8 @@ note_orphans(Batch *batch)
 static bool
 look_around(Batch *batch)
 {
-	uint64		epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
-	bool		moved;
+	uint64 epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
+	bool   moved;
 
 	if (seen_epoch == epoch && !returns_have_orphans())
 		return true;
@@ -375,8 +376,8 @@ serve(Batch *batch, LedgerSlot *slot)
 static bool
 take_back_kept(Batch *batch, int64 relation_id)
 {
-	bool		any = false;
-	int			place = -1;
+	bool any = false;
+	int	 place = -1;
 
 	while ((place = returns_find_relation(relation_id, place)) >= 0)
 		if (take_back(batch, returns_request(place)))
@@ -424,7 +425,7 @@ serve_all(Batch *batch, LedgerSlot **slots, int nslots, const bool *passed, bool
 		clear_reply(reply);
 		if (slot_state(slots[i]) == SLOT_ABANDONED)
 		{
-			reply->outcome = OUTCOME_FAILED;	/* nobody would take it */
+			reply->outcome = OUTCOME_FAILED; /* nobody would take it */
 			continue;
 		}
 		if (!ours)
@@ -450,10 +451,10 @@ bool
 debit_batch(LedgerSlot **slots, int nslots, bool careful)
 {
 	CatalogSession session;
-	Batch		batch = {.careful = careful};
-	bool	   *passed;
-	bool		ours;
-	bool		done;
+	Batch		   batch = {.careful = careful};
+	bool		  *passed;
+	bool		   ours;
+	bool		   done;
 
 	catalog_begin(&session);
 	returns_begin_batch();
@@ -471,7 +472,7 @@ debit_batch(LedgerSlot **slots, int nslots, bool careful)
 	passed = palloc(nslots * sizeof(bool));
 	for (int i = 0; i < nslots; i++)
 		passed[i] = slots[i]->request.relation_id == 0 ||
-			gate_pass(slots[i]->request.relation_id, false, false);
+					gate_pass(slots[i]->request.relation_id, false, false);
 	chain_read_end(&batch.end, batch.generation);
 	ours = look_around(&batch);
 	done = serve_all(&batch, slots, nslots, passed, ours);

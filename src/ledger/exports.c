@@ -17,45 +17,51 @@
 static void
 refuse_small_grant(const Account *account, const Charge *drawn, const char *model)
 {
-	bool		cap = account->role == CAP_ROLE;
+	bool cap = account->role == CAP_ROLE;
 
 	if (!account_can_pay(account, drawn))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the budget cannot pay for model \"%s\", which was exported", model),
-				 errdetail("What was exported is known to everybody, so that every budget on the relation starts with its charge; that has a delta, and the budget has none."),
-				 cap ? errhint("Give delta_cap, such as 1e-6.") : errhint("Give delta, such as 1e-6.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the budget is less than model \"%s\" costs, which was exported", model),
-			 errdetail("What was exported is known to everybody, so that every budget on the relation starts with its charge."),
-			 cap ? errhint("Give a larger epsilon_cap or delta_cap.") :
-			 errhint("Give a larger epsilon or delta.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the budget cannot pay for model \"%s\", which was exported", model),
+			 errdetail(
+				 "What was exported is known to everybody, so that every budget on the relation starts with its charge; that has a delta, and the budget has none."),
+			 cap ? errhint("Give delta_cap, such as 1e-6.")
+				 : errhint("Give delta, such as 1e-6.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+		 errmsg("the budget is less than model \"%s\" costs, which was exported", model),
+		 errdetail(
+			 "What was exported is known to everybody, so that every budget on the relation starts with its charge."),
+		 cap ? errhint("Give a larger epsilon_cap or delta_cap.")
+			 : errhint("Give a larger epsilon or delta.")));
 }
 
 /* An export, as the query below has it. */
 typedef struct Export
 {
-	int64		training_id;
-	int64		model_id;
-	char	   *model;			/* NULL: unknown */
-	int32		version;
-	char	   *charge;			/* NULL: cannot be paid so */
-	char	   *pure_charge;
+	int64 training_id;
+	int64 model_id;
+	char *model; /* NULL: unknown */
+	int32 version;
+	char *charge; /* NULL: cannot be paid so */
+	char *pure_charge;
 } Export;
 
 static void
 write_payment(const Account *account, const Export *export)
 {
-	Oid			argtypes[] = {INT8OID, INT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, TEXTOID,
-	INT8OID, INT8OID, FLOAT8OID};
-	Datum		args[lengthof(argtypes)];
-	char		nulls[] = "           ";
-	int			n = 0;
+	Oid	  argtypes[] = {INT8OID, INT8OID, INT8OID, INT8OID, TEXTOID,  INT4OID,
+						TEXTOID, TEXTOID, INT8OID, INT8OID, FLOAT8OID};
+	Datum args[lengthof(argtypes)];
+	char  nulls[] = "           ";
+	int	  n = 0;
 
 #define PUT(value) (args[n++] = (value))
 #define PUT_TEXT(text) \
-	(nulls[n] = (text) != NULL ? ' ' : 'n', PUT((text) != NULL ? CStringGetTextDatum(text) : (Datum) 0))
+	(nulls[n] = (text) != NULL ? ' ' : 'n', \
+	 PUT((text) != NULL ? CStringGetTextDatum(text) : (Datum) 0))
 	PUT(Int64GetDatum(account->account_id));
 	PUT(Int64GetDatum(export->training_id));
 	PUT(Int64GetDatum(account->relation_id));
@@ -69,12 +75,13 @@ write_payment(const Account *account, const Export *export)
 	PUT(Float8GetDatum(account->delta_spent));
 #undef PUT_TEXT
 #undef PUT
-	if (SPI_execute_with_args("WITH mark AS (INSERT INTO privpred.release (account_id, training_id, "
-							  "relation_id, model_id, model, version, at, charge, pure_charge) "
-							  "VALUES ($1, $2, $3, $4, $5, $6, now(), $7, $8)) "
-							  "UPDATE privpred.account SET spent_units = $9, "
-							  "window_spent_units = $10, delta_spent = $11 WHERE account_id = $1",
-							  n, argtypes, args, nulls, false, 0) != SPI_OK_UPDATE)
+	if (SPI_execute_with_args(
+			"WITH mark AS (INSERT INTO privpred.release (account_id, training_id, "
+			"relation_id, model_id, model, version, at, charge, pure_charge) "
+			"VALUES ($1, $2, $3, $4, $5, $6, now(), $7, $8)) "
+			"UPDATE privpred.account SET spent_units = $9, "
+			"window_spent_units = $10, delta_spent = $11 WHERE account_id = $1",
+			n, argtypes, args, nulls, false, 0) != SPI_OK_UPDATE)
 		elog(ERROR, "could not charge an export");
 }
 
@@ -103,10 +110,10 @@ pay_export(Account *account, const Export *export, const char *actor)
 void
 exports_charge(Account *account, const char *actor)
 {
-	Oid			argtypes[] = {INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(account->relation_id), Int64GetDatum(account->account_id)};
+	Oid	  argtypes[] = {INT8OID, INT8OID};
+	Datum args[] = {Int64GetDatum(account->relation_id), Int64GetDatum(account->account_id)};
 	SPITupleTable *table;
-	uint64		rows;
+	uint64		   rows;
 
 	/* What was committed before we wrote, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
@@ -122,10 +129,10 @@ exports_charge(Account *account, const char *actor)
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
 	{
-		HeapTuple	tuple = table->vals[row];
-		TupleDesc	columns = table->tupdesc;
-		bool		isnull;
-		Export		export;
+		HeapTuple tuple = table->vals[row];
+		TupleDesc columns = table->tupdesc;
+		bool	  isnull;
+		Export export;
 
 		export.training_id = DatumGetInt64(SPI_getbinval(tuple, columns, 1, &isnull));
 		export.model_id = DatumGetInt64(SPI_getbinval(tuple, columns, 2, &isnull));

@@ -21,10 +21,10 @@
 bool
 gate_pass(int64 relation_id, bool alone, bool wait)
 {
-	Oid			accounts = get_relname_relid("account", get_namespace_oid(PRIVPRED_SCHEMA, false));
-	LOCKTAG		tag;
+	Oid		accounts = get_relname_relid("account", get_namespace_oid(PRIVPRED_SCHEMA, false));
+	LOCKTAG tag;
 
 	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, accounts, (Oid) relation_id, 0);
 	return LockAcquire(&tag, alone ? ShareRowExclusiveLock : RowExclusiveLock, false, !wait) !=
-		LOCKACQUIRE_NOT_AVAIL;
+		   LOCKACQUIRE_NOT_AVAIL;
 }

@@ -22,8 +22,8 @@
 static int64
 spi_int8(int column, bool *isnull)
 {
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-									   column, isnull));
+	return DatumGetInt64(
+		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, isnull));
 }
 
 static void
@@ -36,10 +36,10 @@ execute(const char *query, int nargs, Oid *argtypes, Datum *args, const char *nu
 void
 ledger_put_event(int64 account_id, const LedgerEvent *event, const char *actor)
 {
-	Oid			argtypes[] = {TEXTOID, INT8OID, INT8OID, TEXTOID, INT4OID, TIMESTAMPTZOID,
-	INT8OID, TEXTOID, FLOAT8OID, INT8OID, TEXTOID, INT4OID};
-	char		nulls[] = "            ";
-	Datum		args[12];
+	Oid	  argtypes[] = {TEXTOID, INT8OID, INT8OID,	 TEXTOID, INT4OID, TIMESTAMPTZOID,
+						INT8OID, TEXTOID, FLOAT8OID, INT8OID, TEXTOID, INT4OID};
+	char  nulls[] = "            ";
+	Datum args[12];
 
 	args[0] = CStringGetTextDatum(event->kind);
 	args[1] = Int64GetDatum(account_id);
@@ -56,16 +56,17 @@ ledger_put_event(int64 account_id, const LedgerEvent *event, const char *actor)
 	nulls[10] = event->model != NULL ? ' ' : 'n';
 	args[10] = event->model != NULL ? CStringGetTextDatum(event->model) : (Datum) 0;
 	args[11] = Int32GetDatum(event->version);
-	execute("INSERT INTO privpred.ledger_outbox (at, kind, account_id, role_name, relation_id, "
-			"relation_name, model_id, model, version, units, limit_units, actor, pid, renyi_order, window_units, "
-			"window_limit_units, delta, detail) "
-			"SELECT $6, $1, a.account_id, CASE WHEN a.role <> 0 THEN a.role_name END, "
-			"r.relation_id, "
-			"CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END, "
-			"$10, $11, $12, $3, a.limit_units, $4, $5, a.renyi_order, $7, a.window_limit_units, $9, $8 "
-			"FROM privpred.account a JOIN privpred.protected_relation r USING (relation_id) "
-			"LEFT JOIN pg_class c ON c.oid = r.relation WHERE a.account_id = $2",
-			12, argtypes, args, nulls);
+	execute(
+		"INSERT INTO privpred.ledger_outbox (at, kind, account_id, role_name, relation_id, "
+		"relation_name, model_id, model, version, units, limit_units, actor, pid, renyi_order, window_units, "
+		"window_limit_units, delta, detail) "
+		"SELECT $6, $1, a.account_id, CASE WHEN a.role <> 0 THEN a.role_name END, "
+		"r.relation_id, "
+		"CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END, "
+		"$10, $11, $12, $3, a.limit_units, $4, $5, a.renyi_order, $7, a.window_limit_units, $9, $8 "
+		"FROM privpred.account a JOIN privpred.protected_relation r USING (relation_id) "
+		"LEFT JOIN pg_class c ON c.oid = r.relation WHERE a.account_id = $2",
+		12, argtypes, args, nulls);
 }
 
 static void
@@ -87,25 +88,26 @@ static uint64
 revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *kind,
 				const char *actor)
 {
-	Oid			argtypes[] = {INT8OID, REGROLEOID};
-	Datum		args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
-	char	   *query = psprintf("UPDATE privpred.account a SET revoked_at = now() "
-								 "WHERE a.revoked_at IS NULL AND $1 IS NOT NULL "
-								 "AND $2 IS NOT NULL AND %s RETURNING a.account_id, a.role::oid, "
-								 "(SELECT p.relation::oid FROM privpred.protected_relation p "
-								 "WHERE p.relation_id = a.relation_id)", condition);
+	Oid			   argtypes[] = {INT8OID, REGROLEOID};
+	Datum		   args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
+	char		  *query = psprintf("UPDATE privpred.account a SET revoked_at = now() "
+											 "WHERE a.revoked_at IS NULL AND $1 IS NOT NULL "
+											 "AND $2 IS NOT NULL AND %s RETURNING a.account_id, a.role::oid, "
+											 "(SELECT p.relation::oid FROM privpred.protected_relation p "
+											 "WHERE p.relation_id = a.relation_id)",
+									condition);
 	SPITupleTable *table;
-	uint64		rows;
-	bool		isnull;
+	uint64		   rows;
+	bool		   isnull;
 
 	execute(query, 2, argtypes, args, NULL);
 	table = SPI_tuptable;
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
 	{
-		HeapTuple	account = table->vals[row];
-		Oid			holder = DatumGetObjectId(SPI_getbinval(account, table->tupdesc, 2, &isnull));
-		Oid			relid;
+		HeapTuple account = table->vals[row];
+		Oid		  holder = DatumGetObjectId(SPI_getbinval(account, table->tupdesc, 2, &isnull));
+		Oid		  relid;
 
 		put_outbox(kind, DatumGetInt64(SPI_getbinval(account, table->tupdesc, 1, &isnull)), actor);
 		relid = DatumGetObjectId(SPI_getbinval(account, table->tupdesc, 3, &isnull));
@@ -123,19 +125,20 @@ revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *
 static void
 lock_account(const LedgerGrant *grant, const char *actor, Account *account)
 {
-	Oid			argtypes[] = {INT8OID, REGROLEOID, TEXTOID, TEXTOID};
-	Datum		args[4];
+	Oid	  argtypes[] = {INT8OID, REGROLEOID, TEXTOID, TEXTOID};
+	Datum args[4];
 
 	args[0] = Int64GetDatum(grant->relation_id);
 	args[1] = ObjectIdGetDatum(grant->role);
-	args[2] = CStringGetTextDatum(OidIsValid(grant->role) ?
-								  GetUserNameFromId(grant->role, false) : "");
+	args[2] =
+		CStringGetTextDatum(OidIsValid(grant->role) ? GetUserNameFromId(grant->role, false) : "");
 	args[3] = CStringGetTextDatum(actor);
 	execute("INSERT INTO privpred.account AS a (relation_id, role, role_name, granted_by) "
 			"VALUES ($1, $2, $3, $4) ON CONFLICT (relation_id, role) DO NOTHING",
 			4, argtypes, args, NULL);
 	execute("SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
-			"WHERE a.relation_id = $1 AND a.role = $2 FOR UPDATE", 2, argtypes, args, NULL);
+			"WHERE a.relation_id = $1 AND a.role = $2 FOR UPDATE",
+			2, argtypes, args, NULL);
 	if (SPI_processed != 1)
 		elog(ERROR, "could not read an account");
 	account_from_spi(account, 0);
@@ -148,13 +151,14 @@ lock_account(const LedgerGrant *grant, const char *actor, Account *account)
 static void
 write_terms(const Account *account, const LedgerGrant *grant, const char *actor)
 {
-	Oid			argtypes[] = {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID,
-		INT8OID, INT8OID, INTERVALOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID,
-	TIMESTAMPTZOID, TEXTOID, INT8OID};
-	Datum		args[lengthof(argtypes)];
-	char		nulls[lengthof(argtypes) + 1];
-	bool		window = account->has_window;
-	int			n = 0;
+	Oid	  argtypes[] = {INT8OID,		TEXTOID,		INT8OID, INT8OID, INT8OID,
+						FLOAT8OID,		FLOAT8OID,		INT8OID, INT8OID, INTERVALOID,
+						TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, TIMESTAMPTZOID,
+						TEXTOID,		INT8OID};
+	Datum args[lengthof(argtypes)];
+	char  nulls[lengthof(argtypes) + 1];
+	bool  window = account->has_window;
+	int	  n = 0;
 
 #define PUT(present, value) \
 	(nulls[n] = (present) ? ' ' : 'n', args[n] = (present) ? (value) : (Datum) 0, n++)
@@ -217,22 +221,24 @@ static void
 warn_about(const Account *account, const LedgerGrant *grant)
 {
 	if (account->valid_until <= GetCurrentTimestamp())
-		ereport(WARNING,
-				(errmsg("the budget has expired and stays so"),
-				 errhint("Grant it with a valid_until in the future, or 'infinity'.")));
+		ereport(WARNING, (errmsg("the budget has expired and stays so"),
+						  errhint("Grant it with a valid_until in the future, or 'infinity'.")));
 	if (account->has_window && account->lifetime == 0)
-		ereport(WARNING,
-				(errmsg("the budget refreshes and has no lifetime limit"),
-				 errdetail("Each window adds its epsilon to what is known about the same people: over time the privacy loss has no bound."),
-				 errhint("Give lifetime_epsilon as well. See lifetime_epsilon_spent in privpred.budgets.")));
+		ereport(
+			WARNING,
+			(errmsg("the budget refreshes and has no lifetime limit"),
+			 errdetail(
+				 "Each window adds its epsilon to what is known about the same people: over time the privacy loss has no bound."),
+			 errhint(
+				 "Give lifetime_epsilon as well. See lifetime_epsilon_spent in privpred.budgets.")));
 }
 
 void
 ledger_grant(const LedgerGrant *grant)
 {
-	char	   *actor = actor_name();
+	char		  *actor = actor_name();
 	CatalogSession session;
-	Account		account;
+	Account		   account;
 
 	catalog_begin(&session);
 	ledger_claim();
@@ -249,18 +255,17 @@ ledger_grant(const LedgerGrant *grant)
 void
 ledger_revoke(int64 relation_id, Oid role)
 {
-	char	   *actor = actor_name();
-	char	   *name = GetUserNameFromId(role, true);
+	char		  *actor = actor_name();
+	char		  *name = GetUserNameFromId(role, true);
 	CatalogSession session;
 
 	catalog_begin(&session);
-	if (revoke_accounts("a.role = $2 AND a.relation_id = $1", relation_id, role, "revoke",
-						actor) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("role \"%s\" has no budget on this relation",
-						name ? name : psprintf("%u", role)),
-				 errhint("See privpred.budgets.")));
+	if (revoke_accounts("a.role = $2 AND a.relation_id = $1", relation_id, role, "revoke", actor) ==
+		0)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("role \"%s\" has no budget on this relation",
+							   name ? name : psprintf("%u", role)),
+						errhint("See privpred.budgets.")));
 	catalog_end(&session);
 	ledger_invalidate_leases();
 }
@@ -279,7 +284,7 @@ ledger_disown(Oid role)
 static void
 add_up_deltas(ArrayType *deltas, Already *already)
 {
-	double	   *delta = (double *) ARR_DATA_PTR(deltas);
+	double *delta = (double *) ARR_DATA_PTR(deltas);
 
 	for (int i = 0; i < ArrayGetNItems(ARR_NDIM(deltas), ARR_DIMS(deltas)); i++)
 		already->delta = delta_add(already->delta, delta[i]);
@@ -294,59 +299,63 @@ add_up_deltas(ArrayType *deltas, Already *already)
 static void
 spent_by_roles(int64 relation_id, Already *already)
 {
-	Oid			argtypes[] = {INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(relation_id), Int64GetDatum(RENYI_ORDER_INFINITE)};
-	bool		isnull;
+	Oid	  argtypes[] = {INT8OID, INT8OID};
+	Datum args[] = {Int64GetDatum(relation_id), Int64GetDatum(RENYI_ORDER_INFINITE)};
+	bool  isnull;
 
 	(void) gate_pass(relation_id, true, true);
 	/* What was committed before we passed, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
-	if (SPI_execute_with_args("SELECT least(coalesce(sum(a.spent_units), 0), 9223372036854775807)::int8, "
-							  "coalesce(min(a.renyi_order), $2), "
-							  "coalesce(array_agg(a.delta_spent), '{}') FROM privpred.account a "
-							  "WHERE a.relation_id = $1 AND a.role <> 0 AND a.spent_units > 0",
-							  2, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(
+			"SELECT least(coalesce(sum(a.spent_units), 0), 9223372036854775807)::int8, "
+			"coalesce(min(a.renyi_order), $2), "
+			"coalesce(array_agg(a.delta_spent), '{}') FROM privpred.account a "
+			"WHERE a.relation_id = $1 AND a.role <> 0 AND a.spent_units > 0",
+			2, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read accounts");
 	PopActiveSnapshot();
 	already->units = spi_int8(1, &isnull);
 	already->lowest = spi_int8(2, &isnull);
-	add_up_deltas(DatumGetArrayTypeP(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-												   3, &isnull)), already);
+	add_up_deltas(
+		DatumGetArrayTypeP(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 3, &isnull)),
+		already);
 }
 
 /* What roles have spent is counted, so the cap has paid for what they have. */
 static void
 inherit_releases(int64 relation_id, int64 cap_id)
 {
-	Oid			argtypes[] = {INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(relation_id), Int64GetDatum(cap_id)};
+	Oid	  argtypes[] = {INT8OID, INT8OID};
+	Datum args[] = {Int64GetDatum(relation_id), Int64GetDatum(cap_id)};
 
-	execute("INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, model, "
-			"version, at, charge, pure_charge) SELECT DISTINCT ON (r.training_id) $2, r.training_id, "
-			"r.relation_id, r.model_id, r.model, r.version, r.at, r.charge, r.pure_charge FROM privpred.release r WHERE r.relation_id = $1 "
-			"AND r.account_id <> 0 ORDER BY r.training_id, r.at "
-			"ON CONFLICT DO NOTHING", 2, argtypes, args, NULL);
+	execute(
+		"INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, model, "
+		"version, at, charge, pure_charge) SELECT DISTINCT ON (r.training_id) $2, r.training_id, "
+		"r.relation_id, r.model_id, r.model, r.version, r.at, r.charge, r.pure_charge FROM privpred.release r WHERE r.relation_id = $1 "
+		"AND r.account_id <> 0 ORDER BY r.training_id, r.at "
+		"ON CONFLICT DO NOTHING",
+		2, argtypes, args, NULL);
 }
 
 static bool
 cap_exists(int64 relation_id)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(relation_id)};
+	Oid	  argtypes[] = {INT8OID};
+	Datum args[] = {Int64GetDatum(relation_id)};
 
-	execute("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = 0",
-			1, argtypes, args, NULL);
+	execute("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = 0", 1, argtypes,
+			args, NULL);
 	return SPI_processed > 0;
 }
 
 void
 ledger_set_cap(const LedgerGrant *cap)
 {
-	char	   *actor = actor_name();
-	Already		already = {.lowest = RENYI_ORDER_INFINITE};
+	char		  *actor = actor_name();
+	Already		   already = {.lowest = RENYI_ORDER_INFINITE};
 	CatalogSession session;
-	Account		account;
-	bool		exists;
+	Account		   account;
+	bool		   exists;
 
 	catalog_begin(&session);
 	exists = cap_exists(cap->relation_id);
@@ -374,7 +383,7 @@ ledger_set_cap(const LedgerGrant *cap)
 void
 ledger_relation_dropped(int64 relation_id)
 {
-	char	   *actor = actor_name();
+	char		  *actor = actor_name();
 	CatalogSession session;
 
 	catalog_begin(&session);
@@ -387,15 +396,17 @@ ledger_relation_dropped(int64 relation_id)
 bool
 ledger_relation_has_budgets(int64 relation_id)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(relation_id)};
+	Oid			   argtypes[] = {INT8OID};
+	Datum		   args[] = {Int64GetDatum(relation_id)};
 	CatalogSession session;
-	bool		found;
+	bool		   found;
 
 	catalog_begin(&session);
 	/* As it is now, whatever our isolation level. */
-	if (SPI_execute_with_args("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role <> 0 "
-							  "AND a.revoked_at IS NULL", 1, argtypes, args, NULL, true, 1) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(
+			"SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role <> 0 "
+			"AND a.revoked_at IS NULL",
+			1, argtypes, args, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read accounts");
 	found = SPI_processed > 0;
 	catalog_end(&session);
@@ -410,9 +421,9 @@ ledger_relation_has_budgets(int64 relation_id)
 void
 ledger_adopt(void)
 {
-	char	   *actor = actor_name();
-	Oid			argtypes[] = {TEXTOID, INT4OID};
-	Datum		args[] = {CStringGetTextDatum(actor), Int32GetDatum(MyProcPid)};
+	char		  *actor = actor_name();
+	Oid			   argtypes[] = {TEXTOID, INT4OID};
+	Datum		   args[] = {CStringGetTextDatum(actor), Int32GetDatum(MyProcPid)};
 	CatalogSession session;
 
 	catalog_begin(&session);
@@ -420,11 +431,12 @@ ledger_adopt(void)
 						   "WHERE r.oid = a.role AND r.rolname = a.role_name)",
 						   0, InvalidOid, "revoke", actor);
 	execute("UPDATE privpred.stream SET status = 'ledger adopted', threshold = NULL, holders = 0, "
-			"incarnation = NULL, closed_at = now() WHERE status = 'open'", 0, NULL, NULL, NULL);
+			"incarnation = NULL, closed_at = now() WHERE status = 'open'",
+			0, NULL, NULL, NULL);
 	holders_record_all();
 	ledger_make_ours();
-	execute("INSERT INTO privpred.ledger_outbox (kind, actor, pid) VALUES ('adopt', $1, $2)",
-			2, argtypes, args, NULL);
+	execute("INSERT INTO privpred.ledger_outbox (kind, actor, pid) VALUES ('adopt', $1, $2)", 2,
+			argtypes, args, NULL);
 	catalog_end(&session);
 	ledger_invalidate_leases();
 }
@@ -432,11 +444,11 @@ ledger_adopt(void)
 bool
 ledger_lease_relation(int64 lease, Oid *relation)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(lease)};
+	Oid			   argtypes[] = {INT8OID};
+	Datum		   args[] = {Int64GetDatum(lease)};
 	CatalogSession session;
-	bool		found;
-	bool		isnull = true;
+	bool		   found;
+	bool		   isnull = true;
 
 	catalog_begin(&session);
 	execute("SELECT r.relation FROM privpred.open_lease o "
@@ -446,7 +458,7 @@ ledger_lease_relation(int64 lease, Oid *relation)
 	found = SPI_processed > 0;
 	if (found)
 	{
-		Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+		Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 
 		if (!isnull)
 			*relation = DatumGetObjectId(value);
@@ -462,42 +474,44 @@ ledger_lease_relation(int64 lease, Oid *relation)
 void
 ledger_forgive(int64 lease)
 {
-	char	   *actor = actor_name();
-	Oid			argtypes[] = {INT8OID, INT8OID, TEXTOID, INT4OID};
-	Datum		args[] = {Int64GetDatum(lease), Int64GetDatum(ledger_incarnation()),
-	CStringGetTextDatum(actor), Int32GetDatum(MyProcPid)};
+	char		  *actor = actor_name();
+	Oid			   argtypes[] = {INT8OID, INT8OID, TEXTOID, INT4OID};
+	Datum		   args[] = {Int64GetDatum(lease), Int64GetDatum(ledger_incarnation()),
+							 CStringGetTextDatum(actor), Int32GetDatum(MyProcPid)};
 	CatalogSession session;
 
 	catalog_begin(&session);
-	execute("WITH gone AS (DELETE FROM privpred.open_lease o WHERE o.lease = $1 "
-			"AND o.incarnation <> $2 RETURNING *), "
-			"paid AS (UPDATE privpred.account a SET spent_units = CASE "
-			"WHEN a.spent_units = 9223372036854775807 THEN a.spent_units "
-			"WHEN a.account_id = g.account_id THEN a.spent_units - g.answers * g.charge "
-			"ELSE a.spent_units - g.answers * g.cap_charge END, "
-			"window_spent_units = a.window_spent_units - CASE WHEN a.account_id = g.account_id "
-			"AND a.window_start = g.window_start THEN g.answers * g.charge ELSE 0 END "
-			"FROM gone g WHERE a.account_id IN (g.account_id, g.cap_id) "
-			"RETURNING a.account_id, a.role_name, a.renyi_order, CASE WHEN a.window_start = "
-			"g.window_start THEN -g.answers * g.charge ELSE 0 END AS window_units, "
-			"a.spent_units = 9223372036854775807 AS beyond_counting) "
-			"INSERT INTO privpred.ledger_outbox (kind, account_id, cap_id, role_name, relation_id, "
-			"relation_name, lease, answers, units, cap_units, actor, pid, renyi_order, window_units) "
-			"SELECT 'forgive', g.account_id, g.cap_id, a.role_name, g.relation_id, "
-			"r.relation_name, g.lease, -g.answers, "
-			"CASE WHEN a.beyond_counting THEN 0 ELSE -g.answers * g.charge END, "
-			"CASE WHEN c.beyond_counting THEN 0 ELSE -g.answers * g.cap_charge END, "
-			"$3, $4, a.renyi_order, a.window_units "
-			"FROM gone g JOIN paid a USING (account_id) "
-			"LEFT JOIN paid c ON c.account_id = g.cap_id "
-			"JOIN privpred.protected_relation r ON r.relation_id = g.relation_id",
-			4, argtypes, args, NULL);
+	execute(
+		"WITH gone AS (DELETE FROM privpred.open_lease o WHERE o.lease = $1 "
+		"AND o.incarnation <> $2 RETURNING *), "
+		"paid AS (UPDATE privpred.account a SET spent_units = CASE "
+		"WHEN a.spent_units = 9223372036854775807 THEN a.spent_units "
+		"WHEN a.account_id = g.account_id THEN a.spent_units - g.answers * g.charge "
+		"ELSE a.spent_units - g.answers * g.cap_charge END, "
+		"window_spent_units = a.window_spent_units - CASE WHEN a.account_id = g.account_id "
+		"AND a.window_start = g.window_start THEN g.answers * g.charge ELSE 0 END "
+		"FROM gone g WHERE a.account_id IN (g.account_id, g.cap_id) "
+		"RETURNING a.account_id, a.role_name, a.renyi_order, CASE WHEN a.window_start = "
+		"g.window_start THEN -g.answers * g.charge ELSE 0 END AS window_units, "
+		"a.spent_units = 9223372036854775807 AS beyond_counting) "
+		"INSERT INTO privpred.ledger_outbox (kind, account_id, cap_id, role_name, relation_id, "
+		"relation_name, lease, answers, units, cap_units, actor, pid, renyi_order, window_units) "
+		"SELECT 'forgive', g.account_id, g.cap_id, a.role_name, g.relation_id, "
+		"r.relation_name, g.lease, -g.answers, "
+		"CASE WHEN a.beyond_counting THEN 0 ELSE -g.answers * g.charge END, "
+		"CASE WHEN c.beyond_counting THEN 0 ELSE -g.answers * g.cap_charge END, "
+		"$3, $4, a.renyi_order, a.window_units "
+		"FROM gone g JOIN paid a USING (account_id) "
+		"LEFT JOIN paid c ON c.account_id = g.cap_id "
+		"JOIN privpred.protected_relation r ON r.relation_id = g.relation_id",
+		4, argtypes, args, NULL);
 	if (SPI_processed == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("lease " INT64_FORMAT " is in use", lease),
-				 errdetail("It was taken since the server started; what is unused of it comes back by itself."),
-				 errhint("End the session that holds it; see privpred.leases.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE), errmsg("lease " INT64_FORMAT " is in use", lease),
+			 errdetail(
+				 "It was taken since the server started; what is unused of it comes back by itself."),
+			 errhint("End the session that holds it; see privpred.leases.")));
 	catalog_end(&session);
 	ledger_invalidate_leases();
 }

@@ -13,7 +13,7 @@
 #include "catalog/store.h"
 #include "ledger/internal.h"
 
-static bool head_changed = false;	/* since it was last logged */
+static bool		   head_changed = false; /* since it was last logged */
 static TimestampTz head_checked = 0;
 
 void
@@ -31,22 +31,21 @@ head_log_last_look(void)
 static void
 log_if_due(bool now_or_never)
 {
-	LedgerShared *shared = ledger_shared();
-	TimestampTz now = GetCurrentTimestamp();
-	int			interval = ledger_head_log_interval_s();
+	LedgerShared   *shared = ledger_shared();
+	TimestampTz		now = GetCurrentTimestamp();
+	int				interval = ledger_head_log_interval_s();
 	LedgerDatabase *entry;
-	CatalogSession session;
-	ChainEnd	end;
-	char		hex[2 * HEAD_SIZE + 1];
-	bool		due;
+	CatalogSession	session;
+	ChainEnd		end;
+	char			hex[2 * HEAD_SIZE + 1];
+	bool			due;
 
 	head_checked = now;
 	if (!head_changed || interval < 0)
 		return;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, false);
-	due = entry != NULL &&
-		(now_or_never || now - entry->head_logged >= interval * USECS_PER_SEC);
+	due = entry != NULL && (now_or_never || now - entry->head_logged >= interval * USECS_PER_SEC);
 	if (due)
 		entry->head_logged = now;
 	LWLockRelease(&shared->lock);
@@ -61,9 +60,8 @@ log_if_due(bool now_or_never)
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	hex[hex_encode((char *) end.head, HEAD_SIZE, hex)] = '\0';
-	ereport(LOG,
-			(errmsg("privacy ledger of database %u: entry " INT64_FORMAT ", head %s",
-					MyDatabaseId, end.id, hex)));
+	ereport(LOG, (errmsg("privacy ledger of database %u: entry " INT64_FORMAT ", head %s",
+						 MyDatabaseId, end.id, hex)));
 	head_changed = false;
 }
 

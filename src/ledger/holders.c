@@ -38,7 +38,7 @@
 #include "ledger/holders.h"
 #include "ledger/internal.h"
 
-#define HOLDER_ENTRY	SHARED_DEPENDENCY_TABLESPACE
+#define HOLDER_ENTRY SHARED_DEPENDENCY_TABLESPACE
 
 /* Roles of the server itself cannot be dropped, and it records nothing about them. */
 static bool
@@ -111,7 +111,7 @@ holder_record(Oid relid, Oid role)
 void
 holder_erase(Oid relid, Oid role)
 {
-	LOCKTAG		tag;
+	LOCKTAG tag;
 
 	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, relid, role, 1);
 	(void) LockAcquire(&tag, AccessExclusiveLock, false, false);
@@ -126,8 +126,8 @@ void
 holders_record_all(void)
 {
 	SPITupleTable *table;
-	uint64		rows;
-	bool		isnull;
+	uint64		   rows;
+	bool		   isnull;
 
 	if (SPI_execute("SELECT p.relation::oid, a.role::oid FROM privpred.account a "
 					"JOIN privpred.protected_relation p USING (relation_id) "
@@ -138,10 +138,9 @@ holders_record_all(void)
 	table = SPI_tuptable;
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
-		holder_record(DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 1,
-													 &isnull)),
-					  DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 2,
-													 &isnull)));
+		holder_record(
+			DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 1, &isnull)),
+			DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 2, &isnull)));
 }
 
 /* Ours are the only ones of their kind that refer to a role. */

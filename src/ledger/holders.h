@@ -23,4 +23,4 @@ extern void holders_watch_extension(void);
 /* Until the end of the transaction; false if it would have to wait but must not. */
 extern bool gate_pass(int64 relation_id, bool alone, bool wait);
 
-#endif							/* PRIVPRED_HOLDERS_H */
+#endif /* PRIVPRED_HOLDERS_H */

@@ -16,26 +16,26 @@
 
 #include "catalog/store.h"
 #include "ledger/internal.h"
-#include "mutant.h"
+#include "server/mutant.h"
 
 struct LedgerLease
 {
-	LedgerReceipt receipt;
-	LedgerPrice price;
-	Oid			payer;
-	LedgerReply block;			/* what was last granted; granted = 0: nothing */
-	int32		unused;
-	int64		used;
-	int64		in_a_row;		/* of those, by the present payer */
-	bool		several_payers; /* not one account has paid for all that was used */
-	uint64		epoch;			/* as it was before the block was asked for */
-	TimestampTz expires;
+	LedgerReceipt		  receipt;
+	LedgerPrice			  price;
+	Oid					  payer;
+	LedgerReply			  block; /* what was last granted; granted = 0: nothing */
+	int32				  unused;
+	int64				  used;
+	int64				  in_a_row;		  /* of those, by the present payer */
+	bool				  several_payers; /* not one account has paid for all that was used */
+	uint64				  epoch;		  /* as it was before the block was asked for */
+	TimestampTz			  expires;
 	MemoryContextCallback at_reset;
 };
 
 /* Answers of the current top-level statement, over all its call sites. */
 static TimestampTz statement_start = 0;
-static int64 statement_answers = 0;
+static int64	   statement_answers = 0;
 
 bool
 ledger_order_is_infinite(const LedgerReceipt *receipt)
@@ -58,10 +58,9 @@ void
 ledger_call_mark_paid(const LedgerPrice *price, const LedgerRequest *request)
 {
 	if (ledger_call(request).outcome != OUTCOME_GRANTED)
-		ereport(WARNING,
-				(errmsg("the privacy ledger did not record that model \"%s\" is paid for",
-						price->model_name),
-				 errdetail("Its first use will be charged.")));
+		ereport(WARNING, (errmsg("the privacy ledger did not record that model \"%s\" is paid for",
+								 price->model_name),
+						  errdetail("Its first use will be charged.")));
 }
 
 const LedgerReceipt *
@@ -90,7 +89,7 @@ ledger_lease_describe(const LedgerLease *lease, LedgerRequest *request)
 static void
 drop_block(LedgerLease *lease)
 {
-	LedgerRequest request = {0};
+	LedgerRequest	   request = {0};
 	const LedgerReply *block = &lease->block;
 
 	/* A block of one that is used up is closed already. */
@@ -100,8 +99,8 @@ drop_block(LedgerLease *lease)
 		ledger_lease_describe(lease, &request);
 		request.lease = block->lease;
 		request.fresh = lease->used == 0;
-		request.answers = MUTANT(ledger_rollback_refunds) && !IsTransactionState() ?
-			block->granted : lease->unused;
+		request.answers = MUTANT(ledger_rollback_refunds) && !IsTransactionState() ? block->granted
+																				   : lease->unused;
 		request.charge = block->charge;
 		request.cap_charge = block->cap_charge;
 		request.window = block->window;
@@ -140,28 +139,34 @@ ledger_open(MemoryContext context, const LedgerPrice *price)
 static char *
 exhausted_detail(const LedgerReply *reply, ChargeKind kind)
 {
-	char		requested[EPSILON_TEXT_SIZE];
-	char		left[EPSILON_TEXT_SIZE];
-	char		missing[EPSILON_TEXT_SIZE];
-	char		reserved[EPSILON_TEXT_SIZE];
+	char		   requested[EPSILON_TEXT_SIZE];
+	char		   left[EPSILON_TEXT_SIZE];
+	char		   missing[EPSILON_TEXT_SIZE];
+	char		   reserved[EPSILON_TEXT_SIZE];
 	StringInfoData detail;
 
 	initStringInfo(&detail);
 	if (reply->bound == BOUND_DELTA)
 	{
-		appendStringInfo(&detail, "It costs a delta of %g; %g is spent, of %g that mechanisms may spend (half of the budget's delta).",
-						 reply->delta_charge, reply->delta_spent, reply->delta_limit);
+		appendStringInfo(
+			&detail,
+			"It costs a delta of %g; %g is spent, of %g that mechanisms may spend (half of the budget's delta).",
+			reply->delta_charge, reply->delta_spent, reply->delta_limit);
 		return detail.data;
 	}
-	appendStringInfo(&detail, "%s costs epsilon %s", kind == CHARGE_PER_ANSWER ? "One answer" :
-					 kind == CHARGE_PER_STREAM ? "A stream" : "The model", epsilon_to_text(reply->charge, requested));
+	appendStringInfo(&detail, "%s costs epsilon %s",
+					 kind == CHARGE_PER_ANSWER	 ? "One answer"
+					 : kind == CHARGE_PER_STREAM ? "A stream"
+												 : "The model",
+					 epsilon_to_text(reply->charge, requested));
 	if (reply->order != RENYI_ORDER_INFINITE)
 		appendStringInfo(&detail, " at Rényi order %g", renyi_order_to_double(reply->order));
 	appendStringInfo(&detail, ", left is %s, missing is %s",
 					 epsilon_to_text(Max(reply->left, 0), left),
 					 epsilon_to_text(reply->charge - Max(reply->left, 0), missing));
 	if (reply->reserved > 0)
-		appendStringInfo(&detail, "; epsilon %s is reserved by running statements or lost in a crash",
+		appendStringInfo(&detail,
+						 "; epsilon %s is reserved by running statements or lost in a crash",
 						 epsilon_to_text(reply->reserved, reserved));
 	appendStringInfoChar(&detail, '.');
 	if (reply->bound == BOUND_WINDOW)
@@ -183,80 +188,95 @@ report_exhausted(const LedgerPrice *price, const LedgerReply *reply)
 	switch (reply->bound)
 	{
 		case BOUND_ROLE:
-			message = psprintf("privacy budget of role \"%s\" is exhausted for model \"%s\"",
-							   role, model);
-			hint = "The owner of the relation can grant more with privpred.grant_budget(). See privpred.budgets.";
+			message = psprintf("privacy budget of role \"%s\" is exhausted for model \"%s\"", role,
+							   model);
+			hint =
+				"The owner of the relation can grant more with privpred.grant_budget(). See privpred.budgets.";
 			break;
 		case BOUND_WINDOW:
-			message = psprintf("privacy budget of role \"%s\" for the present window is exhausted for model \"%s\"",
-							   role, model);
-			hint = "Wait for the next window, or ask the owner of the relation for more. See privpred.budgets.";
+			message = psprintf(
+				"privacy budget of role \"%s\" for the present window is exhausted for model \"%s\"",
+				role, model);
+			hint =
+				"Wait for the next window, or ask the owner of the relation for more. See privpred.budgets.";
 			break;
 		case BOUND_LIFETIME:
-			message = psprintf("lifetime privacy budget of role \"%s\" is exhausted for model \"%s\"",
-							   role, model);
-			hint = "It does not refresh. The owner of the relation can raise lifetime_epsilon with privpred.grant_budget(). See privpred.budgets.";
+			message =
+				psprintf("lifetime privacy budget of role \"%s\" is exhausted for model \"%s\"",
+						 role, model);
+			hint =
+				"It does not refresh. The owner of the relation can raise lifetime_epsilon with privpred.grant_budget(). See privpred.budgets.";
 			break;
 		case BOUND_RELATION:
-			message = psprintf("privacy budget of the relation behind model \"%s\" is exhausted for all roles together",
-							   model);
-			hint = "The owner of the relation can raise its cap with privpred.protect(..., epsilon_cap => ...).";
+			message = psprintf(
+				"privacy budget of the relation behind model \"%s\" is exhausted for all roles together",
+				model);
+			hint =
+				"The owner of the relation can raise its cap with privpred.protect(..., epsilon_cap => ...).";
 			break;
 		case BOUND_DELTA:
 			if (reply->account_role == CAP_ROLE)
 			{
-				message = psprintf("delta of the relation behind model \"%s\" is exhausted for all roles together",
-								   model);
-				hint = "It does not refresh. The owner of the relation can raise it with privpred.protect(..., delta_cap => ...).";
+				message = psprintf(
+					"delta of the relation behind model \"%s\" is exhausted for all roles together",
+					model);
+				hint =
+					"It does not refresh. The owner of the relation can raise it with privpred.protect(..., delta_cap => ...).";
 			}
 			else
 			{
-				message = psprintf("delta of the privacy budget of role \"%s\" is exhausted for model \"%s\"",
-								   role, model);
-				hint = "It does not refresh. The owner of the relation can grant more with privpred.grant_budget(..., delta => ...).";
+				message = psprintf(
+					"delta of the privacy budget of role \"%s\" is exhausted for model \"%s\"",
+					role, model);
+				hint =
+					"It does not refresh. The owner of the relation can grant more with privpred.grant_budget(..., delta => ...).";
 			}
 			break;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("%s", message),
-			 errdetail("%s", exhausted_detail(reply, price->kind)),
-			 errhint("%s", hint)));
+	ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("%s", message),
+					errdetail("%s", exhausted_detail(reply, price->kind)), errhint("%s", hint)));
 }
 
 /* Not a matter of how much is left. */
 static void
 report_cannot_pay(const LedgerPrice *price, const LedgerReply *reply)
 {
-	bool		cap = reply->account_role == CAP_ROLE;
-	char	   *role = GetUserNameFromId(reply->account_role, true);
+	bool  cap = reply->account_role == CAP_ROLE;
+	char *role = GetUserNameFromId(reply->account_role, true);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 cap ? errmsg("the cap of the relation cannot pay for model \"%s\"",
-						  price->model_name) :
-			 errmsg("privacy budget of role \"%s\" cannot pay for model \"%s\"",
-					role ? role : "?", price->model_name),
-			 reply->delta_limit == 0 ? errdetail("Its answers are private with a delta, and the budget has none.") :
-			 errdetail("The budget adds up epsilons, at which the model's noise has no price."),
-			 cap ? errhint("The owner of the relation can give the cap a delta with privpred.protect(..., epsilon_cap => ..., delta_cap => 1e-6).") :
-			 reply->delta_limit == 0 ?
-			 errhint("The owner of the relation can give it one with privpred.grant_budget(..., delta => 1e-6).") :
-			 errhint("The owner of the relation can grant it again with privpred.grant_budget(), which then chooses another way of adding up.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 cap ? errmsg("the cap of the relation cannot pay for model \"%s\"", price->model_name)
+			 : errmsg("privacy budget of role \"%s\" cannot pay for model \"%s\"",
+					  role ? role : "?", price->model_name),
+		 reply->delta_limit == 0
+			 ? errdetail("Its answers are private with a delta, and the budget has none.")
+			 : errdetail("The budget adds up epsilons, at which the model's noise has no price."),
+		 cap ? errhint(
+				   "The owner of the relation can give the cap a delta with privpred.protect(..., epsilon_cap => ..., delta_cap => 1e-6).")
+		 : reply->delta_limit == 0
+			 ? errhint(
+				   "The owner of the relation can give it one with privpred.grant_budget(..., delta => 1e-6).")
+			 : errhint(
+				   "The owner of the relation can grant it again with privpred.grant_budget(), which then chooses another way of adding up.")));
 }
 
 static void
 report_no_budget(const LedgerPrice *price, Oid asker, const LedgerReply *reply)
 {
-	char	   *who = GetUserNameFromId(asker, true);
+	char *who = GetUserNameFromId(asker, true);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-					who ? who : "?", price->model_name),
-			 reply->outcome == OUTCOME_REVOKED ? errdetail("Its budget was revoked.") :
-			 reply->outcome == OUTCOME_EXPIRED ? errdetail("Its budget has expired.") : 0,
-			 errhint("The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+		 errmsg("role \"%s\" has no privacy budget for model \"%s\"", who ? who : "?",
+				price->model_name),
+		 reply->outcome == OUTCOME_REVOKED	 ? errdetail("Its budget was revoked.")
+		 : reply->outcome == OUTCOME_EXPIRED ? errdetail("Its budget has expired.")
+											 : 0,
+		 errhint(
+			 "The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
 }
 
 void
@@ -289,18 +309,23 @@ ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *re
 			ceiling_report(reply->ceiling, true);
 			break;
 		case OUTCOME_LOCKED:
-			ereport(ERROR,
-					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-					 errmsg("the privacy ledger is locked by another transaction"),
-					 errdetail("Nothing was charged."),
-					 errhint("A transaction that changes budgets must commit before the budget can be used, also in the same session.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("the privacy ledger is locked by another transaction"),
+				 errdetail("Nothing was charged."),
+				 errhint(
+					 "A transaction that changes budgets must commit before the budget can be used, also in the same session.")));
 			break;
 		case OUTCOME_FOREIGN:
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("the privacy ledger of this database is a copy"),
-					 errdetail("It was restored from a dump or cloned from a template, so spending since then may be missing."),
-					 errhint("A superuser can accept it with SELECT privpred.adopt_ledger(), after comparing it with the original.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the privacy ledger of this database is a copy"),
+				 errdetail(
+					 "It was restored from a dump or cloned from a template, so spending since then may be missing."),
+				 errhint(
+					 "A superuser can accept it with SELECT privpred.adopt_ledger(), after comparing it with the original.")));
 			break;
 		case OUTCOME_FAILED:
 			ereport(ERROR,
@@ -311,8 +336,7 @@ ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *re
 			break;
 		case OUTCOME_LOST:
 			ereport(ERROR,
-					(errcode(ERRCODE_SYSTEM_ERROR),
-					 errmsg("the privacy ledger became unavailable"),
+					(errcode(ERRCODE_SYSTEM_ERROR), errmsg("the privacy ledger became unavailable"),
 					 errdetail("No answer was given. The charge may have been recorded."),
 					 errhint("Try again.")));
 			break;
@@ -342,8 +366,8 @@ call_for_lease(LedgerLease *lease, LedgerRequest *request)
 	reply = ledger_call_counted(&lease->price, request);
 	ledger_report_refusal(&lease->price, lease->payer, &reply);
 
-	lease->several_payers |= lease->block.account_id != 0 &&
-		lease->block.account_id != reply.account_id;
+	lease->several_payers |=
+		lease->block.account_id != 0 && lease->block.account_id != reply.account_id;
 	lease->block = reply;
 	lease->epoch = epoch;
 	lease->expires = Min(reply.valid_until, GetCurrentTimestamp() + LEASE_MAX_AGE_US);
@@ -395,11 +419,13 @@ statement_taken(int64 used)
 int64
 statement_allowance(int64 used)
 {
-	int64		limit = ledger_settings().max_answers_per_statement;
-	int64		taken = statement_taken(used);
+	int64 limit = ledger_settings().max_answers_per_statement;
+	int64 taken = statement_taken(used);
 
 	if (unlikely(taken >= limit))
-		report_too_many(limit, "Each answer is charged to a privacy budget. The answers given so far stay charged.");
+		report_too_many(
+			limit,
+			"Each answer is charged to a privacy budget. The answers given so far stay charged.");
 	return limit - taken;
 }
 
@@ -412,8 +438,8 @@ statement_count_answer(void)
 void
 ledger_check_allowance(int64 answers, Oid payer)
 {
-	int64		limit = ledger_settings().max_answers_per_statement;
-	int64		ceiling = ceiling_look_up(asking_role(), payer);
+	int64 limit = ledger_settings().max_answers_per_statement;
+	int64 ceiling = ceiling_look_up(asking_role(), payer);
 
 	if (answers > limit - statement_taken(0))
 		report_too_many(limit, "Each answer is charged to a privacy budget. Nothing was charged.");
@@ -430,7 +456,7 @@ ledger_check_allowance(int64 answers, Oid payer)
 typedef struct PaidRelease
 {
 	Oid			role;
-	int64		training_id;	/* 0: unused */
+	int64		training_id; /* 0: unused */
 	uint64		epoch;
 	TimestampTz expires;
 	bool		order_is_infinite;
@@ -449,9 +475,9 @@ still_good(uint64 epoch, TimestampTz expires)
 static const LedgerReceipt *
 use_release(LedgerLease *lease)
 {
-	int64		training_id = lease->price.training_id;
+	int64		 training_id = lease->price.training_id;
 	PaidRelease *paid = &paid_releases[training_id % PAID_RELEASES];
-	Oid			role = asking_role();
+	Oid			 role = asking_role();
 
 	if (lease->payer == role && still_good(lease->epoch, lease->expires))
 		return &lease->receipt;
@@ -479,8 +505,8 @@ const LedgerReceipt *
 ledger_spend(LedgerLease *lease)
 {
 	LedgerShared *shared = ledger_shared();
-	Oid			role = asking_role();
-	int64		allowed;
+	Oid			  role = asking_role();
+	int64		  allowed;
 
 	if (lease->price.kind == CHARGE_ONCE)
 		return use_release(lease);

@@ -13,19 +13,19 @@
 #include "ledger/holders.h"
 #include "ledger/internal.h"
 
-#define DEFAULT_MAX_ANSWERS		10000
-#define DEFAULT_TIMEOUT_MS		10000
-#define MIN_TIMEOUT_MS			100
-#define DEFAULT_IDLE_MS			2000
+#define DEFAULT_MAX_ANSWERS 10000
+#define DEFAULT_TIMEOUT_MS 10000
+#define MIN_TIMEOUT_MS 100
+#define DEFAULT_IDLE_MS 2000
 /* DROP DATABASE waits 5 s for others to leave. */
-#define MAX_IDLE_MS				4000
-#define DEFAULT_HEAD_LOG_S		300
-#define COARSE_CLOCK_LAG_US		INT64CONST(100000)
+#define MAX_IDLE_MS 4000
+#define DEFAULT_HEAD_LOG_S 300
+#define COARSE_CLOCK_LAG_US INT64CONST(100000)
 
-static int	max_answers_per_statement = DEFAULT_MAX_ANSWERS;
-static int	ledger_timeout = DEFAULT_TIMEOUT_MS;
-static int	ledger_idle_timeout = DEFAULT_IDLE_MS;
-static int	ledger_head_log_interval = DEFAULT_HEAD_LOG_S;
+static int max_answers_per_statement = DEFAULT_MAX_ANSWERS;
+static int ledger_timeout = DEFAULT_TIMEOUT_MS;
+static int ledger_idle_timeout = DEFAULT_IDLE_MS;
+static int ledger_head_log_interval = DEFAULT_HEAD_LOG_S;
 
 static bool invalidate_at_commit = false;
 
@@ -61,13 +61,13 @@ static void
 at_transaction_end(XactEvent event, void *arg)
 {
 	if (event == XACT_EVENT_PRE_PREPARE && invalidate_at_commit)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot PREPARE a transaction that has changed privacy budgets or models")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot PREPARE a transaction that has changed privacy budgets or models")));
 	if (event == XACT_EVENT_COMMIT && invalidate_at_commit)
 		pg_atomic_fetch_add_u64(&ledger_shared()->epoch, 1);
-	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
-		event == XACT_EVENT_PREPARE)
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
 		invalidate_at_commit = false;
 }
 
@@ -93,8 +93,9 @@ ledger_time_has_come(TimestampTz when)
 	if (clock_gettime(CLOCK_REALTIME_COARSE, &coarse) == 0)
 	{
 		TimestampTz now = ((TimestampTz) coarse.tv_sec -
-						   (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY) * USECS_PER_SEC +
-			coarse.tv_nsec / 1000;
+						   (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY) *
+							  USECS_PER_SEC +
+						  coarse.tv_nsec / 1000;
 
 		if (now < when - COARSE_CLOCK_LAG_US)
 			return false;
@@ -119,27 +120,22 @@ ledger_init(void)
 	DefineCustomIntVariable("privpred.max_answers_per_statement",
 							"Most private answers that one statement may take.",
 							"Stops an accidental full scan from spending a budget; -1 is no limit.",
-							&max_answers_per_statement,
-							DEFAULT_MAX_ANSWERS, -1, INT_MAX,
+							&max_answers_per_statement, DEFAULT_MAX_ANSWERS, -1, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("privpred.ledger_timeout",
-							"Time to wait for the ledger before giving up.",
-							NULL,
-							&ledger_timeout,
-							DEFAULT_TIMEOUT_MS, MIN_TIMEOUT_MS, INT_MAX,
-							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomIntVariable("privpred.ledger_idle_timeout",
-							"Time after which an idle ledger process ends.",
-							"Below the 5 s for which DROP DATABASE waits.",
-							&ledger_idle_timeout,
-							DEFAULT_IDLE_MS, 100, MAX_IDLE_MS,
-							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomIntVariable("privpred.ledger_head_log_interval",
-							"Time between reports of the ledger's head in the server log.",
-							"A head kept elsewhere proves later that nothing was rewound; -1 is never.",
-							&ledger_head_log_interval,
-							DEFAULT_HEAD_LOG_S, -1, INT_MAX / 1000,
-							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+							"Time to wait for the ledger before giving up.", NULL, &ledger_timeout,
+							DEFAULT_TIMEOUT_MS, MIN_TIMEOUT_MS, INT_MAX, PGC_USERSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable(
+		"privpred.ledger_idle_timeout", "Time after which an idle ledger process ends.",
+		"Below the 5 s for which DROP DATABASE waits.", &ledger_idle_timeout, DEFAULT_IDLE_MS, 100,
+		MAX_IDLE_MS, PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable(
+		"privpred.ledger_head_log_interval",
+		"Time between reports of the ledger's head in the server log.",
+		"A head kept elsewhere proves later that nothing was rewound; -1 is never.",
+		&ledger_head_log_interval, DEFAULT_HEAD_LOG_S, -1, INT_MAX / 1000, PGC_SIGHUP, GUC_UNIT_S,
+		NULL, NULL, NULL);
 
 	ledger_request_shmem();
 	RegisterXactCallback(at_transaction_end, NULL);

@@ -39,24 +39,24 @@
 
 #include "datatype/timestamp.h"
 
-#include "ledger/accountant.h"
+#include "account/accountant.h"
 #include "mechanism/mechanism.h"
-#include "privpred.h"
-#include "stats/stats.h"
+#include "server/privpred.h"
+#include "server/stats.h"
 
 /* What one purchase from a model costs, in public terms. */
 typedef struct LedgerPrice
 {
-	int64		relation_id;	/* privpred.protected_relation */
+	int64		relation_id; /* privpred.protected_relation */
 	int64		model_id;
 	int32		version;
-	int64		training_id;	/* what was drawn, even if its version was rolled back */
-	const char *model_name;		/* for the ledger and messages */
-	ChargeKind	kind;			/* when it is paid */
-	Charge		finite;			/* by an account of finite order */
-	bool		pure_accounts;	/* an account of infinite order can pay */
-	Charge		infinite;		/* what it pays; void if it cannot */
-	StatSite   *stats;			/* where refusals and round trips are counted, or NULL */
+	int64		training_id;   /* what was drawn, even if its version was rolled back */
+	const char *model_name;	   /* for the ledger and messages */
+	ChargeKind	kind;		   /* when it is paid */
+	Charge		finite;		   /* by an account of finite order */
+	bool		pure_accounts; /* an account of infinite order can pay */
+	Charge		infinite;	   /* what it pays; void if it cannot */
+	StatSite   *stats;		   /* where refusals and round trips are counted, or NULL */
 } LedgerPrice;
 
 /*
@@ -93,16 +93,16 @@ extern void ledger_mark_paid(const LedgerPrice *price, const LedgerLease *lease)
  */
 typedef struct StreamTerms
 {
-	int32		unstable;		/* answers until it closes */
-	EpsilonUnits epsilon;		/* of each run of the threshold */
-	double		delta;			/* likewise */
-	int64		answers;		/* 0: no limit */
-	bool		uniform;		/* what is written for an answer does not tell it */
+	int32		 unstable; /* answers until it closes */
+	EpsilonUnits epsilon;  /* of each run of the threshold */
+	double		 delta;	   /* likewise */
+	int64		 answers;  /* 0: no limit */
+	bool		 uniform;  /* what is written for an answer does not tell it */
 } StreamTerms;
 
 /* Buys one for the role that asks, at a price for all of it; returns its number. */
 extern int64 ledger_stream_open(const LedgerPrice *price, const StreamTerms *terms);
-extern void ledger_stream_close(const LedgerPrice *price);
+extern void	 ledger_stream_close(const LedgerPrice *price);
 
 /* The use of a stream by a call site of a statement, as a lease is of a budget. */
 typedef struct LedgerStream LedgerStream;
@@ -164,18 +164,18 @@ extern void ledger_release_to_all(const LedgerPrice *price);
  */
 typedef struct LedgerGrant
 {
-	int64		relation_id;
-	Oid			role;			/* InvalidOid: the cap over all roles together */
-	EpsilonUnits epsilon;		/* of each window, or for ever */
-	bool		has_delta;		/* what is not given stays as it was */
-	double		delta;
-	EpsilonUnits per_answer;	/* 0: not given */
-	bool		has_valid_until;
-	TimestampTz valid_until;
-	bool		has_refresh;
-	Interval	refresh;		/* zero: no windows */
-	bool		has_lifetime;
-	EpsilonUnits lifetime;		/* 0: no limit */
+	int64		 relation_id;
+	Oid			 role;		/* InvalidOid: the cap over all roles together */
+	EpsilonUnits epsilon;	/* of each window, or for ever */
+	bool		 has_delta; /* what is not given stays as it was */
+	double		 delta;
+	EpsilonUnits per_answer; /* 0: not given */
+	bool		 has_valid_until;
+	TimestampTz	 valid_until;
+	bool		 has_refresh;
+	Interval	 refresh; /* zero: no windows */
+	bool		 has_lifetime;
+	EpsilonUnits lifetime; /* 0: no limit */
 } LedgerGrant;
 
 extern void ledger_grant(const LedgerGrant *grant);
@@ -219,13 +219,13 @@ extern void ledger_window(TimestampTz anchor, const Interval *refresh, Timestamp
 /* What answers would cost a role, without spending. */
 typedef struct LedgerQuote
 {
-	bool		has_account;	/* else the rest is void */
-	bool		can_pay;		/* an account has a price for such a draw */
-	EpsilonUnits cost;			/* epsilon, converted; saturates */
-	double		delta;
-	EpsilonUnits left_after;	/* likewise; negative if it does not fit */
-	int64		answers_left;	/* charged once: PG_INT64_MAX or 0 */
-	Oid			payer;			/* whose account comes first */
+	bool		 has_account; /* else the rest is void */
+	bool		 can_pay;	  /* an account has a price for such a draw */
+	EpsilonUnits cost;		  /* epsilon, converted; saturates */
+	double		 delta;
+	EpsilonUnits left_after;   /* likewise; negative if it does not fit */
+	int64		 answers_left; /* charged once: PG_INT64_MAX or 0 */
+	Oid			 payer;		   /* whose account comes first */
 } LedgerQuote;
 
 extern LedgerQuote ledger_quote(const LedgerPrice *price, Oid role, int64 answers);
@@ -238,15 +238,15 @@ extern bool ledger_role_has_budget(int64 relation_id, Oid role);
 
 /* ---------- memo.c ---------- */
 
-#define MEMO_QUESTION_SIZE	32
+#define MEMO_QUESTION_SIZE 32
 
 /* An answer that is kept for good. */
 typedef struct LedgerMemo
 {
-	uint8		question[MEMO_QUESTION_SIZE];	/* its digest */
-	bool		isnull;
-	int32		class_index;
-	double		score;
+	uint8  question[MEMO_QUESTION_SIZE]; /* its digest */
+	bool   isnull;
+	int32  class_index;
+	double score;
 } LedgerMemo;
 
 /* Has the role had an answer to this?  Fills in the digest in any case. */
@@ -264,13 +264,13 @@ extern bool ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, i
 /*
  * Receipts for draws that nobody pays for, because they are about nobody: the
  * model must have been trained on made-up rows and never stored, which is
- * checked (XX000).  For request/audit*.c alone; test/check_includes.sh sees to
+ * checked (XX000).  For request/audit*.c alone; test/check_floors.sh sees to
  * it.
  */
 struct ModelRecord;
 
-extern const LedgerReceipt *ledger_audit_receipt(const struct ModelRecord *made_up,
-												 bool order_is_infinite);
+extern const LedgerReceipt *
+ledger_audit_receipt(const struct ModelRecord *made_up, bool order_is_infinite);
 
 /* A stream of its own, in memory: no account, board or entry of the ledger knows of it. */
 typedef struct LedgerAuditStream LedgerAuditStream;
@@ -285,11 +285,11 @@ extern const LedgerReceipt *ledger_audit_stream_answer(LedgerAuditStream *stream
 
 typedef struct LedgerVerdict
 {
-	const char *problem;		/* NULL: none found */
-	int64		entry;			/* where; 0 if not at one entry */
+	const char *problem; /* NULL: none found */
+	int64		entry;	 /* where; 0 if not at one entry */
 	int64		entries;
 	uint8		head[32];
-	int			frozen_accounts;	/* limit lowered below what was spent */
+	int			frozen_accounts; /* limit lowered below what was spent */
 	int			orphaned_leases;
 } LedgerVerdict;
 
@@ -302,4 +302,4 @@ extern int64 ledger_incarnation(void);
 /* GUCs and hooks */
 extern void ledger_init(void);
 
-#endif							/* PRIVPRED_LEDGER_H */
+#endif /* PRIVPRED_LEDGER_H */

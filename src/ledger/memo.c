@@ -40,7 +40,7 @@ memo_forget(void)
 static bool
 are_thrown_away(Datum *key, Oid *argtypes)
 {
-	bool		isnull;
+	bool isnull;
 
 	book_run(&lock_plan,
 			 "WITH free AS (SELECT FROM privpred.memo_size s WHERE s.model_id = $1 "
@@ -55,16 +55,15 @@ void
 memo_keep(const LedgerRequest *request, LedgerReply *reply)
 {
 	const LedgerMemo *memo = &request->memo;
-	Oid			argtypes[] = {INT8OID, INT8OID, REGROLEOID, BYTEAOID, INT4OID, FLOAT8OID, INT8OID,
-	INT4OID};
-	char		nulls[] = "        ";
-	Datum		args[lengthof(argtypes)];
+	Oid argtypes[] = {INT8OID, INT8OID, REGROLEOID, BYTEAOID, INT4OID, FLOAT8OID, INT8OID, INT4OID};
+	char  nulls[] = "        ";
+	Datum args[lengthof(argtypes)];
 
 	args[0] = Int64GetDatum(request->model_id);
 	args[1] = Int64GetDatum(request->training_id);
 	args[2] = ObjectIdGetDatum(request->role);
-	args[3] = PointerGetDatum(cstring_to_text_with_len((const char *) memo->question,
-													   MEMO_QUESTION_SIZE));
+	args[3] = PointerGetDatum(
+		cstring_to_text_with_len((const char *) memo->question, MEMO_QUESTION_SIZE));
 	args[4] = Int32GetDatum(memo->class_index);
 	args[5] = Float8GetDatum(memo->score);
 	if (memo->isnull)
@@ -74,13 +73,14 @@ memo_keep(const LedgerRequest *request, LedgerReply *reply)
 	reply->outcome = OUTCOME_GRANTED;
 	if (are_thrown_away(args, argtypes))
 		return;
-	book_run(&keep_plan,
-			 "WITH room AS (INSERT INTO privpred.memo_size AS s (model_id, training_id, role, entries) "
-			 "VALUES ($1, $2, $3, 1) ON CONFLICT (model_id, training_id, role) "
-			 "DO UPDATE SET entries = s.entries + 1 WHERE s.entries < $8 RETURNING 1) "
-			 "INSERT INTO privpred.memo (model_id, training_id, role, question, class_index, score, "
-			 "account_id) SELECT $1, $2, $3, $4, $5, $6, $7 FROM room ON CONFLICT DO NOTHING",
-			 lengthof(argtypes), argtypes, args, nulls);
+	book_run(
+		&keep_plan,
+		"WITH room AS (INSERT INTO privpred.memo_size AS s (model_id, training_id, role, entries) "
+		"VALUES ($1, $2, $3, 1) ON CONFLICT (model_id, training_id, role) "
+		"DO UPDATE SET entries = s.entries + 1 WHERE s.entries < $8 RETURNING 1) "
+		"INSERT INTO privpred.memo (model_id, training_id, role, question, class_index, score, "
+		"account_id) SELECT $1, $2, $3, $4, $5, $6, $7 FROM room ON CONFLICT DO NOTHING",
+		lengthof(argtypes), argtypes, args, nulls);
 	reply->granted = SPI_processed > 0 ? 1 : 0;
 }
 
@@ -91,8 +91,7 @@ digest(const void *question, Size size, uint8 result[MEMO_QUESTION_SIZE])
 {
 	pg_cryptohash_ctx *context = pg_cryptohash_create(PG_SHA256);
 
-	if (context == NULL ||
-		pg_cryptohash_init(context) < 0 ||
+	if (context == NULL || pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, question, size) < 0 ||
 		pg_cryptohash_final(context, result, MEMO_QUESTION_SIZE) < 0)
 		elog(ERROR, "could not compute the digest of a question");
@@ -105,16 +104,16 @@ ledger_memo_find(const LedgerPrice *price, Oid role, const void *question, Size 
 				 LedgerMemo *memo)
 {
 	CatalogSession session;
-	Oid			argtypes[] = {INT8OID, INT8OID, REGROLEOID, BYTEAOID};
-	Datum		args[lengthof(argtypes)];
-	bool		found;
+	Oid			   argtypes[] = {INT8OID, INT8OID, REGROLEOID, BYTEAOID};
+	Datum		   args[lengthof(argtypes)];
+	bool		   found;
 
 	digest(question, size, memo->question);
 	args[0] = Int64GetDatum(price->model_id);
 	args[1] = Int64GetDatum(price->training_id);
 	args[2] = ObjectIdGetDatum(role);
-	args[3] = PointerGetDatum(cstring_to_text_with_len((const char *) memo->question,
-													   MEMO_QUESTION_SIZE));
+	args[3] = PointerGetDatum(
+		cstring_to_text_with_len((const char *) memo->question, MEMO_QUESTION_SIZE));
 	catalog_begin(&session);
 	if (SPI_execute_with_args("SELECT m.class_index, m.score FROM privpred.memo m "
 							  "JOIN privpred.account a USING (account_id) "
@@ -125,12 +124,12 @@ ledger_memo_find(const LedgerPrice *price, Oid role, const void *question, Size 
 	found = SPI_processed > 0;
 	if (found)
 	{
-		bool		isnull;
+		bool isnull;
 
-		memo->class_index = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0],
-														SPI_tuptable->tupdesc, 1, &memo->isnull));
-		memo->score = DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-												   2, &isnull));
+		memo->class_index = DatumGetInt32(
+			SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &memo->isnull));
+		memo->score =
+			DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
 	}
 	catalog_end(&session);
 	return found;
@@ -140,7 +139,7 @@ bool
 ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit)
 {
 	LedgerRequest request = {0};
-	LedgerReply reply;
+	LedgerReply	  reply;
 
 	ledger_lease_describe(lease, &request);
 	request.kind = REQUEST_MEMO;

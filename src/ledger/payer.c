@@ -10,7 +10,7 @@
 #include "nodes/pg_list.h"
 
 #include "ledger/internal.h"
-#include "mutant.h"
+#include "server/mutant.h"
 
 static SPIPlanPtr groups_plan = NULL;
 static SPIPlanPtr reserved_plan = NULL;
@@ -44,24 +44,23 @@ affordable(const LedgerRequest *request, const Account *account)
 Found
 payer_groups(Batch *batch, const LedgerRequest *request, List **groups)
 {
-	Oid			argtypes[] = {INT8OID, REGROLEOID};
-	Datum		args[] = {Int64GetDatum(request->relation_id), ObjectIdGetDatum(request->role)};
+	Oid			   argtypes[] = {INT8OID, REGROLEOID};
+	Datum		   args[] = {Int64GetDatum(request->relation_id), ObjectIdGetDatum(request->role)};
 	SPITupleTable *table;
-	uint64		rows;
+	uint64		   rows;
 
 	*groups = NIL;
 	book_run(&groups_plan,
-		"SELECT a.role::oid FROM privpred.account a "
-		"WHERE a.relation_id = $1 AND a.role NOT IN (0, $2) AND a.revoked_at IS NULL",
-		2, argtypes, args, NULL);
+			 "SELECT a.role::oid FROM privpred.account a "
+			 "WHERE a.relation_id = $1 AND a.role NOT IN (0, $2) AND a.revoked_at IS NULL",
+			 2, argtypes, args, NULL);
 	table = SPI_tuptable;
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
 	{
-		bool		isnull;
-		Oid			role = DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc,
-														  1, &isnull));
-		Account    *account;
+		bool isnull;
+		Oid	 role = DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 1, &isnull));
+		Account *account;
 
 		if (!role_inherits_budget_of(request->role, role))
 			continue;
@@ -78,15 +77,15 @@ payer_groups(Batch *batch, const LedgerRequest *request, List **groups)
 static Found
 richest_group(Batch *batch, const LedgerRequest *request, Account **richest)
 {
-	List	   *groups;
-	ListCell   *cell;
+	List	 *groups;
+	ListCell *cell;
 
 	*richest = NULL;
 	if (payer_groups(batch, request, &groups) == ACCOUNT_LOCKED)
 		return ACCOUNT_LOCKED;
 	foreach(cell, groups)
 	{
-		Account    *account = lfirst(cell);
+		Account *account = lfirst(cell);
 
 		if (*richest == NULL || affordable(request, account) > affordable(request, *richest))
 			*richest = account;
@@ -95,11 +94,10 @@ richest_group(Batch *batch, const LedgerRequest *request, Account **richest)
 }
 
 Found
-payer_choose(Batch *batch, const LedgerRequest *request, LedgerReply *reply,
-			 Account **payer)
+payer_choose(Batch *batch, const LedgerRequest *request, LedgerReply *reply, Account **payer)
 {
-	Account    *own;
-	Account    *group;
+	Account *own;
+	Account *group;
 
 	if (book_account(batch, request->relation_id, request->role, &own) == ACCOUNT_LOCKED)
 		return ACCOUNT_LOCKED;
@@ -116,7 +114,8 @@ payer_choose(Batch *batch, const LedgerRequest *request, LedgerReply *reply,
 		*payer = group;
 		return ACCOUNT_FOUND;
 	}
-	if (*payer == NULL || (group != NULL && !account_can_pay(*payer, payer_charge(request, *payer))))
+	if (*payer == NULL ||
+		(group != NULL && !account_can_pay(*payer, payer_charge(request, *payer))))
 		*payer = group;
 	if (*payer != NULL)
 		reply->outcome = OUTCOME_EXHAUSTED;
@@ -126,12 +125,13 @@ payer_choose(Batch *batch, const LedgerRequest *request, LedgerReply *reply,
 static EpsilonUnits
 reserved_units(int64 account_id)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(account_id)};
-	Datum		value;
-	bool		isnull;
+	Oid	  argtypes[] = {INT8OID};
+	Datum args[] = {Int64GetDatum(account_id)};
+	Datum value;
+	bool  isnull;
 
-	book_run(&reserved_plan,
+	book_run(
+		&reserved_plan,
 		"SELECT least(coalesce(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
 		"ELSE o.cap_charge END), 0), 9223372036854775807)::int8 "
 		"FROM privpred.open_lease o WHERE $1 IN (o.account_id, o.cap_id)",

@@ -19,7 +19,7 @@
 #include "ledger/holders.h"
 #include "ledger/internal.h"
 
-#define EVERYBODY	0			/* in the place of an account: it was exported */
+#define EVERYBODY 0 /* in the place of an account: it was exported */
 
 static SPIPlanPtr paid_plan = NULL;
 static SPIPlanPtr mark_plan = NULL;
@@ -43,11 +43,13 @@ release_forget(void)
 static bool
 has_paid(int64 account_id, const LedgerRequest *request)
 {
-	Oid			argtypes[] = {INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(account_id), Int64GetDatum(request->training_id)};
+	Oid	  argtypes[] = {INT8OID, INT8OID};
+	Datum args[] = {Int64GetDatum(account_id), Int64GetDatum(request->training_id)};
 
-	book_run(&paid_plan, "SELECT FROM privpred.release r WHERE r.account_id = $1 "
-			 "AND r.training_id = $2", 2, argtypes, args, NULL);
+	book_run(&paid_plan,
+			 "SELECT FROM privpred.release r WHERE r.account_id = $1 "
+			 "AND r.training_id = $2",
+			 2, argtypes, args, NULL);
 	return SPI_processed > 0;
 }
 
@@ -55,12 +57,12 @@ has_paid(int64 account_id, const LedgerRequest *request)
 static void
 mark_paid(Batch *batch, int64 account_id, const LedgerRequest *request)
 {
-	Oid			argtypes[] = {INT8OID, INT8OID, INT8OID, INT8OID, INT4OID, TIMESTAMPTZOID, TEXTOID,
-	TEXTOID};
-	char		nulls[] = "        ";
-	Datum		args[lengthof(argtypes)];
+	Oid			  argtypes[] = {INT8OID, INT8OID,		 INT8OID, INT8OID,
+								INT4OID, TIMESTAMPTZOID, TEXTOID, TEXTOID};
+	char		  nulls[] = "        ";
+	Datum		  args[lengthof(argtypes)];
 	const Charge *charges[] = {&request->finite, &request->infinite};
-	char		text[CHARGE_TEXT_SIZE];
+	char		  text[CHARGE_TEXT_SIZE];
 
 	args[0] = Int64GetDatum(account_id);
 	args[1] = Int64GetDatum(request->training_id);
@@ -75,7 +77,8 @@ mark_paid(Batch *batch, int64 account_id, const LedgerRequest *request)
 		else
 			nulls[6 + i] = 'n';
 	}
-	book_run(&mark_plan, "INSERT INTO privpred.release (account_id, training_id, relation_id, "
+	book_run(&mark_plan,
+			 "INSERT INTO privpred.release (account_id, training_id, relation_id, "
 			 "model_id, model, version, at, charge, pure_charge) VALUES ($1, $2, $3, $4, "
 			 "(SELECT m.name FROM privpred.model m WHERE m.model_id = $4), $5, $6, $7, $8)",
 			 lengthof(argtypes), argtypes, args, nulls);
@@ -85,9 +88,9 @@ mark_paid(Batch *batch, int64 account_id, const LedgerRequest *request)
 static Found
 find_paid(Batch *batch, const LedgerRequest *request, Account **payer)
 {
-	Account    *own;
-	List	   *groups;
-	ListCell   *cell;
+	Account	 *own;
+	List	 *groups;
+	ListCell *cell;
 
 	*payer = NULL;
 	if (book_account(batch, request->relation_id, request->role, &own) == ACCOUNT_LOCKED)
@@ -102,7 +105,7 @@ find_paid(Batch *batch, const LedgerRequest *request, Account **payer)
 		return ACCOUNT_LOCKED;
 	foreach(cell, groups)
 	{
-		Account    *group = lfirst(cell);
+		Account *group = lfirst(cell);
 
 		if (*payer == NULL && has_paid(group->account_id, request))
 			*payer = group;
@@ -123,7 +126,7 @@ charge_release(Batch *batch, const LedgerRequest *request, LedgerReply *reply, A
 			   Account *cap)
 {
 	const Charge *drawn = payer_charge(request, payer);
-	LedgerEntry entry = {0};
+	LedgerEntry	  entry = {0};
 
 	if (cap != NULL && has_paid(cap->account_id, request))
 		cap = NULL;
@@ -145,8 +148,8 @@ charge_release(Batch *batch, const LedgerRequest *request, LedgerReply *reply, A
 bool
 release_grant(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
-	Account    *payer;
-	Account    *cap;
+	Account *payer;
+	Account *cap;
 
 	if (book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
 		find_paid(batch, request, &payer) == ACCOUNT_LOCKED)
@@ -170,8 +173,8 @@ release_grant(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 bool
 release_mark(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
-	Account    *payer;
-	Account    *cap = NULL;
+	Account	   *payer;
+	Account	   *cap = NULL;
 	LedgerEntry entry = {0};
 
 	if (book_account(batch, request->relation_id, request->account_role, &payer) == ACCOUNT_LOCKED)
@@ -206,23 +209,23 @@ release_mark(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 static Found
 find_unpaid(Batch *batch, const LedgerRequest *request, List **unpaid)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(request->relation_id)};
+	Oid			   argtypes[] = {INT8OID};
+	Datum		   args[] = {Int64GetDatum(request->relation_id)};
 	SPITupleTable *table;
-	uint64		rows;
+	uint64		   rows;
 
 	*unpaid = NIL;
-	book_run(&holders_plan, "SELECT a.role::oid FROM privpred.account a "
+	book_run(&holders_plan,
+			 "SELECT a.role::oid FROM privpred.account a "
 			 "WHERE a.relation_id = $1 AND a.revoked_at IS NULL ORDER BY a.account_id",
 			 1, argtypes, args, NULL);
 	table = SPI_tuptable;
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
 	{
-		Account    *account;
-		bool		isnull;
-		Oid			role = DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc,
-														  1, &isnull));
+		Account *account;
+		bool	 isnull;
+		Oid role = DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 1, &isnull));
 
 		/* Missing: granted while an earlier request of the batch was served. */
 		if (book_account(batch, request->relation_id, role, &account) != ACCOUNT_FOUND)
@@ -237,7 +240,7 @@ static void
 charge_export(Batch *batch, const LedgerRequest *request, Account *account)
 {
 	const Charge *drawn = payer_charge(request, account);
-	LedgerEntry entry = {0};
+	LedgerEntry	  entry = {0};
 
 	payer_pay(account, NULL, drawn, 1, &entry);
 	mark_paid(batch, account->account_id, request);
@@ -253,12 +256,12 @@ charge_export(Batch *batch, const LedgerRequest *request, Account *account)
 bool
 release_export(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
-	List	   *unpaid;
-	ListCell   *cell;
+	List	 *unpaid;
+	ListCell *cell;
 
 	if (!batch->careful)
 	{
-		reply->outcome = OUTCOME_FAILED;	/* to be served again carefully */
+		reply->outcome = OUTCOME_FAILED; /* to be served again carefully */
 		return true;
 	}
 	if (!gate_pass(request->relation_id, true, false))
@@ -269,7 +272,7 @@ release_export(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 		return false;
 	foreach(cell, unpaid)
 	{
-		Account    *account = lfirst(cell);
+		Account *account = lfirst(cell);
 
 		if (account_affords(account, payer_charge(request, account)) > 0)
 			continue;
@@ -298,7 +301,7 @@ report_unable(const LedgerPrice *price, const LedgerReply *reply)
 	initStringInfo(&names);
 	for (int i = 0; i < Min(reply->nunable, UNABLE_NAMED); i++)
 	{
-		char	   *role = GetUserNameFromId(reply->unable[i], true);
+		char *role = GetUserNameFromId(reply->unable[i], true);
 
 		appendStringInfoString(&names, i > 0 ? ", " : "");
 		if (reply->unable[i] == CAP_ROLE)
@@ -308,21 +311,24 @@ report_unable(const LedgerPrice *price, const LedgerReply *reply)
 	}
 	if (reply->nunable > UNABLE_NAMED)
 		appendStringInfo(&names, " and %d more", reply->nunable - UNABLE_NAMED);
-	ereport(ERROR,
-			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("not every privacy budget can pay for the export of model \"%s\"",
-					price->model_name),
-			 errdetail("What is exported is known to everybody and is charged to every budget on the relation. Unable to pay: %s. Nothing was charged.",
-					   names.data),
-			 errhint("Raise these budgets with privpred.grant_budget(), with a delta if the model needs one, or revoke them. See privpred.budgets.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+		 errmsg("not every privacy budget can pay for the export of model \"%s\"",
+				price->model_name),
+		 errdetail(
+			 "What is exported is known to everybody and is charged to every budget on the relation. Unable to pay: %s. Nothing was charged.",
+			 names.data),
+		 errhint(
+			 "Raise these budgets with privpred.grant_budget(), with a delta if the model needs one, or revoke them. See privpred.budgets.")));
 }
 
 void
 ledger_release_to_all(const LedgerPrice *price)
 {
 	LedgerRequest request = {.kind = REQUEST_EXPORT};
-	Oid			asker = asking_role();
-	LedgerReply reply;
+	Oid			  asker = asking_role();
+	LedgerReply	  reply;
 
 	PreventCommandDuringRecovery("export of a model");
 	if (price->kind != CHARGE_ONCE)

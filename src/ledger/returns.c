@@ -21,23 +21,23 @@
 #include "ledger/internal.h"
 #include "ledger/returns.h"
 
-#define MAX_KEPT			1024
-#define MAX_KEPT_RELATION	256
-#define MAX_GIVEN_UP		1024
+#define MAX_KEPT 1024
+#define MAX_KEPT_RELATION 256
+#define MAX_GIVEN_UP 1024
 
 typedef struct GivenUp
 {
-	int64		lease;
-	int32		unused;
+	int64 lease;
+	int32 unused;
 } GivenUp;
 
 /* In use if not SLOT_FREE; SLOT_TAKEN while in a batch. */
 static LedgerSlot *kept[MAX_KEPT];
-static int	nkept = 0;			/* places that were ever used */
-static bool settled[MAX_KEPT];	/* by the present batch, if it commits */
+static int		   nkept = 0;		  /* places that were ever used */
+static bool		   settled[MAX_KEPT]; /* by the present batch, if it commits */
 
 static GivenUp given_up[MAX_GIVEN_UP];
-static int	ngiven_up = 0;
+static int	   ngiven_up = 0;
 
 bool
 returns_has(const LedgerSlot *slot)
@@ -61,8 +61,8 @@ returns_none(void)
 static int
 find_place(int64 relation_id)
 {
-	int			place = -1;
-	int			same = 0;
+	int place = -1;
+	int same = 0;
 
 	for (int i = 0; i < nkept; i++)
 	{
@@ -106,19 +106,21 @@ returns_keep(const LedgerSlot *slot, TimestampTz not_before)
 void
 returns_give_up(const LedgerRequest *request)
 {
-	bool		lists = request->kind == REQUEST_SETTLE && ngiven_up < MAX_GIVEN_UP;
+	bool lists = request->kind == REQUEST_SETTLE && ngiven_up < MAX_GIVEN_UP;
 
 	if (lists)
 	{
 		given_up[ngiven_up].lease = request->lease;
 		given_up[ngiven_up++].unused = request->answers;
 	}
-	ereport(LOG,
-			(errmsg("%d unused private answers were not returned to their account",
-					request->answers),
-			 errdetail("The account is locked, and the ledger's process cannot wait for it any longer."),
-			 lists ? errhint("The owner of the relation can forgive lease " INT64_FORMAT ".",
-							 request->lease) : 0));
+	ereport(
+		LOG,
+		(errmsg("%d unused private answers were not returned to their account", request->answers),
+		 errdetail(
+			 "The account is locked, and the ledger's process cannot wait for it any longer."),
+		 lists ? errhint("The owner of the relation can forgive lease " INT64_FORMAT ".",
+						 request->lease)
+			   : 0));
 }
 
 void
@@ -224,11 +226,11 @@ returns_settle(int place)
 void
 returns_list_orphans(void)
 {
-	Oid			argtypes[] = {INT8OID, INT4OID};
+	Oid argtypes[] = {INT8OID, INT4OID};
 
 	for (int i = 0; i < ngiven_up; i++)
 	{
-		Datum		args[] = {Int64GetDatum(given_up[i].lease), Int32GetDatum(given_up[i].unused)};
+		Datum args[] = {Int64GetDatum(given_up[i].lease), Int32GetDatum(given_up[i].unused)};
 
 		if (SPI_execute_with_args("UPDATE privpred.open_lease SET incarnation = 0, "
 								  "answers = least(answers, $2) WHERE lease = $1",

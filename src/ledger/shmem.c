@@ -15,7 +15,7 @@
 
 #include "ledger/internal.h"
 
-#define LEDGER_MAGIC	0x50504c34	/* "PPL4": change with the layout */
+#define LEDGER_MAGIC 0x50504c34 /* "PPL4": change with the layout */
 
 static LedgerShared *Shared = NULL;
 
@@ -52,9 +52,8 @@ initialise(LedgerShared *shared)
 	ConditionVariableInit(&shared->slot_freed);
 	pg_atomic_init_u64(&shared->epoch, 1);
 	if (!pg_strong_random(&shared->incarnation, sizeof(shared->incarnation)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not get random bytes to open the ledger")));
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
+						errmsg("could not get random bytes to open the ledger")));
 	shared->incarnation &= PG_INT64_MAX;
 	for (int i = 0; i < LEDGER_SLOTS; i++)
 		pg_atomic_init_u32(&shared->slots[i].state, SLOT_FREE);
@@ -62,23 +61,22 @@ initialise(LedgerShared *shared)
 		SpinLockInit(&shared->boards[i].mutex);
 	shared->size = sizeof(LedgerShared);
 	pg_write_barrier();
-	shared->magic = LEDGER_MAGIC;	/* last: says that the rest is good */
+	shared->magic = LEDGER_MAGIC; /* last: says that the rest is good */
 }
 
 LedgerShared *
 ledger_shared(void)
 {
 	LedgerShared *shared;
-	bool		found;
+	bool		  found;
 
 	if (likely(Shared != NULL))
 		return Shared;
 
 	if (!IsUnderPostmaster)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the privacy ledger is not available in single-user mode"),
-				 errhint("Start the server normally.")));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("the privacy ledger is not available in single-user mode"),
+						errhint("Start the server normally.")));
 
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	shared = ShmemInitStruct("privpred ledger", sizeof(LedgerShared), &found);
@@ -116,8 +114,7 @@ database_entry(LedgerShared *shared, bool create)
 		if (entry->database == MyDatabaseId)
 			return entry;
 		/* Entries without a worker hold nothing that matters. */
-		if (entry->worker_pid == 0 &&
-			(unused == NULL || entry->started < unused->started))
+		if (entry->worker_pid == 0 && (unused == NULL || entry->started < unused->started))
 			unused = entry;
 	}
 	if (!create || unused == NULL)
@@ -135,9 +132,9 @@ database_entry(LedgerShared *shared, bool create)
 static bool
 may_take_slot(LedgerShared *shared, Oid role)
 {
-	int			unused = 0;
-	int			of_role = 0;
-	int			of_database = 0;
+	int unused = 0;
+	int of_role = 0;
+	int of_database = 0;
 
 	for (int i = 0; i < LEDGER_SLOTS; i++)
 	{
@@ -161,10 +158,10 @@ may_take_slot(LedgerShared *shared, Oid role)
 int
 slot_post(const LedgerRequest *request, bool wants_reply)
 {
-	LedgerShared *shared = ledger_shared();
+	LedgerShared   *shared = ledger_shared();
 	LedgerDatabase *entry;
-	int			found = -1;
-	int			worker = -1;
+	int				found = -1;
+	int				worker = -1;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	if (may_take_slot(shared, request->role))
@@ -209,7 +206,7 @@ slot_set_free(LedgerSlot *slot)
 void
 slot_give_back(LedgerSlot *slot)
 {
-	LedgerRequest *request = &slot->request;
+	LedgerRequest	  *request = &slot->request;
 	const LedgerReply *reply = &slot->reply;
 
 	request->fresh = request->kind == REQUEST_LEASE && request->lease == 0;
@@ -264,8 +261,8 @@ void
 slot_reclaim_dropped_databases(void)
 {
 	LedgerShared *shared = ledger_shared();
-	Oid			orphans[LEDGER_SLOTS + LEDGER_BOARDS];
-	int			norphans = 0;
+	Oid			  orphans[LEDGER_SLOTS + LEDGER_BOARDS];
+	int			  norphans = 0;
 
 	LWLockAcquire(&shared->lock, LW_SHARED);
 	for (int i = 0; i < LEDGER_SLOTS; i++)

@@ -19,21 +19,21 @@
 
 struct LedgerStream
 {
-	LedgerReceipt receipt;
-	LedgerPrice price;
-	Oid			user;
-	StreamReply held;			/* id 0: nothing */
-	Oid			generation;
-	Oid			account_role;	/* who paid */
-	int64		account_id;
-	int64		first;			/* the stream that gave the first answer; 0: none yet */
-	bool		several;		/* not one stream has given all that was used */
-	int32		unused;
-	int64		used;
-	int64		ceiling;		/* as the block's grant said */
-	int			recorded;		/* tests of the present answer that were written */
-	uint64		epoch;			/* as it was before the block was asked for */
-	TimestampTz expires;
+	LedgerReceipt		  receipt;
+	LedgerPrice			  price;
+	Oid					  user;
+	StreamReply			  held; /* id 0: nothing */
+	Oid					  generation;
+	Oid					  account_role; /* who paid */
+	int64				  account_id;
+	int64				  first;   /* the stream that gave the first answer; 0: none yet */
+	bool				  several; /* not one stream has given all that was used */
+	int32				  unused;
+	int64				  used;
+	int64				  ceiling;	/* as the block's grant said */
+	int					  recorded; /* tests of the present answer that were written */
+	uint64				  epoch;	/* as it was before the block was asked for */
+	TimestampTz			  expires;
 	MemoryContextCallback at_reset;
 };
 
@@ -52,20 +52,22 @@ static bool
 stream_has_ended(LedgerOutcome outcome)
 {
 	return outcome == OUTCOME_NO_STREAM || outcome == OUTCOME_STREAM_USED_UP ||
-		outcome == OUTCOME_STREAM_ANSWERS;
+		   outcome == OUTCOME_STREAM_ANSWERS;
 }
 
 static void
 report_no_stream(const char *model, Oid role)
 {
-	char	   *name = GetUserNameFromId(role, true);
+	char *name = GetUserNameFromId(role, true);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("role \"%s\" has no open stream on model \"%s\"", name ? name : "?", model),
-			 errdetail("A stream answers for one version of a model; retraining ends it."),
-			 errhint("Open one with privpred.open_stream('%s', unstable => ..., epsilon => ..., delta => ...). See privpred.streams.",
-					 model)));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("role \"%s\" has no open stream on model \"%s\"", name ? name : "?", model),
+		 errdetail("A stream answers for one version of a model; retraining ends it."),
+		 errhint(
+			 "Open one with privpred.open_stream('%s', unstable => ..., epsilon => ..., delta => ...). See privpred.streams.",
+			 model)));
 }
 
 /* Any outcome but a grant ends here. */
@@ -80,26 +82,33 @@ report_refusal(const LedgerPrice *price, Oid role, const LedgerReply *reply)
 			report_no_stream(model, role);
 			break;
 		case OUTCOME_STREAM_USED_UP:
-			ereport(ERROR,
-					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					 errmsg("the stream on model \"%s\" is used up", model),
-					 errdetail("It has given as many unstable answers as it was bought for."),
-					 errhint("Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the stream on model \"%s\" is used up", model),
+				 errdetail("It has given as many unstable answers as it was bought for."),
+				 errhint(
+					 "Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
 			break;
 		case OUTCOME_STREAM_ANSWERS:
-			ereport(ERROR,
-					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					 errmsg("the stream on model \"%s\" has no answers left", model),
-					 errdetail("All that it was opened for are given, or reserved by running statements."),
-					 errhint("Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the stream on model \"%s\" has no answers left", model),
+				 errdetail(
+					 "All that it was opened for are given, or reserved by running statements."),
+				 errhint(
+					 "Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
 			break;
 		case OUTCOME_STREAM_EXISTS:
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_OBJECT),
-					 errmsg("a stream on model \"%s\" is open already", model),
-					 errdetail("It was paid for by the budget of role \"%s\".",
-							   GetUserNameFromId(reply->account_role, true)),
-					 errhint("Use it, or end it with privpred.close_stream() first. Nothing was charged.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("a stream on model \"%s\" is open already", model),
+				 errdetail("It was paid for by the budget of role \"%s\".",
+						   GetUserNameFromId(reply->account_role, true)),
+				 errhint(
+					 "Use it, or end it with privpred.close_stream() first. Nothing was charged.")));
 			break;
 		case OUTCOME_STREAM_OF_OTHERS:
 			ereport(ERROR,
@@ -126,7 +135,7 @@ int64
 ledger_stream_open(const LedgerPrice *price, const StreamTerms *terms)
 {
 	LedgerRequest request = request_about(REQUEST_STREAM_OPEN, price, asking_role());
-	LedgerReply reply;
+	LedgerReply	  reply;
 
 	PreventCommandDuringRecovery("privpred.open_stream()");
 	request.want = 1;
@@ -140,7 +149,7 @@ void
 ledger_stream_close(const LedgerPrice *price)
 {
 	LedgerRequest request = request_about(REQUEST_STREAM_CLOSE, price, asking_role());
-	LedgerReply reply;
+	LedgerReply	  reply;
 
 	PreventCommandDuringRecovery("privpred.close_stream()");
 	reply = ledger_call(&request);
@@ -201,7 +210,7 @@ static void
 take_block(LedgerStream *stream, int64 allowed)
 {
 	LedgerRequest request = request_about(REQUEST_STREAM_TAKE, &stream->price, stream->user);
-	LedgerReply reply;
+	LedgerReply	  reply;
 
 	stream->epoch = pg_atomic_read_u64(&ledger_shared()->epoch);
 	request.want = Max(1, Min(Min(stream->used, allowed), LEASE_MAX_ANSWERS));
@@ -225,12 +234,14 @@ take_block(LedgerStream *stream, int64 allowed)
 		/* Whoever catches the error finds nothing held here. */
 		let_go(stream);
 		slot_reclaim_dropped_databases();
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("too many streams are in use at the same time"),
-				 errdetail("All databases share %d places; a role may use as many as are free.",
-						   LEDGER_BOARDS),
-				 errhint("End statements and cursors of the role that use other streams, and try again.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+			 errmsg("too many streams are in use at the same time"),
+			 errdetail("All databases share %d places; a role may use as many as are free.",
+					   LEDGER_BOARDS),
+			 errhint(
+				 "End statements and cursors of the role that use other streams, and try again.")));
 	}
 }
 
@@ -242,9 +253,8 @@ hold(LedgerStream *stream, Oid role, int64 allowed)
 
 	/* Another role, revoked, retrained, expired or merely old: ask again. */
 	if (stream->user != role ||
-		(stream->held.id != 0 &&
-		 (stream->epoch != pg_atomic_read_u64(&shared->epoch) ||
-		  ledger_time_has_come(stream->expires))))
+		(stream->held.id != 0 && (stream->epoch != pg_atomic_read_u64(&shared->epoch) ||
+								  ledger_time_has_come(stream->expires))))
 		let_go(stream);
 	stream->user = role;
 	while (stream->unused == 0)
@@ -285,18 +295,20 @@ void
 ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms)
 {
 	CatalogSession session;
-	Oid			type = INT8OID;
-	Datum		id = Int64GetDatum(stream->held.id);
-	bool		isnull;
+	Oid			   type = INT8OID;
+	Datum		   id = Int64GetDatum(stream->held.id);
+	bool		   isnull;
 
 	memset(terms, 0, sizeof(StreamTerms));
 	if (stream->several)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the stream on model \"%s\" was closed meanwhile, and another took its place",
-						stream->price.model_name),
-				 errdetail("What came through both of them has no price of its own. Both streams stay charged."),
-				 errhint("Try again, and let nobody close the stream before the end.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the stream on model \"%s\" was closed meanwhile, and another took its place",
+					stream->price.model_name),
+			 errdetail(
+				 "What came through both of them has no price of its own. Both streams stay charged."),
+			 errhint("Try again, and let nobody close the stream before the end.")));
 	catalog_begin(&session);
 	if (SPI_execute_with_args("SELECT s.unstable_limit, s.epsilon_units, s.delta "
 							  "FROM privpred.stream s WHERE s.stream_id = $1",
@@ -316,7 +328,7 @@ static void
 have_test_recorded(LedgerStream *stream, bool tested)
 {
 	LedgerRequest request = request_about(REQUEST_STREAM_FAILED, &stream->price, stream->user);
-	LedgerReply reply;
+	LedgerReply	  reply;
 
 	CHECK_FOR_INTERRUPTS();
 	request.stream.id = stream->held.id;
@@ -349,7 +361,7 @@ ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
 		elog(ERROR, "a stability test needs a stream");
 	for (;;)
 	{
-		int64		noisy = stream_noisy_distance(stream->held.epsilon, distance);
+		int64 noisy = stream_noisy_distance(stream->held.epsilon, distance);
 
 		switch (board_test(stream->held.board, noisy))
 		{

@@ -36,11 +36,11 @@
 /* The present run of the threshold. */
 typedef struct StreamRun
 {
-	int32		unstable;		/* failures that were bought */
-	int32		failed;			/* those so far */
+	int32		 unstable; /* failures that were bought */
+	int32		 failed;   /* those so far */
 	EpsilonUnits epsilon;
-	int64		width;
-	int64		threshold;		/* noisy */
+	int64		 width;
+	int64		 threshold; /* noisy */
 } StreamRun;
 
 extern void stream_run_first(StreamRun *run, const StreamTerms *terms);
@@ -54,23 +54,23 @@ extern int64 stream_noisy_distance(EpsilonUnits epsilon, int64 distance);
 /* What requests about streams say beside the rest. */
 typedef struct StreamRequest
 {
-	int64		id;				/* 0: whichever is open to the role */
-	Oid			generation;		/* of the tables that it is in */
-	bool		leaves;			/* the session does not use it any more */
-	bool		had_board;		/* and was counted among its board's users */
-	bool		tested;			/* this stands for a test of an answer */
-	StreamTerms terms;			/* of a new one */
+	int64		id;			/* 0: whichever is open to the role */
+	Oid			generation; /* of the tables that it is in */
+	bool		leaves;		/* the session does not use it any more */
+	bool		had_board;	/* and was counted among its board's users */
+	bool		tested;		/* this stands for a test of an answer */
+	StreamTerms terms;		/* of a new one */
 } StreamRequest;
 
 typedef struct StreamReply
 {
-	int64		id;				/* 0: none */
-	int			board;			/* -1: none was left for the role, so that it cannot be used */
-	int32		run;			/* failures so far */
-	int32		unstable;
-	bool		over;			/* closed */
-	bool		uniform;
-	int64		threshold;
+	int64		 id;	/* 0: none */
+	int			 board; /* -1: none was left for the role, so that it cannot be used */
+	int32		 run;	/* failures so far */
+	int32		 unstable;
+	bool		 over; /* closed */
+	bool		 uniform;
+	int64		 threshold;
 	EpsilonUnits epsilon;
 } StreamReply;
 
@@ -78,33 +78,33 @@ typedef struct StreamReply
 
 typedef enum BoardState
 {
-	BOARD_OPEN,					/* may be tested against */
-	BOARD_FAILED,				/* not until the failure is recorded */
-	BOARD_OVER					/* never again */
+	BOARD_OPEN,	  /* may be tested against */
+	BOARD_FAILED, /* not until the failure is recorded */
+	BOARD_OVER	  /* never again */
 } BoardState;
 
 /* Taken and freed under the ledger's lock; what stands on it has a lock of its own. */
 typedef struct StreamBoard
 {
-	Oid			database;		/* InvalidOid: free */
-	Oid			generation;
-	int64		stream;
-	Oid			role;			/* that took it */
-	int32		users;
+	Oid	  database; /* InvalidOid: free */
+	Oid	  generation;
+	int64 stream;
+	Oid	  role; /* that took it */
+	int32 users;
 
-	slock_t		mutex;
-	BoardState	state;
-	int32		run;
-	int64		threshold;
+	slock_t	   mutex;
+	BoardState state;
+	int32	   run;
+	int64	   threshold;
 } StreamBoard;
 
-#define LEDGER_BOARDS	64
+#define LEDGER_BOARDS 64
 
 typedef enum BoardResult
 {
 	BOARD_PASSED,
-	BOARD_NOT_PASSED,			/* and marked */
-	BOARD_WAITS,				/* for somebody's failure to be recorded */
+	BOARD_NOT_PASSED, /* and marked */
+	BOARD_WAITS,	  /* for somebody's failure to be recorded */
 	BOARD_CLOSED
 } BoardResult;
 
@@ -112,7 +112,7 @@ extern BoardResult board_test(int board, int64 noisy_distance);
 
 /* The same, and what follows, for a board wherever it is. */
 extern BoardResult board_compare(StreamBoard *board, int64 noisy_distance);
-extern int32 board_left(StreamBoard *board, int32 unstable);
+extern int32	   board_left(StreamBoard *board, int32 unstable);
 
 /* Puts up the threshold of a later run, or that there is none. */
 extern void board_put_up(StreamBoard *board, const StreamReply *reply);
@@ -123,4 +123,4 @@ extern int32 board_failures_left(int board, int32 unstable);
 /* Did run "run" of a stream of this database fail, unrecorded as yet? */
 extern bool board_has_failed(Oid generation, int64 stream, int32 run);
 
-#endif							/* PRIVPRED_STREAM_H */
+#endif /* PRIVPRED_STREAM_H */

@@ -21,14 +21,14 @@ typedef struct Stream
 	Oid			account_role;
 	RenyiOrder	account_order;
 	int32		version;
-	bool		current;		/* the model still has this version */
+	bool		current; /* the model still has this version */
 	Oid			opened_by;
 	StreamRun	run;
-	int64		answers;		/* 0: no limit */
+	int64		answers; /* 0: no limit */
 	int64		answers_used;
-	int32		holders;		/* call sites that use it */
-	int64		incarnation;	/* of the server that they use it in */
-	const char *closed;			/* why; NULL: open */
+	int32		holders;	 /* call sites that use it */
+	int64		incarnation; /* of the server that they use it in */
+	const char *closed;		 /* why; NULL: open */
 	bool		was_closed;
 	bool		uniform;
 } Stream;
@@ -43,8 +43,8 @@ static SPIPlanPtr version_plan = NULL;
 void
 stream_book_forget(void)
 {
-	SPIPlanPtr *plans[] = {&candidates_plan, &lock_plan, &exists_plan, &write_plan,
-	&insert_plan, &version_plan};
+	SPIPlanPtr *plans[] = {&candidates_plan, &lock_plan,   &exists_plan,
+						   &write_plan,		 &insert_plan, &version_plan};
 
 	for (int i = 0; i < lengthof(plans); i++)
 	{
@@ -65,8 +65,8 @@ value_of(int column, bool *isnull)
 static int64
 int8_of(int column, int64 absent)
 {
-	bool		isnull;
-	Datum		value = value_of(column, &isnull);
+	bool  isnull;
+	Datum value = value_of(column, &isnull);
 
 	return isnull ? absent : DatumGetInt64(value);
 }
@@ -74,7 +74,7 @@ int8_of(int column, int64 absent)
 static int32
 int4_of(int column)
 {
-	bool		isnull;
+	bool isnull;
 
 	return DatumGetInt32(value_of(column, &isnull));
 }
@@ -82,7 +82,7 @@ int4_of(int column)
 static Oid
 oid_of(int column)
 {
-	bool		isnull;
+	bool isnull;
 
 	return DatumGetObjectId(value_of(column, &isnull));
 }
@@ -91,9 +91,9 @@ oid_of(int column)
 static Found
 lock_stream(int64 id, Stream *stream)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(id)};
-	bool		isnull;
+	Oid	  argtypes[] = {INT8OID};
+	Datum args[] = {Int64GetDatum(id)};
+	bool  isnull;
 
 	book_run(&lock_plan,
 			 "SELECT s.stream_id, s.account_id, a.role, a.renyi_order, s.version, "
@@ -106,8 +106,8 @@ lock_stream(int64 id, Stream *stream)
 			 1, argtypes, args, NULL);
 	if (SPI_processed == 0)
 	{
-		book_run(&exists_plan, "SELECT FROM privpred.stream s WHERE s.stream_id = $1",
-				 1, argtypes, args, NULL);
+		book_run(&exists_plan, "SELECT FROM privpred.stream s WHERE s.stream_id = $1", 1, argtypes,
+				 args, NULL);
 		return SPI_processed > 0 ? ACCOUNT_LOCKED : ACCOUNT_MISSING;
 	}
 	memset(stream, 0, sizeof(Stream));
@@ -139,10 +139,10 @@ lock_stream(int64 id, Stream *stream)
 static void
 write_stream(Batch *batch, const Stream *stream)
 {
-	Oid			argtypes[] = {INT8OID, INT4OID, INT8OID, INT8OID, INT4OID, INT8OID, TEXTOID,
-	TIMESTAMPTZOID};
-	char		nulls[] = "        ";
-	Datum		args[8];
+	Oid	  argtypes[] = {INT8OID, INT4OID, INT8OID, INT8OID,
+						INT4OID, INT8OID, TEXTOID, TIMESTAMPTZOID};
+	char  nulls[] = "        ";
+	Datum args[8];
 
 	args[0] = Int64GetDatum(stream->id);
 	args[1] = Int32GetDatum(stream->run.failed);
@@ -158,7 +158,8 @@ write_stream(Batch *batch, const Stream *stream)
 			 "UPDATE privpred.stream s SET unstable_used = $2, threshold = $3, answers_used = $4, "
 			 "holders = $5, incarnation = $6, status = $7, "
 			 "closed_at = CASE WHEN $7 <> 'open' THEN coalesce(s.closed_at, $8) END "
-			 "WHERE s.stream_id = $1", 8, argtypes, args, nulls);
+			 "WHERE s.stream_id = $1",
+			 8, argtypes, args, nulls);
 }
 
 static void
@@ -184,8 +185,9 @@ note(Batch *batch, const LedgerRequest *request, const Stream *stream, const cha
 
 	entry.account_id = stream->account_id;
 	entry.order = stream->account_order;
-	entry.detail = psprintf("stream " INT64_FORMAT ", %d of %d unstable answers%s%s", stream->id,
-							stream->run.failed, stream->run.unstable, why ? ": " : "", why ? why : "");
+	entry.detail =
+		psprintf("stream " INT64_FORMAT ", %d of %d unstable answers%s%s", stream->id,
+				 stream->run.failed, stream->run.unstable, why ? ": " : "", why ? why : "");
 	book_append(batch, kind, request, &entry);
 }
 
@@ -202,7 +204,7 @@ close_it(Batch *batch, const LedgerRequest *request, Stream *stream, const char 
 static void
 count_failure(Batch *batch, const LedgerRequest *request, Stream *stream, const char *why)
 {
-	bool		more = stream_run_next(&stream->run);
+	bool more = stream_run_next(&stream->run);
 
 	/* A uniform stream says "tested" of every answer instead, below. */
 	if (!stream->uniform || why != NULL)
@@ -228,7 +230,7 @@ note_test(Batch *batch, const LedgerRequest *request, const Stream *stream)
 static void
 catch_up(Batch *batch, const LedgerRequest *request, Stream *stream)
 {
-	bool		crashed = stream->holders > 0 && stream->incarnation != ledger_incarnation();
+	bool crashed = stream->holders > 0 && stream->incarnation != ledger_incarnation();
 
 	if (crashed)
 		stream->holders = 0;
@@ -262,16 +264,17 @@ closed_outcome(const char *status)
 static int64
 choose_stream(const LedgerRequest *request, LedgerOutcome *outcome)
 {
-	Oid			argtypes[] = {INT8OID, INT4OID};
-	Datum		args[] = {Int64GetDatum(request->model_id), Int32GetDatum(request->version)};
-	int64		chosen = 0;
+	Oid	  argtypes[] = {INT8OID, INT4OID};
+	Datum args[] = {Int64GetDatum(request->model_id), Int32GetDatum(request->version)};
+	int64 chosen = 0;
 
 	*outcome = OUTCOME_NO_STREAM;
 	book_run(&candidates_plan,
 			 "SELECT s.stream_id, a.role::oid, s.status "
 			 "FROM privpred.stream s JOIN privpred.account a ON a.account_id = s.account_id "
 			 "WHERE s.model_id = $1 AND (s.status = 'open' OR s.version = $2) "
-			 "ORDER BY s.stream_id", 2, argtypes, args, NULL);
+			 "ORDER BY s.stream_id",
+			 2, argtypes, args, NULL);
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[row];
@@ -300,9 +303,9 @@ choose_stream(const LedgerRequest *request, LedgerOutcome *outcome)
 static Found
 find_stream(const LedgerRequest *request, LedgerReply *reply, Stream *stream)
 {
-	int64		id = request->stream.id;
+	int64		  id = request->stream.id;
 	LedgerOutcome otherwise = OUTCOME_NO_STREAM;
-	Found		found = ACCOUNT_MISSING;
+	Found		  found = ACCOUNT_MISSING;
 
 	if (id == 0)
 		id = choose_stream(request, &otherwise);
@@ -317,12 +320,13 @@ find_stream(const LedgerRequest *request, LedgerReply *reply, Stream *stream)
 static Found
 check_stream(Batch *batch, const LedgerRequest *request, const Stream *stream, LedgerReply *reply)
 {
-	Account    *account;
+	Account *account;
 
 	if (book_account(batch, request->relation_id, stream->account_role, &account) == ACCOUNT_LOCKED)
 		return ACCOUNT_LOCKED;
-	reply->outcome = account != NULL && account->account_id == stream->account_id ?
-		account_status(account, batch->now) : OUTCOME_NO_BUDGET;
+	reply->outcome = account != NULL && account->account_id == stream->account_id
+						 ? account_status(account, batch->now)
+						 : OUTCOME_NO_BUDGET;
 	if (reply->outcome != OUTCOME_GRANTED)
 		return ACCOUNT_FOUND;
 	reply->valid_until = account->valid_until;
@@ -353,8 +357,8 @@ grant_answers(Batch *batch, const LedgerRequest *request, Stream *stream, Ledger
 	}
 	reply->granted = Min(request->want, reply->ceiling - request->taken);
 	if (stream->answers > 0)
-		reply->granted = Max(1, Min(reply->granted,
-									(stream->answers - stream->answers_used) / LEASE_SHARE));
+		reply->granted =
+			Max(1, Min(reply->granted, (stream->answers - stream->answers_used) / LEASE_SHARE));
 	stream->answers_used += reply->granted;
 	if (request->stream.id == 0)
 	{
@@ -391,12 +395,12 @@ may_close(const LedgerRequest *request, const Stream *stream, LedgerReply *reply
 static bool
 serve_stream(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
-	Stream		stream;
-	Found		found;
-	Found		account = ACCOUNT_FOUND;
+	Stream stream;
+	Found  found;
+	Found  account = ACCOUNT_FOUND;
 
 	if (request->kind == REQUEST_STREAM_LEAVE && request->stream.generation != batch->generation)
-		return true;			/* the extension was dropped in between */
+		return true; /* the extension was dropped in between */
 	found = find_stream(request, reply, &stream);
 	if (found != ACCOUNT_FOUND)
 		return found == ACCOUNT_MISSING;
@@ -427,15 +431,16 @@ serve_stream(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 static bool
 make_room(Batch *batch, const LedgerRequest *request, int64 account_id, LedgerReply *reply)
 {
-	Oid			argtypes[] = {INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(account_id), Int64GetDatum(request->model_id)};
-	Stream		stream;
-	Found		found;
+	Oid	   argtypes[] = {INT8OID, INT8OID};
+	Datum  args[] = {Int64GetDatum(account_id), Int64GetDatum(request->model_id)};
+	Stream stream;
+	Found  found;
 
 	book_run(&version_plan,
 			 "SELECT m.version, s.stream_id FROM privpred.model m LEFT JOIN privpred.stream s "
 			 "ON s.model_id = m.model_id AND s.account_id = $1 AND s.status = 'open' "
-			 "WHERE m.model_id = $2", 2, argtypes, args, NULL);
+			 "WHERE m.model_id = $2",
+			 2, argtypes, args, NULL);
 	if (SPI_processed == 0 || int4_of(1) != request->version)
 	{
 		reply->outcome = OUTCOME_STREAM_VERSION;
@@ -461,11 +466,11 @@ static char *
 insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, LedgerReply *reply)
 {
 	const StreamTerms *terms = &request->stream.terms;
-	Oid			argtypes[] = {INT8OID, INT8OID, INT8OID, INT4OID, OIDOID, INT4OID, INT8OID,
-	FLOAT8OID, INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, BOOLOID};
-	char		nulls[] = "             ";
-	Datum		args[lengthof(argtypes)];
-	StreamRun	run;
+	Oid		  argtypes[] = {INT8OID,   INT8OID, INT8OID, INT4OID, OIDOID,		  INT4OID, INT8OID,
+							FLOAT8OID, INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, BOOLOID};
+	char	  nulls[] = "             ";
+	Datum	  args[lengthof(argtypes)];
+	StreamRun run;
 
 	stream_run_first(&run, terms);
 	args[0] = Int64GetDatum(account_id);
@@ -498,10 +503,10 @@ insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, Ledg
 static bool
 buy_stream(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
-	Account    *payer = NULL;
-	Account    *cap;
+	Account		 *payer = NULL;
+	Account		 *cap;
 	const Charge *drawn;
-	LedgerEntry entry = {0};
+	LedgerEntry	  entry = {0};
 
 	if (book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
 		payer_choose(batch, request, reply, &payer) == ACCOUNT_LOCKED)

@@ -8,8 +8,8 @@
 #include "postgres.h"
 
 #include "ledger/stream.h"
-#include "mechanism/sparse_draw.h"
-#include "mutant.h"
+#include "mechanism/sparse/draw.h"
+#include "server/mutant.h"
 
 void
 stream_run_first(StreamRun *run, const StreamTerms *terms)

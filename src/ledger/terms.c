@@ -23,10 +23,10 @@
 #include "utils/timestamp.h"
 
 #include "ledger/internal.h"
-#include "number_text.h"
+#include "server/number_text.h"
 
-#define DEFAULT_PER_ANSWER	(EPSILON_UNITS_PER_ONE / 10)
-#define COMPARED_AT			(16 * RENYI_ORDER_ONE)	/* about the order of (1, 1e-6) */
+#define DEFAULT_PER_ANSWER (EPSILON_UNITS_PER_ONE / 10)
+#define COMPARED_AT (16 * RENYI_ORDER_ONE) /* about the order of (1, 1e-6) */
 
 /* ---------- the order ---------- */
 
@@ -47,10 +47,10 @@ describe_vote(EpsilonUnits epsilon, RenyiGrant *grant)
 static bool
 read_charges(uint64 row, RenyiGrant *grant)
 {
-	HeapTuple	tuple = SPI_tuptable->vals[row];
-	char	   *finite = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 1);
-	char	   *infinite = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 2);
-	char	   *kind = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 3);
+	HeapTuple tuple = SPI_tuptable->vals[row];
+	char	 *finite = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 1);
+	char	 *infinite = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 2);
+	char	 *kind = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 3);
 
 	if (finite == NULL || !charge_from_text(finite, &grant->finite))
 		return false;
@@ -67,10 +67,10 @@ read_charges(uint64 row, RenyiGrant *grant)
 static void
 describe_purchases(int64 relation_id, RenyiGrant *grant)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(relation_id)};
+	Oid			 argtypes[] = {INT8OID};
+	Datum		 args[] = {Int64GetDatum(relation_id)};
 	EpsilonUnits most = 0;
-	RenyiGrant	model;
+	RenyiGrant	 model;
 
 	if (SPI_execute_with_args("SELECT m.charge, m.pure_charge, m.charge_kind "
 							  "FROM privpred.model m WHERE m.relation_id = $1 "
@@ -109,9 +109,9 @@ set_per_answer(EpsilonUnits epsilon, RenyiGrant *grant)
 static bool
 all_payers_are_pure(int64 relation_id)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(relation_id)};
-	bool		isnull;
+	Oid	  argtypes[] = {INT8OID};
+	Datum args[] = {Int64GetDatum(relation_id)};
+	bool  isnull;
 
 	if (SPI_execute_with_args("SELECT count(*) > 0 AND count(a.renyi_order) = 0 "
 							  "FROM privpred.account a WHERE a.relation_id = $1 AND a.role <> 0 "
@@ -124,44 +124,46 @@ all_payers_are_pure(int64 relation_id)
 static void
 refuse_pure(const Account *account, RenyiOrder order, double old_delta)
 {
-	bool		cap = account->role == CAP_ROLE;
+	bool cap = account->role == CAP_ROLE;
 
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 cap ? errmsg("what roles have spent cannot be counted by a cap without delta") :
-			 errmsg("what the role has spent cannot be carried over to a budget without delta"),
-			 errdetail("It was spent at Rényi order %g, which says nothing about higher orders.",
-					   renyi_order_to_double(order)),
-			 cap ? errhint("Give delta_cap, such as 1e-6.") :
-			 errhint("Keep delta => %g, or grant a pure budget to another role.", old_delta)));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 cap ? errmsg("what roles have spent cannot be counted by a cap without delta")
+			 : errmsg("what the role has spent cannot be carried over to a budget without delta"),
+		 errdetail("It was spent at Rényi order %g, which says nothing about higher orders.",
+				   renyi_order_to_double(order)),
+		 cap ? errhint("Give delta_cap, such as 1e-6.")
+			 : errhint("Keep delta => %g, or grant a pure budget to another role.", old_delta)));
 }
 
 static void
 refuse_delta(const Account *account)
 {
-	double		needed = account->delta_spent;
-	bool		cap = account->role == CAP_ROLE;
+	double needed = account->delta_spent;
+	bool   cap = account->role == CAP_ROLE;
 
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 cap ? errmsg("delta_cap is less than what is spent needs") :
-			 errmsg("delta cannot be lowered that far"),
-			 errdetail("A delta of %g is spent, which may be half of the budget's at most.", needed),
-			 cap ? errhint("Give delta_cap, of at least %g.", 2 * needed) :
-			 errhint("Keep a delta of at least %g, or grant a budget to another role.", 2 * needed)));
+	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					cap ? errmsg("delta_cap is less than what is spent needs")
+						: errmsg("delta cannot be lowered that far"),
+					errdetail("A delta of %g is spent, which may be half of the budget's at most.",
+							  needed),
+					cap ? errhint("Give delta_cap, of at least %g.", 2 * needed)
+						: errhint("Keep a delta of at least %g, or grant a budget to another role.",
+								  2 * needed)));
 }
 
 /* Chooses the order; what is spent must be carried over from the present one. */
 static void
 choose_order(Account *account, double old_delta, TermsChange *change)
 {
-	RenyiGrant	grant;
-	RenyiPlan	plan;
+	RenyiGrant	 grant;
+	RenyiPlan	 plan;
 	EpsilonUnits spent = account->spent;
-	RenyiOrder	highest = spent > 0 ? account->order : RENYI_ORDER_INFINITE;
-	double		delta = change->delta;
+	RenyiOrder	 highest = spent > 0 ? account->order : RENYI_ORDER_INFINITE;
+	double		 delta = change->delta;
 	EpsilonUnits carried;
-	char		amount[EPSILON_TEXT_SIZE];
+	char		 amount[EPSILON_TEXT_SIZE];
 
 	describe_purchases(account->relation_id, &grant);
 	grant.epsilon = account->epsilon;
@@ -177,14 +179,13 @@ choose_order(Account *account, double old_delta, TermsChange *change)
 	if (plan.order != highest && highest != RENYI_ORDER_INFINITE)
 		delta = delta_add(delta, old_delta / 2);
 	if (delta_add(account->delta_spent, delta) > account_delta_limit(account))
-		return;					/* the order stays */
+		return; /* the order stays */
 	if (!renyi_carry(spent, highest, plan.order, &carried) || carried != spent)
 		elog(ERROR, "an order was chosen that spending cannot be carried to");
 	if (spent > 0 && plan.order != highest)
-		change->conversion = psprintf("from order %g to order %g carrying %s",
-									  renyi_order_to_double(highest),
-									  renyi_order_to_double(plan.order),
-									  epsilon_to_text(spent, amount));
+		change->conversion =
+			psprintf("from order %g to order %g carrying %s", renyi_order_to_double(highest),
+					 renyi_order_to_double(plan.order), epsilon_to_text(spent, amount));
 	account->order = plan.order;
 	change->delta = delta;
 }
@@ -210,7 +211,7 @@ is_zero(const Interval *interval)
 static void
 apply_refresh(Account *account, const LedgerGrant *grant)
 {
-	TimestampTz now = GetCurrentTransactionStartTimestamp();	/* as granted_at */
+	TimestampTz now = GetCurrentTransactionStartTimestamp(); /* as granted_at */
 	TimestampTz start;
 
 	if (!grant->has_refresh ||
@@ -234,12 +235,11 @@ check_lifetime(const LedgerGrant *grant, const Account *account)
 {
 	if (!account->has_window && account->lifetime > 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("lifetime_epsilon needs refresh"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("lifetime_epsilon needs refresh"),
 				 errdetail("Without windows epsilon is itself the limit for ever."),
-				 grant->has_refresh ?
-				 errhint("Give lifetime_epsilon => 'Infinity' as well, to end both.") :
-				 errhint("Give refresh, such as '1 day', or leave lifetime_epsilon out.")));
+				 grant->has_refresh
+					 ? errhint("Give lifetime_epsilon => 'Infinity' as well, to end both.")
+					 : errhint("Give refresh, such as '1 day', or leave lifetime_epsilon out.")));
 }
 
 /* ---------- applying a grant ---------- */
@@ -252,8 +252,7 @@ set_limits(Account *account)
 	account->window_limit = account->has_window ? limit : PG_INT64_MAX;
 	if (account->has_window && account->lifetime > 0)
 		limit = renyi_limit(account->lifetime, account->delta, account->order);
-	account->unlimited = account->epsilon == 0 ||
-		(account->has_window && account->lifetime == 0);
+	account->unlimited = account->epsilon == 0 || (account->has_window && account->lifetime == 0);
 	account->limit = account->unlimited ? PG_INT64_MAX : limit;
 }
 
@@ -261,7 +260,7 @@ set_limits(Account *account)
 static bool
 needs_finite_order(const Account *account)
 {
-	RenyiGrant	grant;
+	RenyiGrant grant;
 
 	if (account->order != RENYI_ORDER_INFINITE || account->delta == 0)
 		return false;
@@ -270,12 +269,11 @@ needs_finite_order(const Account *account)
 }
 
 void
-terms_apply(Account *account, const LedgerGrant *grant, const Already *already,
-			TermsChange *change)
+terms_apply(Account *account, const LedgerGrant *grant, const Already *already, TermsChange *change)
 {
 	EpsilonUnits window_spent = account->has_window ? account->window_spent : 0;
-	double		old_delta = account->delta;
-	bool		choose = account->spent == 0 || needs_finite_order(account);
+	double		 old_delta = account->delta;
+	bool		 choose = account->spent == 0 || needs_finite_order(account);
 
 	memset(change, 0, sizeof(TermsChange));
 	if (account->revoked && !grant->has_refresh)
@@ -329,7 +327,7 @@ char *
 terms_text(const Account *account)
 {
 	StringInfoData text;
-	char		amount[EPSILON_TEXT_SIZE];
+	char		   amount[EPSILON_TEXT_SIZE];
 
 	initStringInfo(&text);
 	if (account->epsilon > 0)

@@ -15,32 +15,32 @@
 
 #include "catalog/store.h"
 #include "ledger/internal.h"
-#include "progress/progress.h"
+#include "server/progress.h"
 
-#define FETCH_ROWS	1000
+#define FETCH_ROWS 1000
 
 /* What the entries say about an account. */
 typedef struct Tally
 {
-	int64		account_id;
+	int64		 account_id;
 	EpsilonUnits spent;
 	EpsilonUnits window_spent;
-	double		delta_spent;
-	bool		has_limit;
+	double		 delta_spent;
+	bool		 has_limit;
 	EpsilonUnits limit;
-	bool		has_window;
+	bool		 has_window;
 	EpsilonUnits window_limit;
-	char	   *terms;			/* of the last grant; NULL: none */
+	char		*terms; /* of the last grant; NULL: none */
 } Tally;
 
 typedef struct Verification
 {
 	LedgerVerdict *verdict;
-	MemoryContext context;		/* outlives the session with our tables */
-	HTAB	   *tallies;
-	uint8		head[HEAD_SIZE];
-	const uint8 *expected;
-	bool		seen;			/* the expected head */
+	MemoryContext  context; /* outlives the session with our tables */
+	HTAB		  *tallies;
+	uint8		   head[HEAD_SIZE];
+	const uint8	  *expected;
+	bool		   seen; /* the expected head */
 } Verification;
 
 /* The first problem counts. */
@@ -58,8 +58,8 @@ problem(Verification *verification, int64 entry, const char *text)
 static Tally *
 tally_of(Verification *verification, int64 account_id)
 {
-	bool		found;
-	Tally	   *tally = hash_search(verification->tallies, &account_id, HASH_ENTER, &found);
+	bool   found;
+	Tally *tally = hash_search(verification->tallies, &account_id, HASH_ENTER, &found);
 
 	if (!found)
 	{
@@ -72,10 +72,10 @@ tally_of(Verification *verification, int64 account_id)
 static void
 entry_from_spi(LedgerEntry *entry, uint64 row, bool chained)
 {
-	HeapTuple	tuple = SPI_tuptable->vals[row];
-	TupleDesc	desc = SPI_tuptable->tupdesc;
-	bool		isnull;
-	Datum		value;
+	HeapTuple tuple = SPI_tuptable->vals[row];
+	TupleDesc desc = SPI_tuptable->tupdesc;
+	bool	  isnull;
+	Datum	  value;
 
 #define GET(column) (value = SPI_getbinval(tuple, desc, column, &isnull))
 #define GET_TEXT(column) (GET(column), isnull ? NULL : TextDatumGetCString(value))
@@ -112,7 +112,7 @@ entry_from_spi(LedgerEntry *entry, uint64 row, bool chained)
 	entry->detail = GET_TEXT(23);
 	if (chained)
 	{
-		bytea	   *head = DatumGetByteaPP(GET(24));
+		bytea *head = DatumGetByteaPP(GET(24));
 
 		if (VARSIZE_ANY_EXHDR(head) == HEAD_SIZE)
 			memcpy(entry->head, VARDATA_ANY(head), HEAD_SIZE);
@@ -129,8 +129,8 @@ note_terms(Verification *verification, Tally *tally, const LedgerEntry *entry)
 	tally->window_limit = entry->window_limit;
 	if (tally->terms != NULL)
 		pfree(tally->terms);
-	tally->terms = entry->detail == NULL ? NULL :
-		MemoryContextStrdup(verification->context, entry->detail);
+	tally->terms =
+		entry->detail == NULL ? NULL : MemoryContextStrdup(verification->context, entry->detail);
 }
 
 static bool
@@ -148,7 +148,7 @@ is_charge(const LedgerEntry *entry)
 static void
 add_up(Verification *verification, const LedgerEntry *entry)
 {
-	Tally	   *tally;
+	Tally *tally;
 
 	if (entry->cap_id != 0)
 	{
@@ -164,12 +164,11 @@ add_up(Verification *verification, const LedgerEntry *entry)
 	tally->window_spent += entry->window_units;
 	if (strcmp(entry->kind, "grant") == 0 || strcmp(entry->kind, "cap") == 0)
 		note_terms(verification, tally, entry);
-	if (is_charge(entry) &&
-		((entry->has_limit && tally->spent > entry->limit) ||
-		 (entry->has_window && tally->window_spent > entry->window_limit)))
-		problem(verification, entry->id,
-				psprintf("account " INT64_FORMAT " was charged beyond its limit",
-						 entry->account_id));
+	if (is_charge(entry) && ((entry->has_limit && tally->spent > entry->limit) ||
+							 (entry->has_window && tally->window_spent > entry->window_limit)))
+		problem(
+			verification, entry->id,
+			psprintf("account " INT64_FORMAT " was charged beyond its limit", entry->account_id));
 	if (tally->spent < 0 || tally->window_spent < 0)
 		problem(verification, entry->id,
 				psprintf("account " INT64_FORMAT " was returned more than it was charged",
@@ -179,7 +178,7 @@ add_up(Verification *verification, const LedgerEntry *entry)
 static void
 check_entry(Verification *verification, LedgerEntry *entry)
 {
-	uint8		stored[HEAD_SIZE];
+	uint8 stored[HEAD_SIZE];
 
 	memcpy(stored, entry->head, HEAD_SIZE);
 	if (entry->id != verification->verdict->entries + 1)
@@ -190,8 +189,7 @@ check_entry(Verification *verification, LedgerEntry *entry)
 		problem(verification, entry->id,
 				psprintf("entry " INT64_FORMAT " or one before it was changed", entry->id));
 	memcpy(verification->head, stored, HEAD_SIZE);
-	if (verification->expected != NULL &&
-		memcmp(stored, verification->expected, HEAD_SIZE) == 0)
+	if (verification->expected != NULL && memcmp(stored, verification->expected, HEAD_SIZE) == 0)
 		verification->seen = true;
 	add_up(verification, entry);
 	verification->verdict->entries = entry->id;
@@ -201,10 +199,9 @@ check_entry(Verification *verification, LedgerEntry *entry)
 static void
 walk(Verification *verification, const char *query, bool chained)
 {
-	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
-	Portal		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext,
-													  "privpred ledger entry",
+	SPIPlanPtr	  plan = SPI_prepare(query, 0, NULL);
+	Portal		  portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "privpred ledger entry",
 													  ALLOCSET_DEFAULT_SIZES);
 
 	for (;;)
@@ -215,7 +212,7 @@ walk(Verification *verification, const char *query, bool chained)
 		for (uint64 row = 0; row < SPI_processed; row++)
 		{
 			MemoryContext old = MemoryContextSwitchTo(row_context);
-			LedgerEntry entry;
+			LedgerEntry	  entry;
 
 			CHECK_FOR_INTERRUPTS();
 			entry_from_spi(&entry, row, chained);
@@ -236,9 +233,9 @@ static bool
 has_limits(const Account *account, const Tally *tally)
 {
 	return tally->has_limit != account->unlimited &&
-		(!tally->has_limit || tally->limit == account->limit) &&
-		tally->has_window == account->has_window &&
-		(!tally->has_window || tally->window_limit == account->window_limit);
+		   (!tally->has_limit || tally->limit == account->limit) &&
+		   tally->has_window == account->has_window &&
+		   (!tally->has_window || tally->window_limit == account->window_limit);
 }
 
 /* Compares the accounts with what the entries add up to. */
@@ -250,11 +247,11 @@ check_accounts(Verification *verification)
 		elog(ERROR, "could not read accounts");
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
-		Account		account;
-		Tally	   *tally;
-		bool		found;
-		char		stored[EPSILON_TEXT_SIZE];
-		char		summed[EPSILON_TEXT_SIZE];
+		Account account;
+		Tally  *tally;
+		bool	found;
+		char	stored[EPSILON_TEXT_SIZE];
+		char	summed[EPSILON_TEXT_SIZE];
 
 		account_from_spi(&account, row);
 		tally = hash_search(verification->tallies, &account.account_id, HASH_REMOVE, &found);
@@ -263,17 +260,21 @@ check_accounts(Verification *verification)
 					psprintf("account " INT64_FORMAT " has no entries", account.account_id));
 		else if (tally->spent != account.spent)
 			problem(verification, 0,
-					psprintf("account " INT64_FORMAT " says that epsilon %s is spent, its entries add up to %s",
+					psprintf("account " INT64_FORMAT
+							 " says that epsilon %s is spent, its entries add up to %s",
 							 account.account_id, epsilon_to_text(account.spent, stored),
 							 epsilon_to_text(tally->spent, summed)));
 		else if (tally->window_spent != (account.has_window ? account.window_spent : 0))
-			problem(verification, 0,
-					psprintf("account " INT64_FORMAT " says that epsilon %s is spent in its window, its entries add up to %s",
-							 account.account_id, epsilon_to_text(account.window_spent, stored),
-							 epsilon_to_text(tally->window_spent, summed)));
+			problem(
+				verification, 0,
+				psprintf("account " INT64_FORMAT
+						 " says that epsilon %s is spent in its window, its entries add up to %s",
+						 account.account_id, epsilon_to_text(account.window_spent, stored),
+						 epsilon_to_text(tally->window_spent, summed)));
 		else if (tally->delta_spent != account.delta_spent)
 			problem(verification, 0,
-					psprintf("account " INT64_FORMAT " says that delta %.17g is spent, its entries add up to %.17g",
+					psprintf("account " INT64_FORMAT
+							 " says that delta %.17g is spent, its entries add up to %.17g",
 							 account.account_id, account.delta_spent, tally->delta_spent));
 		else if (!has_limits(&account, tally))
 			problem(verification, 0,
@@ -294,16 +295,18 @@ check_accounts(Verification *verification)
 static void
 check_releases(Verification *verification)
 {
-	if (SPI_execute("WITH paid AS (SELECT account_id, cap_id, relation_id, detail "
-					"FROM privpred.ledger_entry WHERE kind IN ('release', 'export') UNION ALL "
-					"SELECT account_id, cap_id, relation_id, detail "
-					"FROM privpred.ledger_outbox WHERE kind = 'export') "
-					"SELECT r.account_id FROM privpred.release r "
-					"LEFT JOIN privpred.account a USING (account_id) "
-					"WHERE r.account_id <> 0 AND NOT EXISTS (SELECT FROM paid p "
-					"WHERE p.detail = 'training ' || r.training_id "
-					"AND (p.account_id = r.account_id OR a.role = 0 AND p.relation_id = a.relation_id)) "
-					"ORDER BY r.account_id LIMIT 1", true, 0) != SPI_OK_SELECT)
+	if (SPI_execute(
+			"WITH paid AS (SELECT account_id, cap_id, relation_id, detail "
+			"FROM privpred.ledger_entry WHERE kind IN ('release', 'export') UNION ALL "
+			"SELECT account_id, cap_id, relation_id, detail "
+			"FROM privpred.ledger_outbox WHERE kind = 'export') "
+			"SELECT r.account_id FROM privpred.release r "
+			"LEFT JOIN privpred.account a USING (account_id) "
+			"WHERE r.account_id <> 0 AND NOT EXISTS (SELECT FROM paid p "
+			"WHERE p.detail = 'training ' || r.training_id "
+			"AND (p.account_id = r.account_id OR a.role = 0 AND p.relation_id = a.relation_id)) "
+			"ORDER BY r.account_id LIMIT 1",
+			true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read releases");
 	if (SPI_processed > 0)
 		problem(verification, 0,
@@ -314,24 +317,23 @@ check_releases(Verification *verification)
 static int
 count_orphans(void)
 {
-	Oid			argtypes[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(ledger_incarnation())};
-	bool		isnull;
+	Oid	  argtypes[] = {INT8OID};
+	Datum args[] = {Int64GetDatum(ledger_incarnation())};
+	bool  isnull;
 
 	if (SPI_execute_with_args("SELECT count(*)::int4 FROM privpred.open_lease o "
 							  "WHERE o.incarnation <> $1",
 							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read open leases");
-	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-									   1, &isnull));
+	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 }
 
 /* Entries are numbered from 1 on. */
 static int64
 last_entry(void)
 {
-	bool		isnull;
-	Datum		last;
+	bool  isnull;
+	Datum last;
 
 	if (SPI_execute("SELECT max(id) FROM privpred.ledger_entry", true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read entries");
@@ -354,11 +356,11 @@ bring_up_to_date(void)
 LedgerVerdict
 ledger_verify(const uint8 *expected_head)
 {
-	LedgerVerdict verdict = {0};
-	Verification verification = {.verdict = &verdict,.context = CurrentMemoryContext};
-	HASHCTL		ctl = {.keysize = sizeof(int64),.entrysize = sizeof(Tally)};
+	LedgerVerdict  verdict = {0};
+	Verification   verification = {.verdict = &verdict, .context = CurrentMemoryContext};
+	HASHCTL		   ctl = {.keysize = sizeof(int64), .entrysize = sizeof(Tally)};
 	CatalogSession session;
-	bool		moved;
+	bool		   moved;
 
 	bring_up_to_date();
 	progress_begin("", InvalidOid);
@@ -368,28 +370,30 @@ ledger_verify(const uint8 *expected_head)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	catalog_begin(&session);
 	ctl.hcxt = CurrentMemoryContext;
-	verification.tallies = hash_create("privpred tallies", 64, &ctl,
-									   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	verification.tallies =
+		hash_create("privpred tallies", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	verification.expected = expected_head;
 	progress_phase("verifying entries", last_entry());
 	walk(&verification,
 		 "SELECT id, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
 		 "model_id, model, version, lease, answers, units, cap_units, limit_units, actor, pid, "
 		 "renyi_order, window_units, window_limit_units, delta, detail, head "
-		 "FROM privpred.ledger_entry ORDER BY id", true);
+		 "FROM privpred.ledger_entry ORDER BY id",
+		 true);
 	walk(&verification,
 		 "SELECT seq, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
 		 "model_id, model, version, lease, answers, units, cap_units, limit_units, "
 		 "actor, pid, renyi_order, window_units, window_limit_units, delta, detail "
-		 "FROM privpred.ledger_outbox ORDER BY seq", false);
+		 "FROM privpred.ledger_outbox ORDER BY seq",
+		 false);
 	if (expected_head != NULL && !verification.seen)
-		problem(&verification, 0,
-				"the chain never had the expected head: an older state was restored, or entries were rewritten");
+		problem(
+			&verification, 0,
+			"the chain never had the expected head: an older state was restored, or entries were rewritten");
 	check_accounts(&verification);
 	check_releases(&verification);
 	if (!RecoveryInProgress() && !ledger_is_ours(&moved))
-		problem(&verification, 0,
-				"the ledger was restored from a dump or cloned, and not adopted");
+		problem(&verification, 0, "the ledger was restored from a dump or cloned, and not adopted");
 	verdict.orphaned_leases = count_orphans();
 	memcpy(verdict.head, verification.head, HEAD_SIZE);
 	catalog_end(&session);

@@ -12,15 +12,15 @@
 
 #include "ledger/internal.h"
 
-#define SHORTEST_US		USECS_PER_MINUTE
-#define LONGEST_MONTHS	(100 * MONTHS_PER_YEAR)
+#define SHORTEST_US USECS_PER_MINUTE
+#define LONGEST_MONTHS (100 * MONTHS_PER_YEAR)
 
 /* Nothing negative inside, so that boundaries only grow. */
 void
 ledger_check_refresh(const Interval *refresh)
 {
-	double		length = (double) refresh->time + (double) refresh->day * USECS_PER_DAY +
-	(double) refresh->month * DAYS_PER_MONTH * USECS_PER_DAY;
+	double length = (double) refresh->time + (double) refresh->day * USECS_PER_DAY +
+					(double) refresh->month * DAYS_PER_MONTH * USECS_PER_DAY;
 
 	if (refresh->month < 0 || refresh->day < 0 || refresh->time < 0 || length < SHORTEST_US ||
 		length > (double) LONGEST_MONTHS * DAYS_PER_MONTH * USECS_PER_DAY)
@@ -33,21 +33,21 @@ ledger_check_refresh(const Interval *refresh)
 static TimestampTz
 boundary(TimestampTz anchor, const Interval *refresh, int64 n)
 {
-	Datum		length = DirectFunctionCall2(interval_mul, IntervalPGetDatum(refresh),
-											 Float8GetDatum((double) n));
+	Datum length =
+		DirectFunctionCall2(interval_mul, IntervalPGetDatum(refresh), Float8GetDatum((double) n));
 
 	/* Without time zone: that is UTC. */
-	return DatumGetTimestamp(DirectFunctionCall2(timestamp_pl_interval,
-												 TimestampGetDatum(anchor), length));
+	return DatumGetTimestamp(
+		DirectFunctionCall2(timestamp_pl_interval, TimestampGetDatum(anchor), length));
 }
 
 /* Doubles, then bisects: a window of a minute may have been open for years. */
 void
-ledger_window(TimestampTz anchor, const Interval *refresh, TimestampTz at,
-			  TimestampTz *start, TimestampTz *end)
+ledger_window(TimestampTz anchor, const Interval *refresh, TimestampTz at, TimestampTz *start,
+			  TimestampTz *end)
 {
-	int64		low = 0;		/* begins at or before "at" */
-	int64		high = 1;		/* begins after it */
+	int64 low = 0;	/* begins at or before "at" */
+	int64 high = 1; /* begins after it */
 
 	while (boundary(anchor, refresh, high) <= at)
 	{
@@ -56,7 +56,7 @@ ledger_window(TimestampTz anchor, const Interval *refresh, TimestampTz at,
 	}
 	while (high - low > 1)
 	{
-		int64		middle = low + (high - low) / 2;
+		int64 middle = low + (high - low) / 2;
 
 		if (boundary(anchor, refresh, middle) <= at)
 			low = middle;

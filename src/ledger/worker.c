@@ -26,26 +26,26 @@
 #include "catalog/store.h"
 #include "ledger/internal.h"
 #include "ledger/returns.h"
-#include "mutant.h"
+#include "server/mutant.h"
 
-#define DRAIN_US		INT64CONST(300000)	/* at shutdown, for leases that come back */
-#define LINGER_US		INT64CONST(200)	/* after a batch, before going to sleep */
-#define LOCK_TIMEOUT	"100ms" /* then requests go back into the queue */
-#define MAX_ATTEMPTS	50		/* at returning unused answers */
-#define RETRY_US		INT64CONST(200000)
-#define KEEP_US			INT64CONST(10000000)	/* a grant that nobody took, for the next */
-#define BATCH_SIZE		(2 * LEDGER_SLOTS)
+#define DRAIN_US INT64CONST(300000) /* at shutdown, for leases that come back */
+#define LINGER_US INT64CONST(200)	/* after a batch, before going to sleep */
+#define LOCK_TIMEOUT "100ms"		/* then requests go back into the queue */
+#define MAX_ATTEMPTS 50				/* at returning unused answers */
+#define RETRY_US INT64CONST(200000)
+#define KEEP_US INT64CONST(10000000) /* a grant that nobody took, for the next */
+#define BATCH_SIZE (2 * LEDGER_SLOTS)
 
 static volatile sig_atomic_t stop_requested = false;
 static volatile sig_atomic_t committing = false;
-static bool draining = false;	/* about to go: only what comes back is served */
-static TimestampTz last_work = 0;
+static bool					 draining = false; /* about to go: only what comes back is served */
+static TimestampTz			 last_work = 0;
 
 /* A batch is short and is finished; only a hanging commit must be left. */
 static void
 handle_sigterm(SIGNAL_ARGS)
 {
-	int			save_errno = errno;
+	int save_errno = errno;
 
 	stop_requested = true;
 	if (committing)
@@ -89,9 +89,9 @@ ledger_start_worker(void)
 static bool
 enlist(void)
 {
-	LedgerShared *shared = ledger_shared();
+	LedgerShared   *shared = ledger_shared();
 	LedgerDatabase *entry;
-	bool		mine = false;
+	bool			mine = false;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, true);
@@ -120,7 +120,7 @@ reply_to(LedgerSlot *slot)
 static void
 delist(int code, Datum arg)
 {
-	LedgerShared *shared = ledger_shared();
+	LedgerShared   *shared = ledger_shared();
 	LedgerDatabase *entry;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
@@ -170,7 +170,7 @@ static bool
 is_untaken_grant(const LedgerSlot *slot)
 {
 	return !draining && !slot->wants_reply && slot->request.kind == REQUEST_GIVE_BACK &&
-		slot->request.fresh && slot->request.answers == 1;
+		   slot->request.fresh && slot->request.answers == 1;
 }
 
 /* Takes what is due, or all; *wait_us shrinks to when to look again for what is not. */
@@ -178,8 +178,8 @@ static int
 take_batch(LedgerSlot **batch, bool all, int64 *wait_us)
 {
 	LedgerShared *shared = ledger_shared();
-	TimestampTz now = GetCurrentTimestamp();
-	int			n = 0;
+	TimestampTz	  now = GetCurrentTimestamp();
+	int			  n = 0;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < LEDGER_SLOTS; i++)
@@ -213,7 +213,7 @@ commit_batch(void)
 {
 	if (!MUTANT(ledger_not_flushed))
 		ForceSyncCommit();
-	committing = true;			/* from here on a stop ends the wait for standbys */
+	committing = true; /* from here on a stop ends the wait for standbys */
 	if (stop_requested && !draining)
 	{
 		committing = false;
@@ -232,14 +232,14 @@ commit_batch(void)
 typedef enum Served
 {
 	SERVED_COMMITTED,
-	SERVED_NOT_TRUSTED,			/* memory was stale: serve carefully */
-	SERVED_STOPPED				/* we were asked to go */
+	SERVED_NOT_TRUSTED, /* memory was stale: serve carefully */
+	SERVED_STOPPED		/* we were asked to go */
 } Served;
 
 static Served
 serve_batch(LedgerSlot **slots, int nslots, bool careful)
 {
-	bool		done;
+	bool done;
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
@@ -304,13 +304,13 @@ static void
 publish(LedgerSlot **slots, int nslots)
 {
 	LedgerShared *shared = ledger_shared();
-	int			clients[LEDGER_SLOTS];
-	int			nclients = 0;
+	int			  clients[LEDGER_SLOTS];
+	int			  nclients = 0;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < nslots; i++)
 	{
-		LedgerSlot *slot = slots[i];
+		LedgerSlot		  *slot = slots[i];
 		const LedgerReply *reply = &slot->reply;
 
 		if (reply->outcome != OUTCOME_LOCKED)
@@ -323,7 +323,7 @@ publish(LedgerSlot **slots, int nslots)
 			clients[nclients++] = slot->client;
 		}
 		else if (slot->wants_reply && reply->outcome == OUTCOME_GRANTED && reply->granted > 0)
-			slot_give_back(slot);	/* the client has gone */
+			slot_give_back(slot); /* the client has gone */
 		else
 			release_slot(slot);
 	}
@@ -382,7 +382,7 @@ static int
 try_batch(LedgerSlot **slots, int nslots, bool careful, Served *served)
 {
 	MemoryContext context = CurrentMemoryContext;
-	volatile int sqlstate = 0;
+	volatile int  sqlstate = 0;
 
 	PG_TRY();
 	{
@@ -414,8 +414,8 @@ try_batch(LedgerSlot **slots, int nslots, bool careful, Served *served)
 static void
 run_batch(LedgerSlot **slots, int nslots, bool careful)
 {
-	Served		served = SERVED_STOPPED;
-	int			sqlstate = try_batch(slots, nslots, careful, &served);
+	Served served = SERVED_STOPPED;
+	int	   sqlstate = try_batch(slots, nslots, careful, &served);
 
 	if (sqlstate == 0 && served == SERVED_COMMITTED)
 	{
@@ -472,14 +472,14 @@ set_session(void)
 static bool
 may_leave(void)
 {
-	LedgerShared *shared = ledger_shared();
+	LedgerShared   *shared = ledger_shared();
 	LedgerDatabase *entry;
-	bool		idle = returns_none();
+	bool			idle = returns_none();
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < LEDGER_SLOTS && idle; i++)
 		idle = shared->slots[i].database != MyDatabaseId ||
-			slot_state(&shared->slots[i]) != SLOT_PENDING;
+			   slot_state(&shared->slots[i]) != SLOT_PENDING;
 	entry = database_entry(shared, false);
 	if (idle && entry != NULL && entry->worker_pid == MyProcPid)
 	{

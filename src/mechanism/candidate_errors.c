@@ -10,7 +10,7 @@
 
 #include "miscadmin.h"
 
-#include "compat.h"
+#include "server/compat.h"
 #include "mechanism/candidates.h"
 
 /* Cells between two looks for interrupts. */
@@ -19,9 +19,9 @@
 struct ErrorCounts
 {
 	const Candidates *candidates;
-	int64		ncells;
-	int64	   *cells;			/* weight of label 0 minus weight of label 1 */
-	int64		total[2];		/* weight of each label */
+	int64			  ncells;
+	int64			 *cells;	/* weight of label 0 minus weight of label 1 */
+	int64			  total[2]; /* weight of each label */
 };
 
 static bool
@@ -34,7 +34,7 @@ is_boxes(const Candidates *candidates)
 static int64
 cell_count(const Candidates *candidates)
 {
-	int64		result = is_boxes(candidates) ? 1 : 0;
+	int64 result = is_boxes(candidates) ? 1 : 0;
 
 	if (candidates->class == CLASS_FINITE)
 		return candidates->finite->npoints;
@@ -48,8 +48,8 @@ cell_count(const Candidates *candidates)
 Size
 errors_memory(const Candidates *candidates)
 {
-	return sizeof(ErrorCounts) + sizeof(int64) * (Size) (cell_count(candidates) +
-														candidates->count);
+	return sizeof(ErrorCounts) +
+		   sizeof(int64) * (Size) (cell_count(candidates) + candidates->count);
 }
 
 ErrorCounts *
@@ -68,12 +68,12 @@ errors_create(const Candidates *candidates)
 int
 grid_cell(const Grid *grid, double x)
 {
-	int			low = 0;
-	int			high = grid->ncuts;
+	int low = 0;
+	int high = grid->ncuts;
 
 	while (low < high)
 	{
-		int			middle = low + (high - low) / 2;
+		int middle = low + (high - low) / 2;
 
 		if (x >= grid->cut[middle])
 			low = middle + 1;
@@ -88,7 +88,7 @@ static double
 score_of(const Candidates *candidates, int direction, const double *x)
 {
 	const double *weight;
-	double		score = 0;
+	double		  score = 0;
 
 	if (candidates->direction == NULL)
 		return x[direction];
@@ -102,8 +102,8 @@ void
 errors_add(ErrorCounts *counts, const double *x, bool label, int64 weight)
 {
 	const Candidates *candidates = counts->candidates;
-	int64		change = label ? -weight : weight;
-	int64		cell = 0;
+	int64			  change = label ? -weight : weight;
+	int64			  cell = 0;
 
 	/* Every hypothesis says 0 of what is no point: no difference to count. */
 	if (candidates->class == CLASS_FINITE && !(x[0] >= 0 && x[0] < counts->ncells))
@@ -147,14 +147,14 @@ static void
 cut_errors(const ErrorCounts *counts, int64 *errors)
 {
 	const Candidates *candidates = counts->candidates;
-	int64		everything = counts->total[0] - counts->total[1];
-	int64		shape = 0;
-	int64		cell = 0;
+	int64			  everything = counts->total[0] - counts->total[1];
+	int64			  shape = 0;
+	int64			  cell = 0;
 
 	put_pair(counts, errors, shape++, everything);
 	for (int i = 0; i < candidates->ndirections; i++)
 	{
-		int64		above = everything;
+		int64 above = everything;
 
 		CHECK_FOR_INTERRUPTS();
 		for (int j = 0; j < candidates->cuts[i].ncuts; j++)
@@ -162,7 +162,7 @@ cut_errors(const ErrorCounts *counts, int64 *errors)
 			above -= counts->cells[cell++];
 			put_pair(counts, errors, shape++, above);
 		}
-		cell++;					/* above the last cut */
+		cell++; /* above the last cut */
 	}
 }
 
@@ -171,11 +171,11 @@ static void
 sum_cells(ErrorCounts *counts)
 {
 	const Candidates *candidates = counts->candidates;
-	int64		stride = 1;
+	int64			  stride = 1;
 
 	for (int side = candidates->width - 1; side >= 0; side--)
 	{
-		int			n = candidates->side[side].ncuts + 1;
+		int n = candidates->side[side].ncuts + 1;
 
 		for (int64 cell = 0; cell < counts->ncells; cell++)
 		{
@@ -193,18 +193,18 @@ static int64
 box_sum(const ErrorCounts *counts, const int *low, const int *high)
 {
 	const Candidates *candidates = counts->candidates;
-	int64		result = 0;
+	int64			  result = 0;
 
 	for (int corner = 0; corner < 1 << candidates->width; corner++)
 	{
-		int64		cell = 0;
-		int64		sign = 1;
-		bool		empty = false;
+		int64 cell = 0;
+		int64 sign = 1;
+		bool  empty = false;
 
 		for (int side = 0; side < candidates->width; side++)
 		{
-			bool		lower = corner >> side & 1;
-			int			last = (lower ? low[side] : high[side]) - 1;
+			bool lower = corner >> side & 1;
+			int	 last = (lower ? low[side] : high[side]) - 1;
 
 			empty = empty || last < 0;
 			sign = lower ? -sign : sign;
@@ -221,20 +221,20 @@ static void
 box_errors(ErrorCounts *counts, int64 *errors)
 {
 	const Candidates *candidates = counts->candidates;
-	int			low[MAX_SIDES] = {0, 0, 0};
-	int			high[MAX_SIDES] = {1, 1, 1};
+	int				  low[MAX_SIDES] = {0, 0, 0};
+	int				  high[MAX_SIDES] = {1, 1, 1};
 
 	sum_cells(counts);
 	for (int64 shape = 0; 2 * shape < candidates->count; shape++)
 	{
-		int			side = candidates->width - 1;
+		int side = candidates->width - 1;
 
 		if (shape % CELLS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
 		put_pair(counts, errors, shape, box_sum(counts, low, high));
 		while (side >= 0)
 		{
-			int			last = candidates->side[side].ncuts + 1;
+			int last = candidates->side[side].ncuts + 1;
 
 			if (high[side] == last && ++low[side] == last)
 			{
@@ -270,7 +270,7 @@ int64 *
 errors_finish(ErrorCounts *counts)
 {
 	const Candidates *candidates = counts->candidates;
-	int64	   *errors = palloc_array(int64, candidates->count);
+	int64			 *errors = palloc_array(int64, candidates->count);
 
 	if (candidates->class == CLASS_FINITE)
 		finite_errors(counts, errors);

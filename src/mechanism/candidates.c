@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "compat.h"
+#include "server/compat.h"
 #include "mechanism/candidates.h"
 #include "mechanism/sort.h"
 
@@ -36,11 +36,11 @@ intervals_of(int ncuts)
 int64
 candidates_count(CandidateClass class, const Reference *reference, int resolution)
 {
-	int64		shapes = 1;
+	int64 shapes = 1;
 
 	for (int i = 0; i < reference->width; i++)
 	{
-		int			ncuts = column_cuts(reference, i, resolution);
+		int ncuts = column_cuts(reference, i, resolution);
 
 		if (has_sides(class))
 			shapes *= intervals_of(ncuts);
@@ -55,8 +55,8 @@ candidates_count(CandidateClass class, const Reference *reference, int resolutio
 int
 candidates_resolution(CandidateClass class, const Reference *reference, int64 limit)
 {
-	int			low = -1;
-	int			high = (int) MAX_CANDIDATES;
+	int low = -1;
+	int high = (int) MAX_CANDIDATES;
 
 	/* Without a numeric column every resolution is the same. */
 	limit = Min(limit, MAX_CANDIDATES);
@@ -64,7 +64,7 @@ candidates_resolution(CandidateClass class, const Reference *reference, int64 li
 		return 1;
 	while (high - low > 1)
 	{
-		int			middle = low + (high - low) / 2;
+		int middle = low + (high - low) / 2;
 
 		if (candidates_count(class, reference, middle) <= limit)
 			low = middle;
@@ -85,7 +85,7 @@ int
 candidates_resolution_within(CandidateClass class, int width, double radius)
 {
 	/* n inner cuts of [0, 1] leave gaps of 1/(n + 1), and a cut is half of one away. */
-	double		gaps = faces(class, width) / (2 * radius);
+	double gaps = faces(class, width) / (2 * radius);
 
 	return (int) Max(0, ceil(Min(gaps, (double) MAX_CANDIDATES) - 1e-9) - 1);
 }
@@ -110,16 +110,16 @@ uniform_grid(int ncuts, Grid *grid)
 static double
 grid_radius(const Grid *grid, int64 n, const double *sorted)
 {
-	int64		below = 0;		/* rank of the last cut at or before the value */
-	int64		worst = 0;
-	int			next = 0;
+	int64 below = 0; /* rank of the last cut at or before the value */
+	int64 worst = 0;
+	int	  next = 0;
 
 	for (int64 i = 0; i < n; i++)
 	{
-		int64		above = n;
+		int64 above = n;
 
 		if (i > 0 && sorted[i] == sorted[i - 1])
-			continue;			/* a cut here is a cut at the first of them */
+			continue; /* a cut here is a cut at the first of them */
 		while (next < grid->ncuts && grid->cut[next] <= sorted[i])
 		{
 			below = i;
@@ -127,12 +127,12 @@ grid_radius(const Grid *grid, int64 n, const double *sorted)
 		}
 		if (next < grid->ncuts)
 		{
-			int64		low = i;
+			int64 low = i;
 
 			/* the first value that is not below the next cut */
 			while (above - low > 1)
 			{
-				int64		middle = low + (above - low) / 2;
+				int64 middle = low + (above - low) / 2;
 
 				if (sorted[middle] < grid->cut[next])
 					low = middle;
@@ -154,7 +154,7 @@ reference_grid(int64 n, double *values, int ncuts, Grid *grid)
 	grid->cut = palloc_array(double, Max(ncuts, 1));
 	for (int i = 0; i < ncuts; i++)
 	{
-		double		cut = values[(int64) ((i + 1.0) * n / (ncuts + 1))];
+		double cut = values[(int64) ((i + 1.0) * n / (ncuts + 1))];
 
 		if (cut > values[0] && (grid->ncuts == 0 || cut > grid->cut[grid->ncuts - 1]))
 			grid->cut[grid->ncuts++] = cut;
@@ -165,11 +165,11 @@ reference_grid(int64 n, double *values, int ncuts, Grid *grid)
 static void
 column_grid(const Reference *reference, int column, int resolution, Grid *grid)
 {
-	double	   *values;
+	double *values;
 
 	if (reference->binary[column])
 	{
-		uniform_grid(1, grid);	/* at 1/2, the only cut there is */
+		uniform_grid(1, grid); /* at 1/2, the only cut there is */
 		grid->radius = 0;
 		return;
 	}
@@ -239,7 +239,7 @@ candidates_of_finite(const FiniteClass *finite)
 static void
 get_cut(const Candidates *candidates, int64 cut, Classifier *classifier)
 {
-	int			direction = 0;
+	int direction = 0;
 
 	classifier->cut = -INFINITY;
 	classifier->weight = palloc0_array(double, candidates->width);
@@ -302,7 +302,7 @@ candidate_get(const Candidates *candidates, int64 index, Classifier *classifier)
 bool
 classifier_says(const Classifier *classifier, int width, const double *x)
 {
-	bool		inside = true;
+	bool inside = true;
 
 	if (has_sides(classifier->class))
 	{
@@ -311,7 +311,7 @@ classifier_says(const Classifier *classifier, int width, const double *x)
 	}
 	else if (classifier->cut != -INFINITY)
 	{
-		double		score = 0;
+		double score = 0;
 
 		for (int i = 0; i < width; i++)
 			score += classifier->weight[i] * x[i];

@@ -10,24 +10,23 @@
 #include "miscadmin.h"
 
 #include "mechanism/drawn.h"
-#include "mutant.h"
+#include "server/mutant.h"
 
 /* Steps of a chunk's vote: a search. */
-#define CHUNK_STEPS		32
+#define CHUNK_STEPS 32
 
 DrawnModel *
 drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share q,
 		   EpsilonUnits twice_the_rate)
 {
-	DrawnModel *model = palloc0_object(DrawnModel);
+	DrawnModel		*model = palloc0_object(DrawnModel);
 	HypothesisSpace *space;
 
 	model->table = unit_table_load(spec, state);
 	if (class == HYPOTHESES_HALFSPACE && model->table->units.nrows > PLANE_MAX_ROWS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("a model of halfspaces has more rows than it can have"),
-				 errhint("Retrain the model.")));
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+						errmsg("a model of halfspaces has more rows than it can have"),
+						errhint("Retrain the model.")));
 	space = hypotheses_create(class, &model->table->units);
 	for (int i = 0; i < hypotheses_parts(space); i++)
 	{
@@ -36,7 +35,7 @@ drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share
 	}
 	model->sampler = stable_sampler_create(space, &model->table->units, q, twice_the_rate,
 										   (uint64) (MUTANT(drawn_not_halved) ? 1 : 2) *
-										   spec->max_rows_per_unit * EPSILON_UNITS_PER_ONE);
+											   spec->max_rows_per_unit * EPSILON_UNITS_PER_ONE);
 	return model;
 }
 
@@ -76,7 +75,7 @@ drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model, const do
 		one = relabel_draw(drawn->sampler, drawn->chunks, drawn->kappa, x);
 	else
 	{
-		Hypothesis	hypothesis = draw_hypothesis(drawn);
+		Hypothesis hypothesis = draw_hypothesis(drawn);
 
 		one = hypothesis_says(&hypothesis, x);
 	}
@@ -103,8 +102,9 @@ drawn_distribution(bool order_is_infinite, const MechanismModel *model, const do
 	{
 		CHECK_FOR_INTERRUPTS();
 		stable_choose(drawn->sampler);
-		sum += drawn->chunks == NULL ? stable_probability(drawn->sampler, x) :
-			relabel_estimate(drawn->sampler, drawn->chunks, drawn->kappa, x);
+		sum += drawn->chunks == NULL
+				   ? stable_probability(drawn->sampler, x)
+				   : relabel_estimate(drawn->sampler, drawn->chunks, drawn->kappa, x);
 	}
 	probability[one] = alpha + (1 - 2 * alpha) * sum / draws;
 	probability[1 - one] = 1 - probability[one];
@@ -116,7 +116,7 @@ drawn_estimate_steps(const MechanismModel *model)
 	const DrawnModel *drawn = model->state;
 
 	return stable_steps(drawn->sampler) +
-		(drawn->chunks != NULL ? (double) CHUNK_STEPS * chunks_count(drawn->chunks) : 0);
+		   (drawn->chunks != NULL ? (double) CHUNK_STEPS * chunks_count(drawn->chunks) : 0);
 }
 
 int

@@ -7,19 +7,19 @@
 #define PRIVPRED_DRAWN_H
 
 #include "mechanism/mechanism.h"
-#include "mechanism/relabel_draw.h"
+#include "mechanism/relabel/draw.h"
 #include "mechanism/solve.h"
 #include "mechanism/unit_table.h"
 
 typedef struct DrawnModel
 {
-	Share		alpha;			/* of answers are flipped; 0: none */
-	UnitTable  *table;
+	Share		   alpha; /* of answers are flipped; 0: none */
+	UnitTable	  *table;
 	StableSampler *sampler;
-	Chunks	   *chunks;			/* NULL: no vote */
-	EpsilonUnits kappa;			/* of the vote */
-	bool		best_known;
-	Hypothesis	best;			/* of all units; not private */
+	Chunks		  *chunks; /* NULL: no vote */
+	EpsilonUnits   kappa;  /* of the vote */
+	bool		   best_known;
+	Hypothesis	   best; /* of all units; not private */
 } DrawnModel;
 
 /*
@@ -31,16 +31,15 @@ extern DrawnModel *drawn_load(const MechanismSpec *spec, bytea *state, Hypothesi
 							  Share q, EpsilonUnits twice_the_rate);
 
 /* What they draw with, all declared or solved from what is; 22023 if it does not go together. */
-extern StableParameters stable_flip_parameters(const MechanismSpec *spec);
-extern StableParameters stable_parameters(const MechanismSpec *spec);
+extern StableParameters	 stable_flip_parameters(const MechanismSpec *spec);
+extern StableParameters	 stable_parameters(const MechanismSpec *spec);
 extern RelabelParameters relabel_parameters(const MechanismSpec *spec);
 
 extern ChargeShape drawn_shape(bool order_is_infinite);
-extern int	drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model,
-						 const double *x);
-extern void drawn_distribution(bool order_is_infinite, const MechanismModel *model,
-							   const double *x, double *probability);
+extern int drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x);
+extern void drawn_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
+							   double *probability);
 extern double drawn_estimate_steps(const MechanismModel *model);
-extern int	drawn_majority(const MechanismModel *model, const double *x);
+extern int	  drawn_majority(const MechanismModel *model, const double *x);
 
-#endif							/* PRIVPRED_DRAWN_H */
+#endif /* PRIVPRED_DRAWN_H */

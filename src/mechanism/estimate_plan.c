@@ -11,7 +11,7 @@
 EstimatePlan
 estimate_plan(int64 rows, double steps)
 {
-	double		draws = floor(ESTIMATE_WORK / Max(steps, 1));
+	double		 draws = floor(ESTIMATE_WORK / Max(steps, 1));
 	EstimatePlan plan;
 
 	/* Several draws for a question help less than other questions do. */
@@ -28,7 +28,7 @@ estimate_plan(int64 rows, double steps)
 double
 estimate_margin(int64 rows, int draws, bool sampled)
 {
-	double		terms = (double) rows * (sampled ? 1 : draws);
+	double terms = (double) rows * (sampled ? 1 : draws);
 
 	return terms > 0 ? Min(1, sqrt(log(2 / (1 - ESTIMATE_CONFIDENCE)) / (2 * terms))) : 1;
 }

@@ -10,15 +10,15 @@
 #define PRIVPRED_ESTIMATE_PLAN_H
 
 /* Steps of some nanoseconds; fewer questions than these would say nothing. */
-#define ESTIMATE_WORK			2e9
-#define ESTIMATE_LEAST_ROWS		100
-#define ESTIMATE_MOST_DRAWS		8	/* for a question */
-#define ESTIMATE_CONFIDENCE		0.99
+#define ESTIMATE_WORK 2e9
+#define ESTIMATE_LEAST_ROWS 100
+#define ESTIMATE_MOST_DRAWS 8 /* for a question */
+#define ESTIMATE_CONFIDENCE 0.99
 
 typedef struct EstimatePlan
 {
-	int64		rows;			/* to be asked, of all */
-	int			draws;			/* for each of them */
+	int64 rows;	 /* to be asked, of all */
+	int	  draws; /* for each of them */
 } EstimatePlan;
 
 /* steps: of one draw, about. */
@@ -30,4 +30,4 @@ extern EstimatePlan estimate_plan(int64 rows, double steps);
  */
 extern double estimate_margin(int64 rows, int draws, bool sampled);
 
-#endif							/* PRIVPRED_ESTIMATE_PLAN_H */
+#endif /* PRIVPRED_ESTIMATE_PLAN_H */

@@ -5,10 +5,10 @@
 #ifndef PRIVPRED_FINITE_CLASS_H
 #define PRIVPRED_FINITE_CLASS_H
 
-#include "privpred.h"
+#include "server/privpred.h"
 
-#define FINITE_MAX_HYPOTHESES	4096
-#define FINITE_MAX_POINTS		1024
+#define FINITE_MAX_HYPOTHESES 4096
+#define FINITE_MAX_POINTS 1024
 
 /* 64-bit words of a set of that many members. */
 #define BITS_WORDS(members) (((members) + 63) / 64)
@@ -19,10 +19,10 @@
  */
 typedef struct FiniteClass
 {
-	int			nhypotheses;
-	int			npoints;
-	char	  **names;			/* of hypotheses, or NULL */
-	uint64	   *columns;		/* npoints times BITS_WORDS(nhypotheses) */
+	int		nhypotheses;
+	int		npoints;
+	char  **names;	 /* of hypotheses, or NULL */
+	uint64 *columns; /* npoints times BITS_WORDS(nhypotheses) */
 } FiniteClass;
 
 static inline const uint64 *
@@ -49,4 +49,4 @@ finite_class_label(const FiniteClass *finite, int hypothesis, int point)
 	return bits_member(finite_class_column(finite, point), hypothesis);
 }
 
-#endif							/* PRIVPRED_FINITE_CLASS_H */
+#endif /* PRIVPRED_FINITE_CLASS_H */

@@ -23,26 +23,26 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "compat.h"
+#include "server/compat.h"
 #include "mechanism/candidates.h"
 #include "mechanism/sort.h"
 
-#define PROBES			512		/* points on which halfspaces are compared */
-#define PROBE_WORDS		(PROBES / 64)
-#define FAMILY			8192	/* halfspaces to choose from, about */
-#define PLANE_DIRECTIONS 128	/* of the half circle */
-#define SPACE_STEPS		9		/* along each edge of the half cube: 243 directions */
+#define PROBES 512 /* points on which halfspaces are compared */
+#define PROBE_WORDS (PROBES / 64)
+#define FAMILY 8192			 /* halfspaces to choose from, about */
+#define PLANE_DIRECTIONS 128 /* of the half circle */
+#define SPACE_STEPS 9		 /* along each edge of the half cube: 243 directions */
 #define RANDOM_DIRECTIONS 512
 
 typedef struct Family
 {
-	int			width;
-	double	   *probe;			/* PROBES points */
-	int			ndirections;
-	double	   *direction;
-	int			noffsets;		/* of each direction */
-	double	   *offset;
-	uint64	   *labels;			/* PROBE_WORDS a member */
+	int		width;
+	double *probe; /* PROBES points */
+	int		ndirections;
+	double *direction;
+	int		noffsets; /* of each direction */
+	double *offset;
+	uint64 *labels; /* PROBE_WORDS a member */
 } Family;
 
 /* ---------- public pseudo-random numbers (splitmix64) ---------- */
@@ -50,7 +50,7 @@ typedef struct Family
 static uint64
 public_bits(uint64 *seed)
 {
-	uint64		z = *seed += UINT64CONST(0x9e3779b97f4a7c15);
+	uint64 z = *seed += UINT64CONST(0x9e3779b97f4a7c15);
 
 	z = (z ^ (z >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64CONST(0x94d049bb133111eb);
@@ -70,7 +70,7 @@ public_uniform(uint64 *seed)
 static double
 public_bell(uint64 *seed)
 {
-	double		sum = -6;
+	double sum = -6;
 
 	for (int i = 0; i < 12; i++)
 		sum += public_uniform(seed);
@@ -82,16 +82,16 @@ public_bell(uint64 *seed)
 static double *
 make_points(const Reference *reference, int count, uint64 *seed)
 {
-	int			width = reference->width;
-	double	   *point = palloc_array(double, count * (Size) width);
+	int		width = reference->width;
+	double *point = palloc_array(double, count *(Size) width);
 
 	for (int i = 0; i < count; i++)
 	{
-		int64		row = reference->npoints > 0 ? public_bits(seed) % reference->npoints : 0;
+		int64 row = reference->npoints > 0 ? public_bits(seed) % reference->npoints : 0;
 
 		for (int j = 0; j < width; j++)
 		{
-			double		x = public_uniform(seed);
+			double x = public_uniform(seed);
 
 			if (reference->npoints > 0)
 				x = reference->x[row * width + j];
@@ -127,7 +127,7 @@ label_probes(const double *score, double offset, uint64 *labels)
 static int
 distance(const uint64 *a, const uint64 *b, int words)
 {
-	int			differ = 0;
+	int differ = 0;
 
 	for (int i = 0; i < words; i++)
 		differ += pg_popcount64(a[i] ^ b[i]);
@@ -139,7 +139,7 @@ distance(const uint64 *a, const uint64 *b, int words)
 static void
 normalise(double *direction, int width)
 {
-	double		norm = 0;
+	double norm = 0;
 
 	for (int i = 0; i < width; i++)
 		norm += direction[i] * direction[i];
@@ -160,13 +160,13 @@ random_direction(double *direction, int width, uint64 *seed)
 static int
 space_directions(double *direction)
 {
-	int			n = 0;
+	int n = 0;
 
 	for (int face = 0; face < 3; face++)
 		for (int i = 0; i < SPACE_STEPS; i++)
 			for (int j = 0; j < SPACE_STEPS; j++)
 			{
-				double	   *d = direction + 3 * n++;
+				double *d = direction + 3 * n++;
 
 				d[face] = 1;
 				d[(face + 1) % 3] = (2 * i + 1.0) / SPACE_STEPS - 1;
@@ -179,9 +179,9 @@ space_directions(double *direction)
 static void
 make_directions(Family *family, uint64 *seed)
 {
-	int			width = family->width;
+	int width = family->width;
 
-	family->direction = palloc_array(double, RANDOM_DIRECTIONS * (Size) width);
+	family->direction = palloc_array(double, RANDOM_DIRECTIONS *(Size) width);
 	if (width == 1)
 	{
 		family->ndirections = 1;
@@ -211,12 +211,13 @@ make_directions(Family *family, uint64 *seed)
 static void
 make_members(Family *family)
 {
-	double		score[PROBES];
-	double		sorted[PROBES];
+	double score[PROBES];
+	double sorted[PROBES];
 
 	family->noffsets = Min(FAMILY / family->ndirections, PROBES - 1);
-	family->offset = palloc_array(double, family->ndirections * (Size) family->noffsets);
-	family->labels = palloc_array(uint64, family->ndirections * (Size) family->noffsets * PROBE_WORDS);
+	family->offset = palloc_array(double, family->ndirections *(Size) family->noffsets);
+	family->labels =
+		palloc_array(uint64, family->ndirections * (Size) family->noffsets * PROBE_WORDS);
 	for (int i = 0; i < family->ndirections; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -225,12 +226,13 @@ make_members(Family *family)
 		sort_doubles(sorted, PROBES);
 		for (int j = 0; j < family->noffsets; j++)
 		{
-			int			member = i * family->noffsets + j;
-			int			rank = (j + 1) * PROBES / (family->noffsets + 1);
+			int member = i * family->noffsets + j;
+			int rank = (j + 1) * PROBES / (family->noffsets + 1);
 
 			/* Between two probes, as far from both as possible. */
 			family->offset[member] = (sorted[rank - 1] + sorted[rank]) / 2;
-			label_probes(score, family->offset[member], family->labels + (Size) member * PROBE_WORDS);
+			label_probes(score, family->offset[member],
+						 family->labels + (Size) member * PROBE_WORDS);
 		}
 	}
 }
@@ -253,9 +255,9 @@ make_family(const Reference *reference, uint64 *seed, Family *family)
 static void
 thin(const Family *family, int count, bool *chosen)
 {
-	int			n = family->ndirections * family->noffsets;
-	int		   *nearest = palloc_array(int, n);
-	uint64		nothing[PROBE_WORDS] = {0};
+	int			  n = family->ndirections * family->noffsets;
+	int			 *nearest = palloc_array(int, n);
+	uint64		  nothing[PROBE_WORDS] = {0};
 	const uint64 *last = nothing;
 
 	memset(chosen, 0, n * sizeof(bool));
@@ -263,13 +265,13 @@ thin(const Family *family, int count, bool *chosen)
 		nearest[i] = PROBES;
 	for (int step = 0; step <= count; step++)
 	{
-		int			farthest = 0;
+		int farthest = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < n; i++)
 		{
-			nearest[i] = Min(nearest[i], distance(last, family->labels + (Size) i * PROBE_WORDS,
-												  PROBE_WORDS));
+			nearest[i] = Min(nearest[i],
+							 distance(last, family->labels + (Size) i * PROBE_WORDS, PROBE_WORDS));
 			if (nearest[i] > nearest[farthest])
 				farthest = i;
 		}
@@ -283,7 +285,7 @@ thin(const Family *family, int count, bool *chosen)
 
 /* ---------- what is found of the radius ---------- */
 
-#define FRESH_WORDS		(FRESH_POINTS / 64)
+#define FRESH_WORDS (FRESH_POINTS / 64)
 
 /* Labels of the fresh points by a halfspace. */
 static void
@@ -293,7 +295,7 @@ label_points(int width, const double *points, const double *direction, double of
 	memset(labels, 0, FRESH_WORDS * sizeof(uint64));
 	for (int i = 0; i < FRESH_POINTS; i++)
 	{
-		double		score = 0;
+		double score = 0;
 
 		for (int j = 0; j < width; j++)
 			score += direction[j] * points[i * (Size) width + j];
@@ -305,9 +307,9 @@ label_points(int width, const double *points, const double *direction, double of
 static uint64 *
 label_chosen(const Candidates *candidates, const double *points, int *count)
 {
-	uint64	   *labels = palloc_array(uint64, (candidates->count / 2) * (Size) FRESH_WORDS);
+	uint64 *labels = palloc_array(uint64, (candidates->count / 2) * (Size) FRESH_WORDS);
 
-	memset(labels, 0, FRESH_WORDS * sizeof(uint64));	/* a constant */
+	memset(labels, 0, FRESH_WORDS * sizeof(uint64)); /* a constant */
 	*count = 1;
 	for (int i = 0; i < candidates->ndirections; i++)
 	{
@@ -323,20 +325,20 @@ label_chosen(const Candidates *candidates, const double *points, int *count)
 static double
 found_radius(const Candidates *candidates, const Reference *reference, uint64 *seed)
 {
-	int			width = candidates->width;
-	double	   *points = make_points(reference, FRESH_POINTS, seed);
-	double	   *direction = palloc_array(double, width);
-	uint64		labels[FRESH_WORDS];
-	uint64	   *chosen;
-	int			nchosen;
-	int			worst = 0;
+	int		width = candidates->width;
+	double *points = make_points(reference, FRESH_POINTS, seed);
+	double *direction = palloc_array(double, width);
+	uint64	labels[FRESH_WORDS];
+	uint64 *chosen;
+	int		nchosen;
+	int		worst = 0;
 
 	chosen = label_chosen(candidates, points, &nchosen);
 	for (int i = 0; i < FRESH_HALFSPACES; i++)
 	{
 		const double *through = points + (public_bits(seed) % FRESH_POINTS) * (Size) width;
-		double		offset = 0;
-		int			nearest = FRESH_POINTS;
+		double		  offset = 0;
+		int			  nearest = FRESH_POINTS;
 
 		CHECK_FOR_INTERRUPTS();
 		random_direction(direction, width, seed);
@@ -360,10 +362,10 @@ halfspaces_build(const Reference *reference, int64 limit)
 	Family		family;
 	uint64		seed = 0;
 	bool	   *chosen;
-	int64		shapes = 1;		/* the constants */
+	int64		shapes = 1; /* the constants */
 
 	make_family(reference, &seed, &family);
-	chosen = palloc_array(bool, family.ndirections * family.noffsets);
+	chosen = palloc_array(bool, family.ndirections *family.noffsets);
 	thin(&family, (int) (Min(limit, MAX_HALFSPACES) / 2 - 1), chosen);
 
 	result->class = CLASS_HALFSPACES;
@@ -373,7 +375,7 @@ halfspaces_build(const Reference *reference, int64 limit)
 	result->cuts = palloc0_array(Grid, family.ndirections);
 	for (int i = 0; i < family.ndirections; i++)
 	{
-		Grid	   *grid = &result->cuts[i];
+		Grid *grid = &result->cuts[i];
 
 		grid->cut = palloc_array(double, family.noffsets);
 		for (int j = 0; j < family.noffsets; j++)

@@ -23,27 +23,27 @@
 /* One feature of all rows. */
 typedef struct Column
 {
-	int32		nvalues;
-	double	   *value;			/* distinct, rising */
-	int32	   *below;			/* ones minus zeros among rows with smaller values; nvalues + 1 */
-	int32	   *rank;			/* of each row's value */
+	int32	nvalues;
+	double *value; /* distinct, rising */
+	int32  *below; /* ones minus zeros among rows with smaller values; nvalues + 1 */
+	int32  *rank;  /* of each row's value */
 } Column;
 
 struct HypothesisSpace
 {
 	HypothesisClass class;
 	const LabelledUnits *units;
-	int32		ones;			/* rows labelled 1 */
-	int			ncolumns;
-	Column	   *columns;
-	Plane	   *plane;			/* halfspaces only */
+	int32				 ones; /* rows labelled 1 */
+	int					 ncolumns;
+	Column				*columns;
+	Plane				*plane; /* halfspaces only */
 
 	/* T */
 	const uint64 *chosen;
-	int			sorted_column;	/* which one ranks[] is of, or -1 */
-	int32		nranks;
-	int32	   *ranks;			/* of T's distinct values, rising */
-	uint64	   *marks;			/* a bit for each value; clear between calls */
+	int			  sorted_column; /* which one ranks[] is of, or -1 */
+	int32		  nranks;
+	int32		 *ranks; /* of T's distinct values, rising */
+	uint64		 *marks; /* a bit for each value; clear between calls */
 };
 
 #define TAKE(type, count) \
@@ -82,8 +82,8 @@ hypotheses_parts(const HypothesisSpace *space)
 
 typedef struct SortedRow
 {
-	double		value;
-	int32		row;
+	double value;
+	int32  row;
 } SortedRow;
 
 #define ST_SORT sort_by_value
@@ -98,9 +98,9 @@ void
 hypotheses_prepare(HypothesisSpace *space, int part)
 {
 	const LabelledUnits *units = space->units;
-	int32		nrows = units->nrows;
-	Column	   *column;
-	SortedRow  *rows;
+	int32				 nrows = units->nrows;
+	Column				*column;
+	SortedRow			*rows;
 
 	if (space->plane != NULL)
 	{
@@ -129,7 +129,7 @@ hypotheses_prepare(HypothesisSpace *space, int part)
 	memset(column->below, 0, sizeof(int32) * (column->nvalues + 1));
 	for (int32 i = 0; i < nrows; i++)
 	{
-		int32		rank = column->rank[rows[i].row];
+		int32 rank = column->rank[rows[i].row];
 
 		column->value[rank] = rows[i].value;
 		column->below[rank + 1] += units->label[rows[i].row] ? 1 : -1;
@@ -159,14 +159,13 @@ sort_column(HypothesisSpace *space, int number)
 	if (space->sorted_column == number)
 		return column;
 	FOR_CHOSEN_ROWS(row, space->units, space->chosen)
-		space->marks[column->rank[row] / 64] |= UINT64CONST(1) << (column->rank[row] % 64);
+	space->marks[column->rank[row] / 64] |= UINT64CONST(1) << (column->rank[row] % 64);
 	space->nranks = 0;
 	for (int32 word = 0; word <= column->nvalues / 64; word++)
 	{
 		while (space->marks[word] != 0)
 		{
-			space->ranks[space->nranks++] = word * 64 +
-				pg_rightmost_one_pos64(space->marks[word]);
+			space->ranks[space->nranks++] = word * 64 + pg_rightmost_one_pos64(space->marks[word]);
 			space->marks[word] &= space->marks[word] - 1;
 		}
 	}
@@ -192,7 +191,7 @@ hypotheses_max_blocks(const HypothesisSpace *space)
 int32
 hypotheses_block_size(const HypothesisSpace *space)
 {
-	int32		most = 1;
+	int32 most = 1;
 
 	if (space->plane != NULL)
 		return plane_points(space->plane) + 2;
@@ -220,17 +219,17 @@ hypotheses_blocks(HypothesisSpace *space)
 double
 hypotheses_steps(const HypothesisSpace *space, double share)
 {
-	double		chosen = share * space->units->nrows;
-	double		steps = 0;
+	double chosen = share * space->units->nrows;
+	double steps = 0;
 
 	if (space->plane != NULL)
 		return (chosen + 1) * (plane_points(space->plane) + 1);
 	for (int i = 0; i < space->ncolumns; i++)
 	{
-		double		values = Min(chosen, space->columns[i].nvalues);
+		double values = Min(chosen, space->columns[i].nvalues);
 
 		steps += chosen + space->columns[i].nvalues / 64 + 1 +
-			(space->class == HYPOTHESES_INTERVAL ? values * values : 2 * values);
+				 (space->class == HYPOTHESES_INTERVAL ? values * values : 2 * values);
 	}
 	return steps;
 }
@@ -241,9 +240,9 @@ static int32
 stump_errors(HypothesisSpace *space, int feature, int32 *errors)
 {
 	const Column *column = sort_column(space, feature);
-	int32		nrows = space->units->nrows;
-	int32		zeros = nrows - space->ones;
-	int32		count = 0;
+	int32		  nrows = space->units->nrows;
+	int32		  zeros = nrows - space->ones;
+	int32		  count = 0;
 
 	errors[count++] = space->ones;
 	for (int32 i = 0; i < space->nranks; i++)
@@ -281,10 +280,10 @@ static int32
 interval_errors(HypothesisSpace *space, int block, int32 *errors)
 {
 	const Column *column = sort_column(space, 0);
-	int32		nrows = space->units->nrows;
-	int32		last = space->nranks;
-	int32		count = 0;
-	int32		outside;
+	int32		  nrows = space->units->nrows;
+	int32		  last = space->nranks;
+	int32		  count = 0;
+	int32		  outside;
 
 	if (block == last)
 	{
@@ -305,8 +304,8 @@ static void
 interval_get(HypothesisSpace *space, int block, int32 index, IntervalHypothesis *interval)
 {
 	const Column *column = sort_column(space, 0);
-	int32		ends = space->nranks - block;	/* with ones inside */
-	int32		end;
+	int32		  ends = space->nranks - block; /* with ones inside */
+	int32		  end;
 
 	interval->feature = 0;
 	interval->low = interval->high = INFINITY;
@@ -340,7 +339,7 @@ hypotheses_errors(HypothesisSpace *space, int block, int32 *errors)
 Hypothesis
 hypotheses_get(HypothesisSpace *space, int block, int32 index)
 {
-	Hypothesis	result = {.class = space->class};
+	Hypothesis result = {.class = space->class};
 
 	switch (space->class)
 	{
@@ -361,7 +360,7 @@ bool
 hypothesis_says(const Hypothesis *hypothesis, const double *x)
 {
 	const IntervalHypothesis *interval = &hypothesis->u.interval;
-	double		value;
+	double					  value;
 
 	if (hypothesis->class == HYPOTHESES_HALFSPACE)
 		return plane_says(&hypothesis->u.halfspace, x);

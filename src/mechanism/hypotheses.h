@@ -17,33 +17,33 @@
 
 #include "port/pg_bitutils.h"
 
-#include "privpred.h"
+#include "server/privpred.h"
 
 typedef enum HypothesisClass
 {
-	HYPOTHESES_STUMP,			/* thresholds of each feature, both directions */
-	HYPOTHESES_INTERVAL,		/* of the only feature, either class inside */
-	HYPOTHESES_HALFSPACE		/* of two features */
+	HYPOTHESES_STUMP,	 /* thresholds of each feature, both directions */
+	HYPOTHESES_INTERVAL, /* of the only feature, either class inside */
+	HYPOTHESES_HALFSPACE /* of two features */
 } HypothesisClass;
 
 /* Rows of a unit are next to each other. */
 typedef struct LabelledUnits
 {
-	int32		nunits;
-	int32		nrows;
-	int			width;
-	const int32 *first_row;		/* nunits + 1 */
-	const uint8 *label;			/* 0 or 1, of each row */
-	const double *x;			/* width numbers a row, in [0, 1] */
+	int32		  nunits;
+	int32		  nrows;
+	int			  width;
+	const int32	 *first_row; /* nunits + 1 */
+	const uint8	 *label;	 /* 0 or 1, of each row */
+	const double *x;		 /* width numbers a row, in [0, 1] */
 } LabelledUnits;
 
 /* Says 1 for low <= x[feature] < high if inside, else for all other x. */
 typedef struct IntervalHypothesis
 {
-	int			feature;
-	double		low;
-	double		high;
-	bool		inside;
+	int	   feature;
+	double low;
+	double high;
+	bool   inside;
 } IntervalHypothesis;
 
 /*
@@ -51,15 +51,15 @@ typedef struct IntervalHypothesis
  * the point.  Without direction: the same everywhere.  Whole numbers, so that
  * no rounding can make the answer depend on anything else.
  */
-#define PLANE_GRID	16777216.0	/* 2^24 steps from 0 to 1 */
+#define PLANE_GRID 16777216.0 /* 2^24 steps from 0 to 1 */
 
 typedef struct HalfspaceHypothesis
 {
-	int64		x;
-	int64		y;
-	int64		dx;
-	int64		dy;
-	bool		everywhere;		/* without direction: 1? */
+	int64 x;
+	int64 y;
+	int64 dx;
+	int64 dy;
+	bool  everywhere; /* without direction: 1? */
 } HalfspaceHypothesis;
 
 typedef struct Hypothesis
@@ -67,9 +67,9 @@ typedef struct Hypothesis
 	HypothesisClass class;
 	union
 	{
-		IntervalHypothesis interval;	/* also stumps */
+		IntervalHypothesis	interval; /* also stumps */
 		HalfspaceHypothesis halfspace;
-	}			u;
+	} u;
 } Hypothesis;
 
 extern bool hypothesis_says(const Hypothesis *hypothesis, const double *x);
@@ -82,8 +82,8 @@ typedef struct HypothesisSpace HypothesisSpace;
  * Memory is taken here and then only.
  */
 extern HypothesisSpace *hypotheses_create(HypothesisClass class, const LabelledUnits *units);
-extern int	hypotheses_parts(const HypothesisSpace *space);
-extern void hypotheses_prepare(HypothesisSpace *space, int part);
+extern int				hypotheses_parts(const HypothesisSpace *space);
+extern void				hypotheses_prepare(HypothesisSpace *space, int part);
 
 /* Chooses T: a bit for each unit; kept by reference. */
 extern void hypotheses_choose(HypothesisSpace *space, const uint64 *units);
@@ -94,10 +94,10 @@ extern void hypotheses_choose(HypothesisSpace *space, const uint64 *units);
  * there are, at least one over all blocks.  A hypothesis is got from the block
  * whose errors were listed last.
  */
-extern int	hypotheses_max_blocks(const HypothesisSpace *space);
-extern int32 hypotheses_block_size(const HypothesisSpace *space);
-extern int	hypotheses_blocks(HypothesisSpace *space);
-extern int32 hypotheses_errors(HypothesisSpace *space, int block, int32 *errors);
+extern int		  hypotheses_max_blocks(const HypothesisSpace *space);
+extern int32	  hypotheses_block_size(const HypothesisSpace *space);
+extern int		  hypotheses_blocks(HypothesisSpace *space);
+extern int32	  hypotheses_errors(HypothesisSpace *space, int block, int32 *errors);
 extern Hypothesis hypotheses_get(HypothesisSpace *space, int block, int32 index);
 
 /* Steps that it takes to list H_T if T has a share of the units, about. */
@@ -107,23 +107,23 @@ extern double hypotheses_steps(const HypothesisSpace *space, double share);
 
 typedef struct Plane Plane;
 
-#define PLANE_MAX_ROWS	2000	/* their angles around each other are stored */
+#define PLANE_MAX_ROWS 2000 /* their angles around each other are stored */
 
 extern Plane *plane_create(const LabelledUnits *units);
-extern int32 plane_points(const Plane *plane);
-extern void plane_prepare(Plane *plane, int32 point);
-extern void plane_choose(Plane *plane, const LabelledUnits *units, const uint64 *chosen);
-extern int	plane_blocks(const Plane *plane);
-extern int32 plane_errors(Plane *plane, int block, int32 *errors);
+extern int32  plane_points(const Plane *plane);
+extern void	  plane_prepare(Plane *plane, int32 point);
+extern void	  plane_choose(Plane *plane, const LabelledUnits *units, const uint64 *chosen);
+extern int	  plane_blocks(const Plane *plane);
+extern int32  plane_errors(Plane *plane, int block, int32 *errors);
 extern HalfspaceHypothesis plane_get(Plane *plane, int block, int32 index);
-extern bool plane_says(const HalfspaceHypothesis *hypothesis, const double *x);
+extern bool				   plane_says(const HalfspaceHypothesis *hypothesis, const double *x);
 
 /* The first chosen unit from this one on, or nunits; no bit is set beyond. */
 static inline int32
 next_chosen(const uint64 *chosen, int32 nunits, int32 from)
 {
-	int32		word = from / 64;
-	uint64		rest;
+	int32  word = from / 64;
+	uint64 rest;
 
 	if (from >= nunits)
 		return nunits;
@@ -145,4 +145,4 @@ next_chosen(const uint64 *chosen, int32 nunits, int32 from)
 		for (int32 row = (units)->first_row[chosen_unit_]; \
 			 row < (units)->first_row[chosen_unit_ + 1]; row++)
 
-#endif							/* PRIVPRED_HYPOTHESES_H */
+#endif /* PRIVPRED_HYPOTHESES_H */

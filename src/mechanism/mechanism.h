@@ -24,7 +24,7 @@
 
 #include "learner/learner.h"
 #include "mechanism/finite_class.h"
-#include "privpred.h"
+#include "server/privpred.h"
 
 /*
  * ---------- receipts ----------
@@ -41,7 +41,7 @@ extern bool ledger_order_is_infinite(const LedgerReceipt *receipt);
  * threshold?  If not, the failure is durable and the threshold redrawn before
  * this returns.  May raise an error; then nothing may be answered.
  */
-extern bool ledger_stream_stable(const LedgerReceipt *receipt, int64 distance);
+extern bool	 ledger_stream_stable(const LedgerReceipt *receipt, int64 distance);
 extern int64 ledger_stream_failures_left(const LedgerReceipt *receipt);
 
 /*
@@ -53,48 +53,48 @@ extern int64 ledger_stream_failures_left(const LedgerReceipt *receipt);
 /* What one encoded number stands for. */
 typedef struct SpecColumn
 {
-	const char *name;			/* of the feature */
-	const char *level;			/* the number says whether it has this level; NULL: not a level */
-	bool		binary;			/* 0 or 1: levels and booleans */
-	double		min;			/* of a number, in the column's own units: what is 0 and 1 here */
+	const char *name;	/* of the feature */
+	const char *level;	/* the number says whether it has this level; NULL: not a level */
+	bool		binary; /* 0 or 1: levels and booleans */
+	double		min;	/* of a number, in the column's own units: what is 0 and 1 here */
 	double		max;
 } SpecColumn;
 
 typedef struct MechanismSpec
 {
-	EpsilonUnits epsilon;
-	int			teachers;		/* 0 unless the mechanism asks teachers */
-	int			nclasses;		/* 0: the label is a number */
-	char	  **classes;
-	int			default_class;
-	double		label_min;		/* of a number; labels are clamped */
-	double		label_max;
-	int			width;			/* encoded features, in [0, 1] */
-	const SpecColumn *columns;	/* width of them */
-	int64		declared_units; /* 0: not declared */
-	int			max_rows_per_unit;	/* 0: not declared */
-	bool		protects_labels;	/* and nothing else */
-	Jsonb	   *options;
+	EpsilonUnits	  epsilon;
+	int				  teachers; /* 0 unless the mechanism asks teachers */
+	int				  nclasses; /* 0: the label is a number */
+	char			**classes;
+	int				  default_class;
+	double			  label_min; /* of a number; labels are clamped */
+	double			  label_max;
+	int				  width;			 /* encoded features, in [0, 1] */
+	const SpecColumn *columns;			 /* width of them */
+	int64			  declared_units;	 /* 0: not declared */
+	int				  max_rows_per_unit; /* 0: not declared */
+	bool			  protects_labels;	 /* and nothing else */
+	Jsonb			 *options;
 
 	/*
 	 * Public tables that options name (option keys "class_table" and
 	 * "reference"), read while a model is declared and trained; NULL later, and
 	 * if none is named.
 	 */
-	const FiniteClass *finite_class;	/* its points are the columns, in order */
-	const double *reference;	/* width numbers a row */
-	int64		nreference;
+	const FiniteClass *finite_class; /* its points are the columns, in order */
+	const double	  *reference;	 /* width numbers a row */
+	int64			   nreference;
 } MechanismSpec;
 
 /* A trained model as a mechanism sees it. */
 typedef struct MechanismModel
 {
 	const MechanismSpec *spec;
-	const Ensemble *ensemble;	/* NULL unless the mechanism asks teachers */
-	bool		gaussian_noise; /* of votes, at finite orders: vote_noise_is_gaussian() */
-	const int32 *votes;			/* teachers' on the very x, if they are counted already */
-	int			estimate_draws; /* behind distribution(), if that is an estimate; 0: one */
-	void	   *state;			/* what load() made, else NULL */
+	const Ensemble		*ensemble;		 /* NULL unless the mechanism asks teachers */
+	bool				 gaussian_noise; /* of votes, at finite orders: vote_noise_is_gaussian() */
+	const int32			*votes;			 /* teachers' on the very x, if they are counted already */
+	int					 estimate_draws; /* behind distribution(), if that is an estimate; 0: one */
+	void				*state;			 /* what load() made, else NULL */
 } MechanismModel;
 
 /*
@@ -111,10 +111,10 @@ typedef struct MechanismModel
  */
 typedef struct UnitRows
 {
-	int			nrows;			/* at least 1 */
+	int			  nrows; /* at least 1 */
 	const double *label;
-	const double *x;			/* width numbers a row */
-	uint64		unit_hash;		/* of the unit's id, salted */
+	const double *x;		 /* width numbers a row */
+	uint64		  unit_hash; /* of the unit's id, salted */
 } UnitRows;
 
 typedef struct UnitSource UnitSource;
@@ -122,9 +122,9 @@ typedef struct UnitSource UnitSource;
 struct UnitSource
 {
 	/* The next unit, valid until the next call; false at the end. */
-	bool		(*next) (UnitSource *source, UnitRows *unit);
+	bool (*next)(UnitSource *source, UnitRows *unit);
 	/* Starts over, on the same rows. */
-	void		(*rewind) (UnitSource *source);
+	void (*rewind)(UnitSource *source);
 };
 
 /*
@@ -162,7 +162,7 @@ typedef struct Mechanism
 {
 	const char *name;
 	ChargeKind	charge_kind;
-	int			tests;			/* of a stream's threshold, at most, by one answer */
+	int			tests; /* of a stream's threshold, at most, by one answer */
 	bool		asks_teachers;
 	bool		owner_only;		/* no account can pay for its answers */
 	bool		labels_only;	/* protects labels and nothing else */
@@ -174,45 +174,45 @@ typedef struct Mechanism
 	 * also reads all its options, so that a wrong one is refused here.  NULL:
 	 * anything goes.
 	 */
-	void		(*validate) (const MechanismSpec *spec);
+	void (*validate)(const MechanismSpec *spec);
 
 	/* The shape of one draw for an account of finite or infinite order. */
-	ChargeShape (*shape) (bool order_is_infinite);
+	ChargeShape (*shape)(bool order_is_infinite);
 
 	/*
 	 * What one purchase costs such an account; false: it cannot pay, whatever
 	 * is left in it.  NULL: one draw at the model's epsilon.
 	 */
-	bool		(*charge) (const MechanismSpec *spec, bool order_is_infinite, Charge *charge);
+	bool (*charge)(const MechanismSpec *spec, bool order_is_infinite, Charge *charge);
 
 	/* Unless it asks teachers.  memory is what train() may take, in bytes. */
-	bytea	   *(*train) (const MechanismSpec *spec, UnitSource *units, Size memory);
-	void	   *(*load) (const MechanismSpec *spec, bytea *state);
+	bytea *(*train)(const MechanismSpec *spec, UnitSource *units, Size memory);
+	void *(*load)(const MechanismSpec *spec, bytea *state);
 
-	int			(*answer) (const LedgerReceipt *receipt, const MechanismModel *model,
-						   const double *x);	/* NULL: scores only */
-	bool		(*score) (const LedgerReceipt *receipt, const MechanismModel *model,
-						  const double *x, double precision, double *score);	/* NULL: none */
-	void		(*check_precision) (const MechanismSpec *spec, double precision);	/* NULL: takes none */
+	int (*answer)(const LedgerReceipt *receipt, const MechanismModel *model,
+				  const double *x); /* NULL: scores only */
+	bool (*score)(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
+				  double precision, double *score);						  /* NULL: none */
+	void (*check_precision)(const MechanismSpec *spec, double precision); /* NULL: takes none */
 
-	void		(*distribution) (bool order_is_infinite, const MechanismModel *model,
-								 const double *x, double *probability);
+	void (*distribution)(bool order_is_infinite, const MechanismModel *model, const double *x,
+						 double *probability);
 	/* The same for either value of the option "noise", at a finite order; NULL: it has none. */
-	void		(*noise_distribution) (bool gaussian, const MechanismModel *model,
-									   const double *x, double *probability);
+	void (*noise_distribution)(bool gaussian, const MechanismModel *model, const double *x,
+							   double *probability);
 
 	/*
 	 * distribution() is an estimate, drawn, whose mean is right: steps that one
 	 * draw takes, about.  NULL: it is exact.  Then it is the same at all orders.
 	 */
-	double		(*estimate_steps) (const MechanismModel *model);
+	double (*estimate_steps)(const MechanismModel *model);
 	/* The plain answer without noise. */
-	int			(*majority) (const MechanismModel *model, const double *x);
+	int (*majority)(const MechanismModel *model, const double *x);
 
 	/* Labels that are numbers: score() without noise, and its expected squared error. */
-	double		(*plain_score) (const MechanismModel *model, const double *x);
-	double		(*squared_error) (bool order_is_infinite, const MechanismModel *model,
-								  const double *x, double truth);	/* NULL: no noise */
+	double (*plain_score)(const MechanismModel *model, const double *x);
+	double (*squared_error)(bool order_is_infinite, const MechanismModel *model, const double *x,
+							double truth); /* NULL: no noise */
 
 	/*
 	 * Evaluation at another epsilon without training anew: may a model of this
@@ -220,16 +220,16 @@ typedef struct Mechanism
 	 * the same state?  NULL: never.  What else must then be declared, in words;
 	 * NULL: nothing.
 	 */
-	bool		(*answers_at) (const MechanismSpec *spec);
-	char	   *(*answers_at_if) (const MechanismModel *model);
+	bool (*answers_at)(const MechanismSpec *spec);
+	char *(*answers_at_if)(const MechanismModel *model);
 
 	/* Charged once: the released model as a JSON object; NULL: cannot be exported. */
-	char	   *(*export_json) (const MechanismModel *model);
+	char *(*export_json)(const MechanismModel *model);
 } Mechanism;
 
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
-extern char *mechanism_names(void);
-extern const char *charge_kind_name(ChargeKind kind);
+extern char			   *mechanism_names(void);
+extern const char	   *charge_kind_name(ChargeKind kind);
 
 /* What one purchase costs; false: an account of that kind cannot pay. */
 extern bool mechanism_charge(const Mechanism *mechanism, const MechanismSpec *spec,
@@ -252,14 +252,14 @@ extern int	teachers_majority(const MechanismModel *model, const double *x);
 extern bool option_given(const MechanismSpec *spec, const char *key);
 
 /* from and to are inclusive. */
-extern double option_number(const MechanismSpec *spec, const char *key, double absent,
-							double from, double to);
-extern int64 option_integer(const MechanismSpec *spec, const char *key, int64 absent,
-							int64 from, int64 to);
+extern double
+option_number(const MechanismSpec *spec, const char *key, double absent, double from, double to);
+extern int64
+option_integer(const MechanismSpec *spec, const char *key, int64 absent, int64 from, int64 to);
 extern bool option_flag(const MechanismSpec *spec, const char *key, bool absent);
 
 /* Index into choices, which end with NULL; the first is for absent keys. */
-extern int	option_choice(const MechanismSpec *spec, const char *key, const char *const *choices);
+extern int option_choice(const MechanismSpec *spec, const char *key, const char *const *choices);
 
 /* A string, or NULL. */
 extern char *option_text(const MechanismSpec *spec, const char *key);
@@ -269,10 +269,10 @@ extern char *option_text(const MechanismSpec *spec, const char *key);
  */
 
 /* The delta of one run that evaluations and quotes assume. */
-#define STREAM_TYPICAL_DELTA	1e-8
+#define STREAM_TYPICAL_DELTA 1e-8
 
 extern ChargeShape stream_shape(bool order_is_infinite);
-extern bool stream_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge);
+extern bool		   stream_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge);
 
 /* Is an unstable answer replaced by a vote, charged for itself? */
 extern bool stream_falls_back(const MechanismSpec *spec);
@@ -292,4 +292,4 @@ extern const Mechanism stable_flip_mechanism;
 extern const Mechanism threshold_mechanism;
 extern const Mechanism vote_mechanism;
 
-#endif							/* PRIVPRED_MECHANISM_H */
+#endif /* PRIVPRED_MECHANISM_H */

@@ -21,7 +21,7 @@ find_option(const MechanismSpec *spec, const char *key, JsonbValue *storage)
 bool
 option_given(const MechanismSpec *spec, const char *key)
 {
-	JsonbValue	storage;
+	JsonbValue storage;
 
 	return find_option(spec, key, &storage) != NULL;
 }
@@ -36,12 +36,11 @@ option_number(const MechanismSpec *spec, const char *key, double absent, double 
 	if (value == NULL)
 		return absent;
 	if (value->type == jbvNumeric)
-		number = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-													NumericGetDatum(value->val.numeric)));
+		number = DatumGetFloat8(
+			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (value->type != jbvNumeric || !isfinite(number) || number < from || number > to)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must be a number from %g to %g", key, from, to)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("option \"%s\" must be a number from %g to %g", key, from, to)));
 	return number;
 }
 
@@ -55,13 +54,13 @@ option_integer(const MechanismSpec *spec, const char *key, int64 absent, int64 f
 	if (value == NULL)
 		return absent;
 	if (value->type == jbvNumeric)
-		number = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-													NumericGetDatum(value->val.numeric)));
+		number = DatumGetFloat8(
+			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (!isfinite(number) || number != rint(number) || number < from || number > to)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must be a whole number from " INT64_FORMAT " to " INT64_FORMAT,
-						key, from, to)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("option \"%s\" must be a whole number from " INT64_FORMAT
+							   " to " INT64_FORMAT,
+							   key, from, to)));
 	return (int64) number;
 }
 
@@ -74,9 +73,8 @@ option_flag(const MechanismSpec *spec, const char *key, bool absent)
 	if (value == NULL)
 		return absent;
 	if (value->type != jbvBool)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must be true or false", key)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("option \"%s\" must be true or false", key)));
 	return value->val.boolean;
 }
 
@@ -89,16 +87,15 @@ option_text(const MechanismSpec *spec, const char *key)
 	if (value == NULL)
 		return NULL;
 	if (value->type != jbvString || value->val.string.len == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must be a string that is not empty", key)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("option \"%s\" must be a string that is not empty", key)));
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
 int
 option_choice(const MechanismSpec *spec, const char *key, const char *const *choices)
 {
-	char	   *given = option_text(spec, key);
+	char		  *given = option_text(spec, key);
 	StringInfoData names;
 
 	if (given == NULL)
@@ -110,8 +107,7 @@ option_choice(const MechanismSpec *spec, const char *key, const char *const *cho
 			return i;
 		appendStringInfo(&names, "%s\"%s\"", i > 0 ? ", " : "", choices[i]);
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("option \"%s\" cannot be \"%s\"", key, given),
-			 errhint("Choose one of: %s.", names.data)));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("option \"%s\" cannot be \"%s\"", key, given),
+					errhint("Choose one of: %s.", names.data)));
 }

@@ -22,27 +22,27 @@
 
 typedef struct Point
 {
-	int64		x;
-	int64		y;
-	int32		balance;		/* rows labelled 0 minus rows labelled 1 here */
-	bool		chosen;
+	int64 x;
+	int64 y;
+	int32 balance; /* rows labelled 0 minus rows labelled 1 here */
+	bool  chosen;
 } Point;
 
 struct Plane
 {
-	int32		ones;
-	int32		npoints;
-	Point	   *points;			/* distinct */
-	int32	   *point_of_row;
-	uint16	   *around;			/* npoints - 1 for each: the others by angle */
+	int32	ones;
+	int32	npoints;
+	Point  *points; /* distinct */
+	int32  *point_of_row;
+	uint16 *around; /* npoints - 1 for each: the others by angle */
 
 	/* T */
-	int32		nchosen;
-	int32	   *chosen;			/* points, rising */
-	int32		listed_block;	/* which one directions[] is of, or -1 */
-	int32		ndirections;
-	int32	   *directions;		/* a point of T in each direction */
-	int32	   *run;			/* balances added up twice around */
+	int32  nchosen;
+	int32 *chosen;		 /* points, rising */
+	int32  listed_block; /* which one directions[] is of, or -1 */
+	int32  ndirections;
+	int32 *directions; /* a point of T in each direction */
+	int32 *run;		   /* balances added up twice around */
 };
 
 /* ---------- geometry, exact ---------- */
@@ -70,7 +70,7 @@ dot(const Point *origin, const Point *a, const Point *b)
 static bool
 within_half_turn(const Point *origin, const Point *a, const Point *b)
 {
-	int64		turn = cross(origin, a, b);
+	int64 turn = cross(origin, a, b);
 
 	return turn > 0 || (turn == 0 && dot(origin, a, b) < 0);
 }
@@ -92,10 +92,10 @@ static int
 compare_angles(const void *a, const void *b, void *arg)
 {
 	const AngleOrder *order = arg;
-	const Point *left = &order->points[*(const uint16 *) a];
-	const Point *right = &order->points[*(const uint16 *) b];
-	int			halves = half_of(order->origin, left) - half_of(order->origin, right);
-	int64		turn;
+	const Point		 *left = &order->points[*(const uint16 *) a];
+	const Point		 *right = &order->points[*(const uint16 *) b];
+	int				  halves = half_of(order->origin, left) - half_of(order->origin, right);
+	int64			  turn;
 
 	if (halves != 0)
 		return halves;
@@ -115,13 +115,13 @@ static int
 compare_rows(const void *a, const void *b, void *arg)
 {
 	const double *x = arg;
-	int32		left = *(const int32 *) a;
-	int32		right = *(const int32 *) b;
+	int32		  left = *(const int32 *) a;
+	int32		  right = *(const int32 *) b;
 
 	for (int i = 0; i < 2; i++)
 	{
-		int64		one = to_grid(x[2 * left + i]);
-		int64		other = to_grid(x[2 * right + i]);
+		int64 one = to_grid(x[2 * left + i]);
+		int64 other = to_grid(x[2 * right + i]);
 
 		if (one != other)
 			return one < other ? -1 : 1;
@@ -132,10 +132,10 @@ compare_rows(const void *a, const void *b, void *arg)
 Plane *
 plane_create(const LabelledUnits *units)
 {
-	Plane	   *plane = palloc0(sizeof(Plane));
-	int32		nrows = units->nrows;
-	int32	   *order = palloc(sizeof(int32) * (nrows + 1));
-	int32		n = 0;
+	Plane *plane = palloc0(sizeof(Plane));
+	int32  nrows = units->nrows;
+	int32 *order = palloc(sizeof(int32) * (nrows + 1));
+	int32  n = 0;
 
 	plane->points = palloc0(sizeof(Point) * (nrows + 1));
 	plane->point_of_row = palloc(sizeof(int32) * (nrows + 1));
@@ -144,7 +144,7 @@ plane_create(const LabelledUnits *units)
 	qsort_arg(order, nrows, sizeof(int32), compare_rows, unconstify(double *, units->x));
 	for (int32 i = 0; i < nrows; i++)
 	{
-		int32		row = order[i];
+		int32 row = order[i];
 
 		if (i == 0 || compare_rows(&order[i - 1], &row, unconstify(double *, units->x)) != 0)
 		{
@@ -179,9 +179,9 @@ others_around(const Plane *plane, int32 point)
 void
 plane_prepare(Plane *plane, int32 point)
 {
-	AngleOrder	order = {plane->points, &plane->points[point]};
-	uint16	   *others = others_around(plane, point);
-	int32		n = 0;
+	AngleOrder order = {plane->points, &plane->points[point]};
+	uint16	  *others = others_around(plane, point);
+	int32	   n = 0;
 
 	for (int32 i = 0; i < plane->npoints; i++)
 		if (i != point)
@@ -197,7 +197,7 @@ plane_choose(Plane *plane, const LabelledUnits *units, const uint64 *chosen)
 	for (int32 i = 0; i < plane->npoints; i++)
 		plane->points[i].chosen = false;
 	FOR_CHOSEN_ROWS(row, units, chosen)
-		plane->points[plane->point_of_row[row]].chosen = true;
+	plane->points[plane->point_of_row[row]].chosen = true;
 	plane->nchosen = 0;
 	for (int32 i = 0; i < plane->npoints; i++)
 		if (plane->points[i].chosen)
@@ -220,10 +220,10 @@ plane_blocks(const Plane *plane)
 int32
 plane_errors(Plane *plane, int block, int32 *errors)
 {
-	const Point *origin;
+	const Point	 *origin;
 	const uint16 *others;
-	int32		n = plane->npoints - 1;
-	int32		end = 0;
+	int32		  n = plane->npoints - 1;
+	int32		  end = 0;
 
 	plane->listed_block = block;
 	plane->ndirections = 0;
@@ -244,8 +244,8 @@ plane_errors(Plane *plane, int block, int32 *errors)
 	for (int32 start = 0; start < n;)
 	{
 		const Point *direction = &plane->points[others[start]];
-		int32		of_sample = -1;
-		int32		next = start;
+		int32		 of_sample = -1;
+		int32		 next = start;
 
 		for (; next < n && same_direction(origin, direction, &plane->points[others[next]]); next++)
 			if (plane->points[others[next]].chosen)
@@ -256,8 +256,8 @@ plane_errors(Plane *plane, int block, int32 *errors)
 			end++;
 		if (of_sample >= 0)
 		{
-			errors[plane->ndirections] = plane->ones + origin->balance +
-				plane->run[end] - plane->run[next];
+			errors[plane->ndirections] =
+				plane->ones + origin->balance + plane->run[end] - plane->run[next];
 			plane->directions[plane->ndirections++] = of_sample;
 		}
 		start = next;
@@ -289,9 +289,9 @@ plane_get(Plane *plane, int block, int32 index)
 bool
 plane_says(const HalfspaceHypothesis *hypothesis, const double *x)
 {
-	int64		dx = to_grid(x[0]) - hypothesis->x;
-	int64		dy = to_grid(x[1]) - hypothesis->y;
-	int64		turn = hypothesis->dx * dy - hypothesis->dy * dx;
+	int64 dx = to_grid(x[0]) - hypothesis->x;
+	int64 dy = to_grid(x[1]) - hypothesis->y;
+	int64 turn = hypothesis->dx * dy - hypothesis->dy * dx;
 
 	if (hypothesis->dx == 0 && hypothesis->dy == 0)
 		return hypothesis->everywhere;

@@ -10,20 +10,10 @@
 
 /* In alphabetical order, as hints print them. */
 static const Mechanism *const mechanisms[] = {
-	&average_mechanism,
-	&cover_mechanism,
-	&distill_mechanism,
-	&gradient_mechanism,
-	&label_private_mechanism,
-	&littlestone_mechanism,
-	&relabel_mechanism,
-	&soft_mechanism,
-	&sparse_mechanism,
-	&stable_mechanism,
-	&stable_erm_mechanism,
-	&stable_flip_mechanism,
-	&threshold_mechanism,
-	&vote_mechanism,
+	&average_mechanism,		  &cover_mechanism,		  &distill_mechanism,	 &gradient_mechanism,
+	&label_private_mechanism, &littlestone_mechanism, &relabel_mechanism,	 &soft_mechanism,
+	&sparse_mechanism,		  &stable_mechanism,	  &stable_erm_mechanism, &stable_flip_mechanism,
+	&threshold_mechanism,	  &vote_mechanism,
 };
 
 const Mechanism *
@@ -49,7 +39,7 @@ charge_kind_name(ChargeKind kind)
 		case CHARGE_ONCE:
 			return "once";
 	}
-	return NULL;				/* not reached */
+	return NULL; /* not reached */
 }
 
 bool

@@ -13,7 +13,7 @@
 #define RELEASED_VERSION 1
 
 /* Bytes before what depends on the class. */
-#define HEADER_BYTES	(3 * 4 + 8 + 3 * 8)
+#define HEADER_BYTES (3 * 4 + 8 + 3 * 8)
 
 /* ---------- guards ---------- */
 
@@ -21,27 +21,30 @@ void
 released_check_spec(const MechanismSpec *spec)
 {
 	if (spec->nclasses != 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("released classifiers need two classes, not %d", spec->nclasses),
-				 errhint("Declare two classes, or use mechanism \"vote\".")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("released classifiers need two classes, not %d", spec->nclasses),
+						errhint("Declare two classes, or use mechanism \"vote\".")));
 	if (spec->declared_units == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the number of protected units is not declared"),
-				 errdetail("What they allow to learn depends on it, and their real number is secret."),
-				 errhint("Run privpred.protect(..., declared_units => n) with a number that is public.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the number of protected units is not declared"),
+			 errdetail("What they allow to learn depends on it, and their real number is secret."),
+			 errhint(
+				 "Run privpred.protect(..., declared_units => n) with a number that is public.")));
 }
 
 void
 released_check_memory(Size needed, Size memory)
 {
 	if (needed > memory)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("training needs %zu MB of memory, more than maintenance_work_mem",
-						needed / (1024 * 1024) + 1),
-				 errhint("Increase maintenance_work_mem, or declare less: fewer columns, points or batches, or a larger accuracy.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("training needs %zu MB of memory, more than maintenance_work_mem",
+					needed / (1024 * 1024) + 1),
+			 errhint(
+				 "Increase maintenance_work_mem, or declare less: fewer columns, points or batches, or a larger accuracy.")));
 }
 
 /* ---------- the stored form ---------- */
@@ -65,7 +68,7 @@ bytea *
 released_write(const Released *released, int width)
 {
 	const Classifier *classifier = &released->classifier;
-	StringInfoData bytes;
+	StringInfoData	  bytes;
 
 	pq_begintypsend(&bytes);
 	pq_sendint32(&bytes, RELEASED_VERSION);
@@ -104,17 +107,16 @@ released_write(const Released *released, int width)
 pg_noreturn static void
 corrupted(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("stored classifier of a model does not fit its declaration"),
-			 errhint("Retrain the model.")));
+	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+					errmsg("stored classifier of a model does not fit its declaration"),
+					errhint("Retrain the model.")));
 }
 
 /* A flag is 0 or 1. */
 static bool
 get_flag(StringInfo bytes)
 {
-	uint32		flag = pq_getmsgint(bytes, 4);
+	uint32 flag = pq_getmsgint(bytes, 4);
 
 	if (flag > 1)
 		corrupted();
@@ -177,13 +179,13 @@ read_body(const MechanismSpec *spec, StringInfo bytes, Released *released)
 Released *
 released_read(const MechanismSpec *spec, bytea *state)
 {
-	Released   *released = palloc0_object(Released);
+	Released	  *released = palloc0_object(Released);
 	StringInfoData bytes = {
 		.data = VARDATA_ANY(state),
 		.len = VARSIZE_ANY_EXHDR(state),
 		.maxlen = VARSIZE_ANY_EXHDR(state),
 	};
-	uint32		class;
+	uint32 class;
 
 	if (bytes.len < HEADER_BYTES || spec->nclasses != 2 ||
 		pq_getmsgint(&bytes, 4) != RELEASED_VERSION)
@@ -222,8 +224,8 @@ static int
 says(const MechanismModel *model, const double *x)
 {
 	const Released *released = model->state;
-	int			width = model->spec->width;
-	int			point;
+	int				width = model->spec->width;
+	int				point;
 
 	if (released->classifier.class != CLASS_FINITE)
 		return classifier_says(&released->classifier, width, x);
@@ -250,7 +252,7 @@ void
 released_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
 					  double *probability)
 {
-	int			answer = says(model, x);
+	int answer = says(model, x);
 
 	probability[answer] = 1;
 	probability[1 - answer] = 0;

@@ -15,19 +15,19 @@
 
 typedef struct Released
 {
-	Classifier	classifier;		/* unless it is over points */
+	Classifier classifier; /* unless it is over points */
 
 	/* CLASS_FINITE */
-	int			npoints;
-	bool		points_are_columns; /* levels; else equal parts of the only column */
-	uint64	   *labels;			/* a bit for each point */
-	char		name[NAMEDATALEN];	/* of the hypothesis, or empty */
+	int		npoints;
+	bool	points_are_columns; /* levels; else equal parts of the only column */
+	uint64 *labels;				/* a bit for each point */
+	char	name[NAMEDATALEN];	/* of the hypothesis, or empty */
 
 	/* What may be said about it: all public. */
-	int64		candidates;		/* how many there were; 0: not fixed beforehand */
-	double		radius;			/* of the cover they are: proved, but for halfspaces */
-	double		accuracy;		/* 0: not promised */
-	double		smoothness;		/* how much denser than the reference; 0: says nothing */
+	int64  candidates; /* how many there were; 0: not fixed beforehand */
+	double radius;	   /* of the cover they are: proved, but for halfspaces */
+	double accuracy;   /* 0: not promised */
+	double smoothness; /* how much denser than the reference; 0: says nothing */
 } Released;
 
 /* Raises 22023 or 55000 unless there are two classes and a declared number of units. */
@@ -42,19 +42,19 @@ extern bytea *released_write(const Released *released, int width);
 extern Released *released_read(const MechanismSpec *spec, bytea *state);
 
 /* The point that x is, or -1. */
-extern int	released_point(bool points_are_columns, int npoints, int width, const double *x);
+extern int released_point(bool points_are_columns, int npoints, int width, const double *x);
 
 /* cover_promise.c: the option "beta", and what is promised of a released classifier, as a sentence. */
 extern double cover_beta(const MechanismSpec *spec);
-extern char *released_promise(const MechanismSpec *spec, const Released *released);
+extern char	 *released_promise(const MechanismSpec *spec, const Released *released);
 
 /* The functions of a mechanism that has a Released as its state. */
 extern void *released_load(const MechanismSpec *spec, bytea *state);
-extern int	released_answer(const LedgerReceipt *receipt, const MechanismModel *model,
-							const double *x);
-extern void released_distribution(bool order_is_infinite, const MechanismModel *model,
-								  const double *x, double *probability);
-extern int	released_majority(const MechanismModel *model, const double *x);
+extern int
+released_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x);
+extern void	 released_distribution(bool order_is_infinite, const MechanismModel *model,
+								   const double *x, double *probability);
+extern int	 released_majority(const MechanismModel *model, const double *x);
 extern char *released_export(const MechanismModel *model);
 
-#endif							/* PRIVPRED_RELEASED_H */
+#endif /* PRIVPRED_RELEASED_H */

@@ -10,13 +10,13 @@
 #include "utils/json.h"
 
 #include "mechanism/released.h"
-#include "number_text.h"
+#include "server/number_text.h"
 
 /* JSON has no infinities: null is no bound. */
 static void
 append_number(StringInfo json, double number)
 {
-	char		text[NUMBER_TEXT_SIZE];
+	char text[NUMBER_TEXT_SIZE];
 
 	appendStringInfoString(json, isfinite(number) ? number_text(number, text) : "null");
 }
@@ -39,8 +39,8 @@ own_units(const SpecColumn *column, double x)
 static void
 append_column(StringInfo json, const SpecColumn *column)
 {
-	escape_json(json, column->level == NULL ? column->name :
-				psprintf("%s = %s", column->name, column->level));
+	escape_json(json, column->level == NULL ? column->name
+											: psprintf("%s = %s", column->name, column->level));
 }
 
 static void
@@ -56,14 +56,14 @@ append_then_else(StringInfo json, const MechanismSpec *spec, bool inside)
 static void
 append_cut(StringInfo json, const MechanismSpec *spec, const Classifier *classifier)
 {
-	double		cut = classifier->cut;
-	bool		first = true;
+	double cut = classifier->cut;
+	bool   first = true;
 
 	appendStringInfoString(json, "\"sum\": {");
 	for (int i = 0; i < spec->width; i++)
 	{
 		const SpecColumn *column = &spec->columns[i];
-		double		weight = classifier->weight[i] / (column->max - column->min);
+		double			  weight = classifier->weight[i] / (column->max - column->min);
 
 		if (weight == 0)
 			continue;
@@ -122,7 +122,8 @@ append_points(StringInfo json, const MechanismSpec *spec, const Released *releas
 		escape_json(json, released->name);
 	else
 		appendStringInfoString(json, "null");
-	appendStringInfoString(json, released->points_are_columns ? ", \"labels\": {" : ", \"parts\": [");
+	appendStringInfoString(json,
+						   released->points_are_columns ? ", \"labels\": {" : ", \"parts\": [");
 	for (int i = 0; i < released->npoints; i++)
 	{
 		const char *label = spec->classes[bits_member(released->labels, i)];
@@ -148,11 +149,11 @@ append_points(StringInfo json, const MechanismSpec *spec, const Released *releas
 char *
 released_export(const MechanismModel *model)
 {
-	static const char *const names[] = {"thresholds", "intervals", "stumps", "rectangles",
-	"halfspaces", "finite"};
-	const Released *released = model->state;
-	const Classifier *classifier = &released->classifier;
-	StringInfoData json;
+	static const char *const names[] = {"thresholds", "intervals",	"stumps",
+										"rectangles", "halfspaces", "finite"};
+	const Released			*released = model->state;
+	const Classifier		*classifier = &released->classifier;
+	StringInfoData			 json;
 
 	initStringInfo(&json);
 	appendStringInfo(&json, "{\"class\": \"%s\", \"classifier\": {", names[classifier->class]);
@@ -179,7 +180,8 @@ released_export(const MechanismModel *model)
 	if (released->candidates > 0)
 	{
 		appendStringInfo(&json, ", \"candidates\": " INT64_FORMAT, released->candidates);
-		append_member(&json, classifier->class == CLASS_HALFSPACES ? "farthest_found" : "cover_radius",
+		append_member(&json,
+					  classifier->class == CLASS_HALFSPACES ? "farthest_found" : "cover_radius",
 					  released->radius);
 	}
 	if (released->accuracy > 0)

@@ -20,7 +20,7 @@
 Share
 share_from_double(double value)
 {
-	double		scaled = ceil(value * SHARE_ONE);
+	double scaled = ceil(value * SHARE_ONE);
 
 	return (Share) Min(Max(scaled, 1), SHARE_ONE - 1);
 }
@@ -41,7 +41,7 @@ real(EpsilonUnits units)
 static EpsilonUnits
 epsilon_of_ratio(double ratio)
 {
-	double		units = ceil(log(ratio * (1 + MARGIN)) * EPSILON_UNITS_PER_ONE);
+	double units = ceil(log(ratio * (1 + MARGIN)) * EPSILON_UNITS_PER_ONE);
 
 	if (!(units < EPSILON_MAX * EPSILON_UNITS_PER_ONE))
 		return (EpsilonUnits) EPSILON_MAX * EPSILON_UNITS_PER_ONE;
@@ -52,17 +52,17 @@ epsilon_of_ratio(double ratio)
  * The largest value up to most for which holds() is true, or 0; it must be true up
  * to some value and false from there on.
  */
-typedef bool (*Holds) (int64 value, void *argument);
+typedef bool (*Holds)(int64 value, void *argument);
 
 static int64
 largest(int64 most, Holds holds, void *argument)
 {
-	int64		low = 0;
-	int64		high = most + 1;
+	int64 low = 0;
+	int64 high = most + 1;
 
 	while (high - low > 1)
 	{
-		int64		middle = low + (high - low) / 2;
+		int64 middle = low + (high - low) / 2;
 
 		if (holds(middle, argument))
 			low = middle;
@@ -92,14 +92,14 @@ largest(int64 most, Holds holds, void *argument)
 EpsilonUnits
 stable_flip_epsilon(const StableParameters *parameters)
 {
-	double		alpha = share_to_double(parameters->alpha);
-	double		q = share_to_double(parameters->q);
-	double		k = exp(real(parameters->e));
-	double		r = expm1(real(parameters->e));
-	double		s = (1 - 2 * alpha) * (1 - q);
-	double		a = alpha + (1 - 2 * alpha) * q;
-	double		slope = k * alpha - a;
-	double		u = 0;
+	double alpha = share_to_double(parameters->alpha);
+	double q = share_to_double(parameters->q);
+	double k = exp(real(parameters->e));
+	double r = expm1(real(parameters->e));
+	double s = (1 - 2 * alpha) * (1 - q);
+	double a = alpha + (1 - 2 * alpha) * q;
+	double slope = k * alpha - a;
+	double u = 0;
 
 	if (slope > 0)
 		u = slope / (a * r + sqrt(a * a * r * r + (a * r * r + s * k * r) * slope));
@@ -108,7 +108,7 @@ stable_flip_epsilon(const StableParameters *parameters)
 
 typedef struct StableSearch
 {
-	EpsilonUnits epsilon;
+	EpsilonUnits	 epsilon;
 	StableParameters parameters;
 } StableSearch;
 
@@ -141,14 +141,14 @@ largest_product(Share q, StableSearch *search)
 static Share
 best_share(StableSearch *search)
 {
-	int64		low = 1;
-	int64		high;
+	int64 low = 1;
+	int64 high;
 
 	search->parameters.e = 1;
 	high = largest(PG_UINT32_MAX, q_holds, search);
 	while (high - low > 2)
 	{
-		int64		third = (high - low) / 3;
+		int64 third = (high - low) / 3;
 
 		if (largest_product((Share) (low + third), search) <
 			largest_product((Share) (high - third), search))
@@ -160,14 +160,13 @@ best_share(StableSearch *search)
 }
 
 bool
-stable_flip_solve(EpsilonUnits epsilon, bool q_given, bool e_given,
-				  StableParameters *parameters)
+stable_flip_solve(EpsilonUnits epsilon, bool q_given, bool e_given, StableParameters *parameters)
 {
 	StableSearch search = {epsilon, *parameters};
 
 	if (!q_given)
-		parameters->q = e_given ? (Share) largest(PG_UINT32_MAX, q_holds, &search) :
-			best_share(&search);
+		parameters->q =
+			e_given ? (Share) largest(PG_UINT32_MAX, q_holds, &search) : best_share(&search);
 	search.parameters.q = parameters->q;
 	if (!e_given)
 		parameters->e = largest(STABLE_E_MAX, e_holds, &search);
@@ -183,7 +182,7 @@ stable_flip_solve(EpsilonUnits epsilon, bool q_given, bool e_given,
 double
 stable_gamma(const StableParameters *parameters)
 {
-	double		q = share_to_double(parameters->q);
+	double q = share_to_double(parameters->q);
 
 	return (q + (1 - q) * tanh(real(parameters->e) / 4)) * (1 + MARGIN);
 }
@@ -192,7 +191,7 @@ stable_gamma(const StableParameters *parameters)
 void
 stable_solve(double gamma, StableParameters *parameters)
 {
-	double		half = gamma / 2 * (1 - 4 * MARGIN);
+	double half = gamma / 2 * (1 - 4 * MARGIN);
 
 	parameters->q = (Share) Max(half * SHARE_ONE, 1);
 	parameters->e = (EpsilonUnits) (4 * atanh(half) * EPSILON_UNITS_PER_ONE);
@@ -205,11 +204,11 @@ stable_solve(double gamma, StableParameters *parameters)
 static double
 miss_probability(const RelabelParameters *parameters, Share share)
 {
-	double		q = share_to_double(share);
-	double		rows = (double) parameters->n_max * parameters->rows_per_unit;
+	double q = share_to_double(share);
+	double rows = (double) parameters->n_max * parameters->rows_per_unit;
 
 	return parameters->features * (1 + q * rows) *
-		exp((parameters->j + 1) * log1p(-q) * (1 - MARGIN)) * (1 + MARGIN);
+		   exp((parameters->j + 1) * log1p(-q) * (1 - MARGIN)) * (1 + MARGIN);
 }
 
 /*
@@ -225,14 +224,14 @@ RelabelProof
 relabel_prove(const RelabelParameters *parameters)
 {
 	RelabelProof proof;
-	double		alpha = share_to_double(parameters->alpha);
-	double		q = share_to_double(parameters->q);
-	double		kappa = real(parameters->kappa);
-	double		c = kappa * (parameters->j + 1);
-	double		near = 1 + (2.0 * parameters->rows_per_unit - 1) * exp(2 * c);
-	double		keep = 1 - 2 * alpha;
-	double		e;
-	double		middle;
+	double		 alpha = share_to_double(parameters->alpha);
+	double		 q = share_to_double(parameters->q);
+	double		 kappa = real(parameters->kappa);
+	double		 c = kappa * (parameters->j + 1);
+	double		 near = 1 + (2.0 * parameters->rows_per_unit - 1) * exp(2 * c);
+	double		 keep = 1 - 2 * alpha;
+	double		 e;
+	double		 middle;
 
 	proof.eps1 = (4 * kappa + log1p(near * q / (1 - q))) * (1 + MARGIN);
 	proof.delta1 = q * miss_probability(parameters, parameters->q);
@@ -244,7 +243,7 @@ relabel_prove(const RelabelParameters *parameters)
 		return proof;
 	}
 	middle = (alpha + keep * (e + proof.delta1) / (e + 1)) /
-		(alpha + keep * (1 - proof.delta1) / (e + 1));
+			 (alpha + keep * (1 - proof.delta1) / (e + 1));
 	proof.epsilon = epsilon_of_ratio(Max(1 + proof.delta1 * keep / alpha, middle));
 	return proof;
 }
@@ -269,7 +268,7 @@ net_share(RelabelParameters *parameters)
 
 typedef struct RelabelSearch
 {
-	EpsilonUnits epsilon;
+	EpsilonUnits	  epsilon;
 	RelabelParameters parameters;
 } RelabelSearch;
 
@@ -322,9 +321,9 @@ net_too_narrow(int64 j, void *argument)
 int64
 relabel_n_needed(EpsilonUnits epsilon, const RelabelParameters *parameters)
 {
-	RelabelSearch	search = {epsilon, *parameters};
-	int64		most = (int64) (share_to_double(parameters->alpha) * RELABEL_N_MAX);
-	int64		j = largest(most, net_too_narrow, &search) + 1;
+	RelabelSearch search = {epsilon, *parameters};
+	int64		  most = (int64) (share_to_double(parameters->alpha) * RELABEL_N_MAX);
+	int64		  j = largest(most, net_too_narrow, &search) + 1;
 
 	return j > most ? 0 : size_of_net(parameters, j);
 }

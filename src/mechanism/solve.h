@@ -10,27 +10,27 @@
 #ifndef PRIVPRED_SOLVE_H
 #define PRIVPRED_SOLVE_H
 
-#include "privpred.h"
-#include "sampler/sampler.h"
+#include "server/privpred.h"
+#include "draw/sampler.h"
 
-#define ALPHA_MIN		1e-6
-#define ALPHA_MAX		0.49
-#define ALPHA_DEFAULT	0.1
+#define ALPHA_MIN 1e-6
+#define ALPHA_MAX 0.49
+#define ALPHA_DEFAULT 0.1
 
 /* Rounded to the next share, and kept inside (0, 1). */
-extern Share share_from_double(double value);
+extern Share  share_from_double(double value);
 extern double share_to_double(Share share);
 
 /* ---------- stable_flip and stable ---------- */
 
 typedef struct StableParameters
 {
-	Share		alpha;			/* flips; "stable" has none */
-	Share		q;				/* units in T */
-	EpsilonUnits e;				/* of the draw from H_T */
+	Share		 alpha; /* flips; "stable" has none */
+	Share		 q;		/* units in T */
+	EpsilonUnits e;		/* of the draw from H_T */
 } StableParameters;
 
-#define STABLE_E_MAX	(100 * EPSILON_UNITS_PER_ONE)
+#define STABLE_E_MAX (100 * EPSILON_UNITS_PER_ONE)
 
 extern EpsilonUnits stable_flip_epsilon(const StableParameters *parameters);
 
@@ -39,32 +39,32 @@ extern EpsilonUnits stable_flip_epsilon(const StableParameters *parameters);
  * largest one beside the given other, such that what is proved is at most
  * epsilon.  False if there is none, which only a given q or e can bring about.
  */
-extern bool stable_flip_solve(EpsilonUnits epsilon, bool q_given, bool e_given,
-							  StableParameters *parameters);
+extern bool
+stable_flip_solve(EpsilonUnits epsilon, bool q_given, bool e_given, StableParameters *parameters);
 
 /* How far one unit moves an answer's probability without the flip. */
 extern double stable_gamma(const StableParameters *parameters);
-extern void stable_solve(double gamma, StableParameters *parameters);
+extern void	  stable_solve(double gamma, StableParameters *parameters);
 
 /* ---------- relabel ---------- */
 
 typedef struct RelabelParameters
 {
-	int64		n_max;			/* units at most */
-	int			rows_per_unit;	/* at most */
-	int			features;
-	Share		alpha;
-	int64		j;				/* width of the net, in units */
+	int64		 n_max;			/* units at most */
+	int			 rows_per_unit; /* at most */
+	int			 features;
+	Share		 alpha;
+	int64		 j; /* width of the net, in units */
 	EpsilonUnits kappa;
-	Share		q;
+	Share		 q;
 } RelabelParameters;
 
-#define RELABEL_N_MAX	INT64CONST(2000000000)
+#define RELABEL_N_MAX INT64CONST(2000000000)
 
 typedef struct RelabelProof
 {
-	double		eps1;
-	double		delta1;
+	double		 eps1;
+	double		 delta1;
 	EpsilonUnits epsilon;
 } RelabelProof;
 
@@ -82,4 +82,4 @@ extern bool relabel_solve(EpsilonUnits epsilon, bool j_given, bool kappa_given, 
 /* The least n_max for which relabel_solve() finds all three; 0: none. */
 extern int64 relabel_n_needed(EpsilonUnits epsilon, const RelabelParameters *parameters);
 
-#endif							/* PRIVPRED_SOLVE_H */
+#endif /* PRIVPRED_SOLVE_H */

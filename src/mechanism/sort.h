@@ -8,4 +8,4 @@
 /* Rising; there must be no NaN. */
 extern void sort_doubles(double *values, size_t n);
 
-#endif							/* PRIVPRED_SORT_H */
+#endif /* PRIVPRED_SORT_H */

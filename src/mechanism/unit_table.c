@@ -15,19 +15,19 @@
 #include "utils/memutils.h"
 
 #include "mechanism/unit_table.h"
-#include "progress/progress.h"
+#include "server/progress.h"
 
-#define STATE_MAGIC		0x55545031	/* "UTP1" */
+#define STATE_MAGIC 0x55545031 /* "UTP1" */
 
 /* Between two looks for interrupts. */
-#define UNITS_PER_CHECK	65536
+#define UNITS_PER_CHECK 65536
 
 typedef struct StateHeader
 {
-	uint32		magic;
-	int32		width;
-	int32		nunits;
-	int32		nrows;
+	uint32 magic;
+	int32  width;
+	int32  nunits;
+	int32  nrows;
 } StateHeader;
 
 /* ---------- sizes ---------- */
@@ -37,17 +37,16 @@ static int64
 state_bytes(int width, int64 nunits, int64 nrows)
 {
 	return MAXALIGN(VARHDRSZ) + MAXALIGN(sizeof(StateHeader)) + sizeof(uint64) * nunits +
-		sizeof(double) * width * nrows + sizeof(int32) * (nunits + 1) + nrows;
+		   sizeof(double) * width * nrows + sizeof(int32) * (nunits + 1) + nrows;
 }
 
 static int64
 declared_bytes(const MechanismSpec *spec, int64 most_units)
 {
-	int64		units = Max(spec->declared_units, most_units);
+	int64 units = Max(spec->declared_units, most_units);
 
 	/* Beyond this it is too large anyway, and below nothing overflows. */
-	if (units > UNIT_TABLE_MAX_BYTES ||
-		units * spec->max_rows_per_unit > UNIT_TABLE_MAX_BYTES)
+	if (units > UNIT_TABLE_MAX_BYTES || units * spec->max_rows_per_unit > UNIT_TABLE_MAX_BYTES)
 		return PG_INT64_MAX;
 	return state_bytes(spec->width, units, units * spec->max_rows_per_unit);
 }
@@ -61,34 +60,38 @@ unit_table_validate(const MechanismSpec *spec, const char *mechanism, int64 most
 				 errmsg("mechanism \"%s\" needs two classes, not %d", mechanism, spec->nclasses),
 				 errhint("Use mechanism \"vote\".")));
 	if (spec->max_rows_per_unit == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"%s\" needs to know how many rows a unit may have", mechanism),
-				 errdetail("Its privacy depends on the largest number of rows of one unit."),
-				 errhint("Declare it by privpred.protect(..., max_rows_per_unit => R); of a unit with more, R are used.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("mechanism \"%s\" needs to know how many rows a unit may have", mechanism),
+			 errdetail("Its privacy depends on the largest number of rows of one unit."),
+			 errhint(
+				 "Declare it by privpred.protect(..., max_rows_per_unit => R); of a unit with more, R are used.")));
 	if (declared_bytes(spec, most_units) > UNIT_TABLE_MAX_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the model would need more than the limit of " INT64_FORMAT " MB",
-						UNIT_TABLE_MAX_BYTES / (1024 * 1024)),
-				 errdetail("Mechanism \"%s\" keeps every row.", mechanism),
-				 errhint("Declare fewer units, rows per unit, columns or levels, or use mechanism \"vote\".")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the model would need more than the limit of " INT64_FORMAT " MB",
+					UNIT_TABLE_MAX_BYTES / (1024 * 1024)),
+			 errdetail("Mechanism \"%s\" keeps every row.", mechanism),
+			 errhint(
+				 "Declare fewer units, rows per unit, columns or levels, or use mechanism \"vote\".")));
 }
 
 /* ---------- training ---------- */
 
 typedef struct Collected
 {
-	int			width;
-	Size		memory;
-	int64		unit_capacity;
-	int64		row_capacity;
-	int32		nunits;
-	int32		nrows;
-	uint64	   *hash;
-	int32	   *first_row;		/* nunits + 1 */
-	uint8	   *label;
-	double	   *x;
+	int		width;
+	Size	memory;
+	int64	unit_capacity;
+	int64	row_capacity;
+	int32	nunits;
+	int32	nrows;
+	uint64 *hash;
+	int32  *first_row; /* nunits + 1 */
+	uint8  *label;
+	double *x;
 } Collected;
 
 /* The arrays, their order, and the state made of them. */
@@ -97,23 +100,24 @@ price_memory(const Collected *all, int64 units, int64 state)
 {
 	if (2 * state + (int64) sizeof(int32) * units <= (int64) all->memory && state <= MaxAllocSize)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("the rows need more than maintenance_work_mem (%zu kB)", all->memory / 1024),
-			 errhint("Raise maintenance_work_mem, use fewer features, or use mechanism \"vote\".")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OUT_OF_MEMORY),
+		 errmsg("the rows need more than maintenance_work_mem (%zu kB)", all->memory / 1024),
+		 errhint("Raise maintenance_work_mem, use fewer features, or use mechanism \"vote\".")));
 }
 
 #define GROW(array, type, count) \
-	((array) = (array) == NULL ? \
-	 MemoryContextAllocHuge(CurrentMemoryContext, sizeof(type) * (count)) : \
-	 repalloc_huge((array), sizeof(type) * (count)))
+	((array) = (array) == NULL \
+				   ? MemoryContextAllocHuge(CurrentMemoryContext, sizeof(type) * (count)) \
+				   : repalloc_huge((array), sizeof(type) * (count)))
 
 static void
 reserve(Collected *all, int more_rows)
 {
 	if (all->nunits + 2 > all->unit_capacity)
 	{
-		int64		units = Max(1024, 2 * all->unit_capacity);
+		int64 units = Max(1024, 2 * all->unit_capacity);
 
 		price_memory(all, units, state_bytes(all->width, units, all->row_capacity));
 		all->unit_capacity = units;
@@ -122,10 +126,9 @@ reserve(Collected *all, int more_rows)
 	}
 	if (all->nrows + (int64) more_rows > all->row_capacity)
 	{
-		int64		rows = Max(1024, 2 * Max(all->row_capacity, more_rows));
+		int64 rows = Max(1024, 2 * Max(all->row_capacity, more_rows));
 
-		price_memory(all, all->unit_capacity,
-					 state_bytes(all->width, all->unit_capacity, rows));
+		price_memory(all, all->unit_capacity, state_bytes(all->width, all->unit_capacity, rows));
 		all->row_capacity = rows;
 		GROW(all->label, uint8, rows);
 		GROW(all->x, double, rows * all->width);
@@ -136,7 +139,7 @@ reserve(Collected *all, int more_rows)
 static bool
 row_precedes(const Collected *all, const double *x, uint8 label, int32 row)
 {
-	int			order = memcmp(x, all->x + (Size) row * all->width, sizeof(double) * all->width);
+	int order = memcmp(x, all->x + (Size) row * all->width, sizeof(double) * all->width);
 
 	return order < 0 || (order == 0 && label < all->label[row]);
 }
@@ -144,8 +147,8 @@ row_precedes(const Collected *all, const double *x, uint8 label, int32 row)
 static void
 collect_unit(Collected *all, const MechanismSpec *spec, const UnitRows *unit)
 {
-	Size		row_bytes = sizeof(double) * all->width;
-	int32		first;
+	Size  row_bytes = sizeof(double) * all->width;
+	int32 first;
 
 	reserve(all, unit->nrows);
 	first = all->nrows;
@@ -154,13 +157,14 @@ collect_unit(Collected *all, const MechanismSpec *spec, const UnitRows *unit)
 	for (int i = 0; i < unit->nrows; i++)
 	{
 		const double *x = unit->x + (Size) i * all->width;
-		uint8		label = ((int) unit->label[i] == 1) != (spec->default_class == 1);
-		int32		at = all->nrows++;
+		uint8		  label = ((int) unit->label[i] == 1) != (spec->default_class == 1);
+		int32		  at = all->nrows++;
 
 		for (; at > first && row_precedes(all, x, label, at - 1); at--)
 		{
 			all->label[at] = all->label[at - 1];
-			memcpy(all->x + (Size) at * all->width, all->x + (Size) (at - 1) * all->width, row_bytes);
+			memcpy(all->x + (Size) at * all->width, all->x + (Size) (at - 1) * all->width,
+				   row_bytes);
 		}
 		all->label[at] = label;
 		memcpy(all->x + (Size) at * all->width, x, row_bytes);
@@ -175,9 +179,9 @@ collect_unit(Collected *all, const MechanismSpec *spec, const UnitRows *unit)
 static int
 compare_units(int32 left, int32 right, const Collected *all)
 {
-	int32		rows = all->first_row[left + 1] - all->first_row[left];
-	int32		other_rows = all->first_row[right + 1] - all->first_row[right];
-	int			order;
+	int32 rows = all->first_row[left + 1] - all->first_row[left];
+	int32 other_rows = all->first_row[right + 1] - all->first_row[right];
+	int	  order;
 
 	if (all->hash[left] != all->hash[right])
 		return all->hash[left] < all->hash[right] ? -1 : 1;
@@ -204,16 +208,16 @@ compare_units(int32 left, int32 right, const Collected *all)
 typedef struct StateParts
 {
 	StateHeader *header;
-	uint64	   *hash;
-	double	   *x;
-	int32	   *first_row;
-	uint8	   *label;
+	uint64		*hash;
+	double		*x;
+	int32		*first_row;
+	uint8		*label;
 } StateParts;
 
 static StateParts
 parts_of(char *state, int width, int64 nunits, int64 nrows)
 {
-	StateParts	parts;
+	StateParts parts;
 
 	parts.header = (StateHeader *) (state + MAXALIGN(VARHDRSZ));
 	parts.hash = (uint64 *) ((char *) parts.header + MAXALIGN(sizeof(StateHeader)));
@@ -227,11 +231,11 @@ static bytea *
 write_state(const MechanismSpec *spec, const Collected *all, const int32 *order, int32 nunits,
 			int64 most_units)
 {
-	int64		nrows = 0;
-	int64		bytes;
-	bytea	   *state;
-	StateParts	to;
-	int32		row = 0;
+	int64	   nrows = 0;
+	int64	   bytes;
+	bytea	  *state;
+	StateParts to;
+	int32	   row = 0;
 
 	for (int32 i = 0; i < nunits; i++)
 		nrows += all->first_row[order[i] + 1] - all->first_row[order[i]];
@@ -246,8 +250,8 @@ write_state(const MechanismSpec *spec, const Collected *all, const int32 *order,
 	to.header->nrows = (int32) nrows;
 	for (int32 i = 0; i < nunits; i++)
 	{
-		int32		from = all->first_row[order[i]];
-		int32		rows = all->first_row[order[i] + 1] - from;
+		int32 from = all->first_row[order[i]];
+		int32 rows = all->first_row[order[i] + 1] - from;
 
 		if (i % UNITS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -265,9 +269,9 @@ write_state(const MechanismSpec *spec, const Collected *all, const int32 *order,
 bytea *
 unit_table_train(const MechanismSpec *spec, UnitSource *source, Size memory, int64 most_units)
 {
-	Collected	all = {.width = spec->width, .memory = memory};
-	UnitRows	unit;
-	int32	   *order;
+	Collected all = {.width = spec->width, .memory = memory};
+	UnitRows  unit;
+	int32	 *order;
 
 	reserve(&all, 0);
 	while (source->next(source, &unit))
@@ -290,8 +294,8 @@ unit_table_train(const MechanismSpec *spec, UnitSource *source, Size memory, int
 static bool
 state_is_sound(const MechanismSpec *spec, bytea *state)
 {
-	int64		size = VARSIZE(state);
-	StateParts	parts = parts_of((char *) state, spec->width, 0, 0);
+	int64		 size = VARSIZE(state);
+	StateParts	 parts = parts_of((char *) state, spec->width, 0, 0);
 	StateHeader *header = parts.header;
 
 	if (size < state_bytes(spec->width, 0, 0) || header->magic != STATE_MAGIC ||
@@ -330,13 +334,12 @@ state_is_sound(const MechanismSpec *spec, bytea *state)
 UnitTable *
 unit_table_load(const MechanismSpec *spec, bytea *state)
 {
-	UnitTable  *table = palloc0_object(UnitTable);
-	StateParts	parts;
+	UnitTable *table = palloc0_object(UnitTable);
+	StateParts parts;
 
 	if (!state_is_sound(spec, state))
 		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the stored rows of a model are damaged"),
+				(errcode(ERRCODE_DATA_CORRUPTED), errmsg("the stored rows of a model are damaged"),
 				 errhint("Retrain the model.")));
 	parts = parts_of((char *) state, spec->width, 0, 0);
 	table->units.nunits = parts.header->nunits;

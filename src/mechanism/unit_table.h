@@ -10,12 +10,12 @@
 #include "mechanism/mechanism.h"
 
 /* Both priced from declared numbers, and of what is stored. */
-#define UNIT_TABLE_MAX_BYTES	(INT64CONST(512) * 1024 * 1024)
+#define UNIT_TABLE_MAX_BYTES (INT64CONST(512) * 1024 * 1024)
 
 typedef struct UnitTable
 {
 	LabelledUnits units;
-	const uint64 *hash;			/* of each unit's id */
+	const uint64 *hash; /* of each unit's id */
 } UnitTable;
 
 /*
@@ -23,8 +23,7 @@ typedef struct UnitTable
  * units (0: any number), 54000 if it would be too large.  The mechanism is
  * named in messages.
  */
-extern void unit_table_validate(const MechanismSpec *spec, const char *mechanism,
-								int64 most_units);
+extern void unit_table_validate(const MechanismSpec *spec, const char *mechanism, int64 most_units);
 
 /*
  * Reads all units and returns them as a state.  If there are more than
@@ -34,10 +33,10 @@ extern void unit_table_validate(const MechanismSpec *spec, const char *mechanism
  * becomes 0.  The state is as large as the declared sizes make it, unless there
  * are more rows than declared.
  */
-extern bytea *unit_table_train(const MechanismSpec *spec, UnitSource *source, Size memory,
-							   int64 most_units);
+extern bytea *
+unit_table_train(const MechanismSpec *spec, UnitSource *source, Size memory, int64 most_units);
 
 /* Checks every byte (XX001).  Points into the state. */
 extern UnitTable *unit_table_load(const MechanismSpec *spec, bytea *state);
 
-#endif							/* PRIVPRED_UNIT_TABLE_H */
+#endif /* PRIVPRED_UNIT_TABLE_H */

@@ -12,15 +12,15 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
-#include "ledger/charge.h"
-#include "mutant.h"
-#include "progress/progress.h"
+#include "account/charge.h"
+#include "server/mutant.h"
+#include "server/progress.h"
 #include "request/audit.h"
 
-#define DRAWS_PER_REPORT	256
+#define DRAWS_PER_REPORT 256
 
 /* A claim with a delta is audited by events that are so many times as likely. */
-#define DELTA_TOLD			2.5
+#define DELTA_TOLD 2.5
 
 /* ---------- claims ---------- */
 
@@ -40,8 +40,8 @@ all_bounded_range(const Charge *charge)
 AuditClaim
 audit_claim(const Charge *charge)
 {
-	AuditClaim	claim = {.test = TEST_RATIO, .delta = charge->delta};
-	RenyiOrder	two = 2 * RENYI_ORDER_ONE;
+	AuditClaim claim = {.test = TEST_RATIO, .delta = charge->delta};
+	RenyiOrder two = 2 * RENYI_ORDER_ONE;
 
 	if (charge_has_gaussian(charge))
 	{
@@ -67,7 +67,7 @@ static AuditResult *
 add_result(Audit *audit, const char *pair, const char *event)
 {
 	MemoryContext caller = MemoryContextSwitchTo(audit->context);
-	AuditResult *result = palloc0_object(AuditResult);
+	AuditResult	 *result = palloc0_object(AuditResult);
 
 	result->pair = pstrdup(pair);
 	result->event = pstrdup(event);
@@ -99,7 +99,7 @@ draw_all(Audit *audit, const AuditCase *compare, AuditCounts *counts, int64 draw
 		counts->draws[table] = draws;
 		for (int64 i = 0; i < draws; i++)
 		{
-			int			outcome = compare->draw(compare->table[table]);
+			int outcome = compare->draw(compare->table[table]);
 
 			CHECK_FOR_INTERRUPTS();
 			if (outcome < 0 || outcome >= compare->outputs)
@@ -120,7 +120,7 @@ draw_all(Audit *audit, const AuditCase *compare, AuditCounts *counts, int64 draw
 static double
 detected(const AuditClaim *claim, const AuditCounts *counts, double likely)
 {
-	double		p = likely;
+	double p = likely;
 
 	for (int table = 0; table < 2; table++)
 		p = Max(p, (double) counts->count[table][0] / counts->draws[table]);
@@ -144,10 +144,10 @@ void
 audit_compare_claim(Audit *audit, const AuditCase *compare, const AuditClaim *claim,
 					const char *what)
 {
-	AuditCounts counts = {.outputs = compare->outputs};
-	double		likely = Max(compare->likely, claim->delta > 0 ? DELTA_TOLD * claim->delta : 0);
-	int64		draws = audit->draws;
-	AuditLoss	loss;
+	AuditCounts	 counts = {.outputs = compare->outputs};
+	double		 likely = Max(compare->likely, claim->delta > 0 ? DELTA_TOLD * claim->delta : 0);
+	int64		 draws = audit->draws;
+	AuditLoss	 loss;
 	AuditResult *result;
 
 	if (draws == 0)
@@ -170,7 +170,7 @@ audit_compare_claim(Audit *audit, const AuditCase *compare, const AuditClaim *cl
 void
 audit_compare(Audit *audit, const AuditCase *compare)
 {
-	AuditClaim	claim = audit_claim(compare->charge);
+	AuditClaim claim = audit_claim(compare->charge);
 
 	audit_compare_claim(audit, compare, &claim, charge_text(audit, compare->charge));
 }
@@ -187,8 +187,8 @@ audit_not_compared(Audit *audit, const char *pair, const char *why, const Charge
 }
 
 void
-audit_counted(Audit *audit, const char *pair, const char *event, const Charge *charge,
-			  double loss, int64 draws)
+audit_counted(Audit *audit, const char *pair, const char *event, const Charge *charge, double loss,
+			  int64 draws)
 {
 	AuditResult *result = add_result(audit, pair, event);
 
@@ -205,7 +205,7 @@ audit_counted(Audit *audit, const char *pair, const char *event, const Charge *c
 typedef struct MechanismAudit
 {
 	const Mechanism *mechanism;
-	void		(*run) (Audit *audit);
+	void (*run)(Audit *audit);
 } MechanismAudit;
 
 static void
@@ -220,11 +220,11 @@ static void
 run_streams(Audit *audit)
 {
 	const MechanismSpec *spec = &audit->model->spec;
-	Charge		finite;
-	Charge		infinite;
+	Charge				 finite;
+	Charge				 infinite;
 
-	audit_streams(audit, Min(Max(spec->epsilon, EPSILON_UNITS_PER_ONE / 2),
-							 3 * EPSILON_UNITS_PER_ONE));
+	audit_streams(audit,
+				  Min(Max(spec->epsilon, EPSILON_UNITS_PER_ONE / 2), 3 * EPSILON_UNITS_PER_ONE));
 	if (!stream_falls_back(spec))
 		return;
 	(void) mechanism_charge(&vote_mechanism, spec, false, &finite);
@@ -233,20 +233,13 @@ run_streams(Audit *audit)
 }
 
 static const MechanismAudit audits[] = {
-	{&average_mechanism, audit_average},
-	{&cover_mechanism, audit_cover},
-	{&distill_mechanism, audit_student},
-	{&gradient_mechanism, audit_gradient},
-	{&label_private_mechanism, audit_cover},
-	{&littlestone_mechanism, audit_littlestone},
-	{&relabel_mechanism, audit_relabel},
-	{&soft_mechanism, run_streams},
-	{&sparse_mechanism, run_streams},
-	{&stable_mechanism, audit_stable},
-	{&stable_erm_mechanism, audit_stable_erm},
-	{&stable_flip_mechanism, audit_stable_flip},
-	{&threshold_mechanism, audit_threshold},
-	{&vote_mechanism, run_vote},
+	{&average_mechanism, audit_average},	   {&cover_mechanism, audit_cover},
+	{&distill_mechanism, audit_student},	   {&gradient_mechanism, audit_gradient},
+	{&label_private_mechanism, audit_cover},   {&littlestone_mechanism, audit_littlestone},
+	{&relabel_mechanism, audit_relabel},	   {&soft_mechanism, run_streams},
+	{&sparse_mechanism, run_streams},		   {&stable_mechanism, audit_stable},
+	{&stable_erm_mechanism, audit_stable_erm}, {&stable_flip_mechanism, audit_stable_flip},
+	{&threshold_mechanism, audit_threshold},   {&vote_mechanism, run_vote},
 };
 
 static void
@@ -258,17 +251,16 @@ run(Audit *audit)
 			audits[i].run(audit);
 			return;
 		}
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("models of mechanism \"%s\" cannot be audited",
-					audit->model->mechanism->name)));
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("models of mechanism \"%s\" cannot be audited",
+						   audit->model->mechanism->name)));
 }
 
 /* Each of thousands of trainings may have something to say. */
 static int
 silence(void)
 {
-	int			level = NewGUCNestLevel();
+	int level = NewGUCNestLevel();
 
 	session_set("client_min_messages", "error");
 	if (log_min_messages <= NOTICE)
@@ -280,10 +272,10 @@ silence(void)
 List *
 request_audit(const char *name, int64 draws, const char **mechanism)
 {
-	Audit		audit = {0};
+	Audit		  audit = {0};
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext work;
-	int			level;
+	int			  level;
 
 	if (MUTANT_BUILD)
 		mutant_warn();
@@ -294,8 +286,8 @@ request_audit(const char *name, int64 draws, const char **mechanism)
 	audit.draws = draws;
 	audit.context = caller;
 	work = AllocSetContextCreate(caller, "privpred audit", ALLOCSET_DEFAULT_SIZES);
-	audit.draw_context = AllocSetContextCreate(work, "privpred audited draw",
-											   ALLOCSET_DEFAULT_SIZES);
+	audit.draw_context =
+		AllocSetContextCreate(work, "privpred audited draw", ALLOCSET_DEFAULT_SIZES);
 	level = silence();
 	progress_begin(name, audit.model->relid);
 	progress_report_as("auditing");

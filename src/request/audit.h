@@ -22,57 +22,57 @@
 #include "request/audit_bounds.h"
 #include "request/request.h"
 
-#define AUDIT_FALSE_ALARM	1e-6	/* of a whole audit, at most */
-#define AUDIT_MAX_BOUNDS	512 /* that an audit may take */
-#define AUDIT_ALPHA			(AUDIT_FALSE_ALARM / AUDIT_MAX_BOUNDS)
-#define AUDIT_MAX_DRAWS		INT64CONST(1000000000)
+#define AUDIT_FALSE_ALARM 1e-6 /* of a whole audit, at most */
+#define AUDIT_MAX_BOUNDS 512   /* that an audit may take */
+#define AUDIT_ALPHA (AUDIT_FALSE_ALARM / AUDIT_MAX_BOUNDS)
+#define AUDIT_MAX_DRAWS INT64CONST(1000000000)
 
 /* How many draws at most by default: of an answer, of a model or a whole stream. */
-#define AUDIT_MOST_ANSWERS	1000000
-#define AUDIT_MANY_ANSWERS	200000
-#define AUDIT_MOST_MODELS	20000
+#define AUDIT_MOST_ANSWERS 1000000
+#define AUDIT_MANY_ANSWERS 200000
+#define AUDIT_MOST_MODELS 20000
 
 typedef struct AuditResult
 {
-	const char *pair;			/* what differs, and what is asked */
+	const char *pair; /* what differs, and what is asked */
 	const char *event;
-	const char *charge;			/* what the claim rests on, as text */
+	const char *charge; /* what the claim rests on, as text */
 	AuditClaim	claim;
-	double		loss;			/* at least */
-	double		detects;		/* a loss of this much would have been seen; infinite: none */
-	int64		draws;			/* of each table */
+	double		loss;	 /* at least */
+	double		detects; /* a loss of this much would have been seen; infinite: none */
+	int64		draws;	 /* of each table */
 	const char *verdict;
 } AuditResult;
 
 typedef struct Audit
 {
-	const ModelRecord *model;	/* what is audited: its declaration, not what it learnt */
-	LedgerPrice price;			/* as stored */
-	int64		draws;			/* asked for; 0: as many as are needed */
-	int64		drawn;			/* so far, for privpred.progress */
-	int			bounds;			/* taken so far */
-	MemoryContext context;		/* of the results */
-	MemoryContext draw_context; /* reset after every draw */
-	List	   *results;		/* of AuditResult */
+	const ModelRecord *model;		 /* what is audited: its declaration, not what it learnt */
+	LedgerPrice		   price;		 /* as stored */
+	int64			   draws;		 /* asked for; 0: as many as are needed */
+	int64			   drawn;		 /* so far, for privpred.progress */
+	int				   bounds;		 /* taken so far */
+	MemoryContext	   context;		 /* of the results */
+	MemoryContext	   draw_context; /* reset after every draw */
+	List			  *results;		 /* of AuditResult */
 } Audit;
 
 /* ---------- audit.c ---------- */
 
 /* One draw from a table: the number of its outcome. */
-typedef int (*AuditDraw) (void *table);
+typedef int (*AuditDraw)(void *table);
 
 typedef struct AuditCase
 {
-	const char *pair;
-	const char *const *events;	/* what the outcomes mean */
-	int			outputs;
-	const Charge *charge;		/* what is claimed for one draw */
-	double		likely;			/* how often the first outcome comes, or would by mistake */
-	double		mistake;		/* loss that would do; 0: twice the claim */
-	int64		least;			/* draws, by default */
-	int64		most;
-	AuditDraw	draw;
-	void	   *table[2];
+	const char		  *pair;
+	const char *const *events; /* what the outcomes mean */
+	int				   outputs;
+	const Charge	  *charge;	/* what is claimed for one draw */
+	double			   likely;	/* how often the first outcome comes, or would by mistake */
+	double			   mistake; /* loss that would do; 0: twice the claim */
+	int64			   least;	/* draws, by default */
+	int64			   most;
+	AuditDraw		   draw;
+	void			  *table[2];
 } AuditCase;
 
 extern void audit_compare(Audit *audit, const AuditCase *compare);
@@ -82,8 +82,8 @@ extern void audit_compare_claim(Audit *audit, const AuditCase *compare, const Au
 								const char *what);
 
 /* What was not compared, and why it has no power. */
-extern void audit_not_compared(Audit *audit, const char *pair, const char *why,
-							   const Charge *charge);
+extern void
+audit_not_compared(Audit *audit, const char *pair, const char *why, const Charge *charge);
 
 /* A result that is no matter of chance. */
 extern void audit_counted(Audit *audit, const char *pair, const char *event, const Charge *charge,
@@ -98,16 +98,16 @@ typedef struct MadeUpUnits MadeUpUnits;
 /* A made-up table and what was trained on it. */
 typedef struct MadeUp
 {
-	ModelRecord record;			/* never stored */
-	ProtectedRelation units;	/* of the made-up rows */
-	bool		levels;			/* the feature is a level, not a number */
-	StringInfoData rows;		/* their SQL */
-	int64		nrows;
-	MadeUpUnits *source;
-	MechanismModel model;		/* once trained */
+	ModelRecord			 record; /* never stored */
+	ProtectedRelation	 units;	 /* of the made-up rows */
+	bool				 levels; /* the feature is a level, not a number */
+	StringInfoData		 rows;	 /* their SQL */
+	int64				 nrows;
+	MadeUpUnits			*source;
+	MechanismModel		 model; /* once trained */
 	const LedgerReceipt *receipt;
-	double	   *x;				/* the question */
-	int32		votes[AUDIT_MAX_OUTPUTS];
+	double				*x; /* the question */
+	int32				 votes[AUDIT_MAX_OUTPUTS];
 } MadeUp;
 
 /*
@@ -140,7 +140,7 @@ extern void made_up_train(MadeUp *table);
 extern void made_up_load(MadeUp *table);
 
 /* The answer, or what of it is left if the model gives scores. */
-extern int	made_up_answer(MadeUp *table);
+extern int made_up_answer(MadeUp *table);
 
 /* ---------- cases ---------- */
 
@@ -157,4 +157,4 @@ extern void audit_cover(Audit *audit);
 extern void audit_littlestone(Audit *audit);
 extern void audit_gradient(Audit *audit);
 
-#endif							/* PRIVPRED_AUDIT_H */
+#endif /* PRIVPRED_AUDIT_H */

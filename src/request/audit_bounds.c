@@ -8,9 +8,9 @@
 
 #include "request/audit_bounds.h"
 
-#define BISECTIONS		60
-#define POWER_BISECTIONS	24
-#define FRACTION_STEPS	1000000
+#define BISECTIONS 60
+#define POWER_BISECTIONS 24
+#define FRACTION_STEPS 1000000
 
 /* ---------- binomial tails ---------- */
 
@@ -27,17 +27,15 @@ nonzero(double x)
 static double
 beta_fraction(double a, double b, double x)
 {
-	double		ratio = 1;
-	double		inverse = 1 / nonzero(1 - (a + b) * x / (a + 1));
-	double		value = inverse;
+	double ratio = 1;
+	double inverse = 1 / nonzero(1 - (a + b) * x / (a + 1));
+	double value = inverse;
 
 	for (int m = 1; m <= FRACTION_STEPS; m++)
 	{
-		double		terms[2] = {
-			m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-			-(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-		};
-		double		change = 1;
+		double terms[2] = {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+						   -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))};
+		double change = 1;
 
 		for (int i = 0; i < 2; i++)
 		{
@@ -56,15 +54,15 @@ beta_fraction(double a, double b, double x)
 static double
 incomplete_beta(double a, double b, double x)
 {
-	double		front;
+	double front;
 
 	if (x <= 0)
 		return 0;
 	if (x >= 1)
 		return 1;
 	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a :
-		1 - front * beta_fraction(b, a, 1 - x) / b;
+	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
+									 : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
 /* Pr[X >= k] for X binomial (n, p), k at least 1. */
@@ -81,14 +79,14 @@ upper_tail(int64 k, int64 n, double p)
 double
 binomial_lower(int64 k, int64 n, double alpha)
 {
-	double		low = 0;
-	double		high = 1;
+	double low = 0;
+	double high = 1;
 
 	if (k <= 0)
 		return 0;
 	for (int i = 0; i < BISECTIONS; i++)
 	{
-		double		middle = (low + high) / 2;
+		double middle = (low + high) / 2;
 
 		if (upper_tail(k, n, middle) <= alpha * (1 - 1e-6))
 			low = middle;
@@ -125,13 +123,13 @@ ratio_loss(double p, double q, double delta)
 static double
 divergence_over_order(double p, double q, double order)
 {
-	double		yes = log(p / q);
-	double		no = p < 1 ? log1p(-p) - log1p(-q) : 0;
+	double yes = log(p / q);
+	double no = p < 1 ? log1p(-p) - log1p(-q) : 0;
 
 	if (order == 1)
 		return p * yes + (1 - p) * no;
 	return log(p * exp((order - 1) * yes) + (p < 1 ? (1 - p) * exp((order - 1) * no) : 0)) /
-		((order - 1) * order);
+		   ((order - 1) * order);
 }
 
 /* As the epsilon whose bounded range costs the same: rho = epsilon^2 / 8. */
@@ -139,7 +137,7 @@ static double
 renyi_loss(double p, double q)
 {
 	static const double orders[] = {1, 1.25, 1.5, 2, 3, 4, 6, 8, 16, 32, 64};
-	double		rho = 0;
+	double				rho = 0;
 
 	if (p <= q || q >= 1)
 		return 0;
@@ -150,15 +148,15 @@ renyi_loss(double p, double q)
 
 typedef struct Bounds
 {
-	double		low;
-	double		high;
+	double low;
+	double high;
 } Bounds;
 
 static double
 range_loss(const Bounds *from_y, const Bounds *from_z, const Bounds *to_y, const Bounds *to_z)
 {
-	double		low = from_y->low * to_z->low;
-	double		high = to_y->high * from_z->high;
+	double low = from_y->low * to_z->low;
+	double high = to_y->high * from_z->high;
 
 	return low > high ? log(low / high) : 0;
 }
@@ -167,7 +165,7 @@ range_loss(const Bounds *from_y, const Bounds *from_z, const Bounds *to_y, const
 static double
 output_loss(const AuditClaim *claim, int outputs, const Bounds *from, const Bounds *to, int y)
 {
-	double		loss = 0;
+	double loss = 0;
 
 	if (claim->test == TEST_RATIO)
 		return ratio_loss(from[y].low, to[y].high, claim->delta);
@@ -182,14 +180,14 @@ output_loss(const AuditClaim *claim, int outputs, const Bounds *from, const Boun
 AuditLoss
 audit_loss(const AuditClaim *claim, const AuditCounts *counts, double alpha)
 {
-	AuditLoss	largest = {0};
-	Bounds		bounds[2][AUDIT_MAX_OUTPUTS];
+	AuditLoss largest = {0};
+	Bounds	  bounds[2][AUDIT_MAX_OUTPUTS];
 
 	for (int table = 0; table < 2; table++)
 		for (int y = 0; y < counts->outputs; y++)
 		{
-			int64		k = counts->count[table][y];
-			int64		n = counts->draws[table];
+			int64 k = counts->count[table][y];
+			int64 n = counts->draws[table];
 
 			bounds[table][y].low = binomial_lower(k, n, alpha);
 			bounds[table][y].high = binomial_upper(k, n, alpha);
@@ -197,7 +195,7 @@ audit_loss(const AuditClaim *claim, const AuditCounts *counts, double alpha)
 	for (int from = 0; from < 2; from++)
 		for (int y = 0; y < counts->outputs; y++)
 		{
-			double		loss = output_loss(claim, counts->outputs, bounds[from], bounds[1 - from], y);
+			double loss = output_loss(claim, counts->outputs, bounds[from], bounds[1 - from], y);
 
 			if (loss > largest.epsilon)
 			{
@@ -226,8 +224,8 @@ loss_between(const AuditClaim *claim, double p, double q)
 static bool
 would_tell(const AuditClaim *claim, double least_p, double q, int64 draws, double alpha)
 {
-	double		n = (double) draws;
-	int64		k = (int64) Min(ceil(n * q + 2 * sqrt(n * q * (1 - q))), n);
+	double n = (double) draws;
+	int64  k = (int64) Min(ceil(n * q + 2 * sqrt(n * q * (1 - q))), n);
 
 	return loss_between(claim, least_p, binomial_upper(k, draws, alpha)) > claim->epsilon;
 }
@@ -235,19 +233,20 @@ would_tell(const AuditClaim *claim, double least_p, double q, int64 draws, doubl
 double
 audit_detects(const AuditClaim *claim, double p, int64 draws, double alpha)
 {
-	double		n = (double) draws;
-	double		told = 0;		/* q that is told from p, and one that is not */
-	double		not_told = p;
-	double		least_p;
+	double n = (double) draws;
+	double told = 0; /* q that is told from p, and one that is not */
+	double not_told = p;
+	double least_p;
 
 	if (!(p > 0 && p < 1))
 		return INFINITY;
-	least_p = binomial_lower((int64) Max(floor(n * p - 2 * sqrt(n * p * (1 - p))), 0), draws, alpha);
+	least_p =
+		binomial_lower((int64) Max(floor(n * p - 2 * sqrt(n * p * (1 - p))), 0), draws, alpha);
 	if (!would_tell(claim, least_p, 0, draws, alpha))
 		return INFINITY;
 	for (int i = 0; i < POWER_BISECTIONS; i++)
 	{
-		double		middle = (told + not_told) / 2;
+		double middle = (told + not_told) / 2;
 
 		if (would_tell(claim, least_p, middle, draws, alpha))
 			told = middle;
@@ -261,7 +260,7 @@ audit_detects(const AuditClaim *claim, double p, int64 draws, double alpha)
 int64
 audit_draws_needed(const AuditClaim *claim, double factor, double p, int64 most, double alpha)
 {
-	int64		draws = 500;
+	int64 draws = 500;
 
 	while (draws < most && !(audit_detects(claim, p, draws, alpha) < factor * claim->epsilon))
 		draws *= 2;

@@ -22,38 +22,38 @@ extern double binomial_upper(int64 k, int64 n, double alpha);
 
 typedef enum AuditTest
 {
-	TEST_RATIO,					/* epsilon (and delta): ratio of probabilities */
-	TEST_RANGE,					/* bounded range: ratio of two such ratios, the odds' ratio of two answers */
-	TEST_RENYI					/* Gaussian noise: Rényi divergence of all orders */
+	TEST_RATIO, /* epsilon (and delta): ratio of probabilities */
+	TEST_RANGE, /* bounded range: ratio of two such ratios, the odds' ratio of two answers */
+	TEST_RENYI	/* Gaussian noise: Rényi divergence of all orders */
 } AuditTest;
 
 typedef struct AuditClaim
 {
-	AuditTest	test;
-	double		epsilon;		/* of Gaussian noise: see below */
-	double		delta;			/* TEST_RATIO only */
+	AuditTest test;
+	double	  epsilon; /* of Gaussian noise: see below */
+	double	  delta;   /* TEST_RATIO only */
 } AuditClaim;
 
-#define AUDIT_MAX_OUTPUTS	8
+#define AUDIT_MAX_OUTPUTS 8
 
 /* Draws from two tables that differ in one unit. */
 typedef struct AuditCounts
 {
-	int			outputs;		/* 2 or more */
-	int64		draws[2];
-	int64		count[2][AUDIT_MAX_OUTPUTS];
+	int	  outputs; /* 2 or more */
+	int64 draws[2];
+	int64 count[2][AUDIT_MAX_OUTPUTS];
 } AuditCounts;
 
 /* Where the largest loss was seen. */
 typedef struct AuditLoss
 {
-	double		epsilon;		/* at least; 0: nothing seen */
-	int			output;
-	int			from;			/* the table that it is more likely with */
+	double epsilon; /* at least; 0: nothing seen */
+	int	   output;
+	int	   from; /* the table that it is more likely with */
 } AuditLoss;
 
 /* How many bounds one comparison takes, for Bonferroni. */
-extern int	audit_bounds_taken(int outputs);
+extern int audit_bounds_taken(int outputs);
 
 /*
  * A lower bound on the loss between the tables, all bounds holding at once
@@ -73,7 +73,7 @@ extern AuditLoss audit_loss(const AuditClaim *claim, const AuditCounts *counts, 
 extern double audit_detects(const AuditClaim *claim, double p, int64 draws, double alpha);
 
 /* So many draws that a loss of factor times the claim would be seen, no more than most. */
-extern int64 audit_draws_needed(const AuditClaim *claim, double factor, double p, int64 most,
-								double alpha);
+extern int64
+audit_draws_needed(const AuditClaim *claim, double factor, double p, int64 most, double alpha);
 
-#endif							/* PRIVPRED_AUDIT_BOUNDS_H */
+#endif /* PRIVPRED_AUDIT_BOUNDS_H */

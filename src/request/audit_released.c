@@ -9,8 +9,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "mechanism/gradient.h"
-#include "mechanism/littlestone.h"
+#include "mechanism/gradient/gradient.h"
+#include "mechanism/littlestone/littlestone.h"
 #include "request/audit.h"
 
 static const char *const answers_b_first[] = {"answer b", "answer a"};
@@ -19,7 +19,7 @@ static const char *const answers_b_first[] = {"answer b", "answer a"};
 static int
 draw_model(void *argument)
 {
-	MadeUp	   *table = argument;
+	MadeUp *table = argument;
 
 	made_up_train(table);
 	made_up_load(table);
@@ -29,7 +29,7 @@ draw_model(void *argument)
 static void
 compare_models(Audit *audit, AuditCase *compare, MadeUp *first, MadeUp *second)
 {
-	MadeUp	   *tables[2] = {first, second};
+	MadeUp *tables[2] = {first, second};
 
 	for (int i = 0; i < 2; i++)
 	{
@@ -84,14 +84,15 @@ void
 audit_cover(Audit *audit)
 {
 	static const int constants[] = {0, 1};
-	MadeUp	   *tables[2];
-	AuditCase	compare = {.pair = "two units say a, b, and a third b or a",
-		.charge = &audit->price.finite, .likely = 0.6};
+	MadeUp			*tables[2];
+	AuditCase		 compare = {.pair = "two units say a, b, and a third b or a",
+								.charge = &audit->price.finite,
+								.likely = 0.6};
 
 	for (int i = 0; i < 2; i++)
 	{
-		MadeUp	   *table = made_up_create(audit, audit->model->mechanism, true, 2,
-										   "{\"class_table\": \"made up\", \"accuracy\": 1}");
+		MadeUp *table = made_up_create(audit, audit->model->mechanism, true, 2,
+									   "{\"class_table\": \"made up\", \"accuracy\": 1}");
 
 		table->record.spec.finite_class = make_class(2, constants, constants);
 		table->record.spec.declared_units = 1000000000;
@@ -107,8 +108,8 @@ audit_cover(Audit *audit)
 
 /* ---------- littlestone ---------- */
 
-#define HISTOGRAM_DELTA		0.05
-#define MOST_UNITS			1000	/* of a made-up table */
+#define HISTOGRAM_DELTA 0.05
+#define MOST_UNITS 1000 /* of a made-up table */
 
 /* Two points, all four labellings of them. */
 static MadeUp *
@@ -116,9 +117,10 @@ littlestone_table(const Audit *audit, int batches)
 {
 	static const int of_a[] = {0, 1, 0, 1};
 	static const int of_b[] = {0, 0, 1, 1};
-	MadeUp	   *table = made_up_create(audit, &littlestone_mechanism, true, 2,
-									   psprintf("{\"class_table\": \"made up\", \"batches\": %d, \"delta\": %g}",
-												batches, HISTOGRAM_DELTA));
+	MadeUp			*table =
+		made_up_create(audit, &littlestone_mechanism, true, 2,
+					   psprintf("{\"class_table\": \"made up\", \"batches\": %d, \"delta\": %g}",
+								batches, HISTOGRAM_DELTA));
 
 	table->record.spec.finite_class = make_class(4, of_a, of_b);
 	table->record.spec.declared_units = batches;
@@ -134,8 +136,8 @@ littlestone_table(const Audit *audit, int batches)
 static MadeUp *
 one_batch(const Audit *audit, int batches, int units, bool says_b)
 {
-	MadeUp	   *table = littlestone_table(audit, batches);
-	int64	   *ids = made_up_ids_of_first(table, batches, units);
+	MadeUp *table = littlestone_table(audit, batches);
+	int64  *ids = made_up_ids_of_first(table, batches, units);
 
 	made_up_row(table, ids[0], 1, says_b ? 1 : 0);
 	for (int i = 1; i < units; i++)
@@ -147,8 +149,8 @@ one_batch(const Audit *audit, int batches, int units, bool says_b)
 static MadeUp *
 many_batches(const Audit *audit, int batches, int saying, int turned)
 {
-	MadeUp	   *table = littlestone_table(audit, batches);
-	int64	   *ids = made_up_ids(table, batches);
+	MadeUp *table = littlestone_table(audit, batches);
+	int64  *ids = made_up_ids(table, batches);
 
 	for (int i = 0; i < saying; i++)
 		made_up_row(table, ids[i], 1, i < turned ? 0 : 1);
@@ -159,11 +161,11 @@ void
 audit_littlestone(Audit *audit)
 {
 	EpsilonUnits half = audit->model->spec.epsilon / 2;
-	double		rate = (double) half / 2 / EPSILON_UNITS_PER_ONE;	/* of the choice */
-	int64		threshold = histogram_threshold(half, HISTOGRAM_DELTA);
-	double		units = 1 + ceil(10 / rate);
-	Charge		charge = audit->price.finite;
-	AuditCase	compare = {.charge = &charge};
+	double		 rate = (double) half / 2 / EPSILON_UNITS_PER_ONE; /* of the choice */
+	int64		 threshold = histogram_threshold(half, HISTOGRAM_DELTA);
+	double		 units = 1 + ceil(10 / rate);
+	Charge		 charge = audit->price.finite;
+	AuditCase	 compare = {.charge = &charge};
 
 	charge.delta = HISTOGRAM_DELTA;
 	if (units > MOST_UNITS)
@@ -177,26 +179,25 @@ audit_littlestone(Audit *audit)
 
 	/* What the threshold's noise is for: a count of one more than it, or equal. */
 	compare.pair = "batches that give a hypothesis: one more than the threshold, or as many";
-	compare_models(audit, &compare,
-				   many_batches(audit, threshold + 2, threshold + 1, 0),
+	compare_models(audit, &compare, many_batches(audit, threshold + 2, threshold + 1, 0),
 				   many_batches(audit, threshold + 2, threshold + 1, 1));
 }
 
 /* ---------- gradient ---------- */
 
-#define PILOT_MODELS	100		/* of each table, to find an event with */
+#define PILOT_MODELS 100 /* of each table, to find an event with */
 
 typedef struct Steps
 {
-	MadeUp	   *table;
-	double		bound;
+	MadeUp *table;
+	double	bound;
 } Steps;
 
 static double
 draw_step(Steps *steps)
 {
-	MadeUp	   *table = steps->table;
-	double		score;
+	MadeUp *table = steps->table;
+	double	score;
 
 	made_up_train(table);
 	made_up_load(table);
@@ -207,7 +208,7 @@ draw_step(Steps *steps)
 static int
 draw_above(void *argument)
 {
-	Steps	   *steps = argument;
+	Steps *steps = argument;
 
 	return draw_step(steps) >= steps->bound ? 0 : 1;
 }
@@ -219,10 +220,10 @@ draw_above(void *argument)
 static Steps *
 make_steps(const Audit *audit, double delta, int rows, bool says_b)
 {
-	Steps	   *steps = palloc0_object(Steps);
-	MadeUp	   *table = made_up_create(audit, &gradient_mechanism, false, 2,
-									   psprintf("{\"delta\": %.17g, \"steps\": 1, \"clip\": 0.05}",
-												delta));
+	Steps  *steps = palloc0_object(Steps);
+	MadeUp *table =
+		made_up_create(audit, &gradient_mechanism, false, 2,
+					   psprintf("{\"delta\": %.17g, \"steps\": 1, \"clip\": 0.05}", delta));
 
 	table->record.spec.declared_units = 1;
 	for (int i = 0; i < rows; i++)
@@ -237,8 +238,8 @@ make_steps(const Audit *audit, double delta, int rows, bool says_b)
 static int
 compare_doubles(const void *a, const void *b)
 {
-	double		left = *(const double *) a;
-	double		right = *(const double *) b;
+	double left = *(const double *) a;
+	double right = *(const double *) b;
 
 	return (left > right) - (left < right);
 }
@@ -247,7 +248,7 @@ compare_doubles(const void *a, const void *b)
 static double
 middle_score(Audit *audit, Steps *tables[2])
 {
-	double		scores[2 * PILOT_MODELS];
+	double		  scores[2 * PILOT_MODELS];
 	MemoryContext caller = MemoryContextSwitchTo(audit->draw_context);
 
 	for (int i = 0; i < 2 * PILOT_MODELS; i++)
@@ -265,13 +266,17 @@ void
 audit_gradient(Audit *audit)
 {
 	static const char *const events[] = {"above the middle", "below it"};
-	double		delta = option_number(&audit->model->spec, "delta", GRADIENT_DEFAULT_DELTA, 0, 1);
+	double delta = option_number(&audit->model->spec, "delta", GRADIENT_DEFAULT_DELTA, 0, 1);
 
 	for (int rows = 1; rows <= 7; rows += 6)
 	{
-		AuditCase	compare = {.events = events, .outputs = 2, .charge = &audit->price.finite,
-			.likely = 0.6, .most = AUDIT_MOST_MODELS, .draw = draw_above};
-		Steps	   *tables[2];
+		AuditCase compare = {.events = events,
+							 .outputs = 2,
+							 .charge = &audit->price.finite,
+							 .likely = 0.6,
+							 .most = AUDIT_MOST_MODELS,
+							 .draw = draw_above};
+		Steps	 *tables[2];
 
 		for (int i = 0; i < 2; i++)
 			compare.table[i] = tables[i] = make_steps(audit, delta, rows, i == 0);

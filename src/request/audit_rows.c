@@ -16,27 +16,26 @@
 #include "utils/memutils.h"
 #include "miscadmin.h"
 
-#include "progress/progress.h"
+#include "server/progress.h"
 #include "request/audit.h"
 #include "request/train.h"
 
-#define UNIT_COLUMN		"unit"
-#define FEATURE_COLUMN	"x"
-#define LABEL_COLUMN	"y"
+#define UNIT_COLUMN "unit"
+#define FEATURE_COLUMN "x"
+#define LABEL_COLUMN "y"
 
 /* ---------- declarations ---------- */
 
 TupleDesc
 made_up_columns(const ModelRecord *model)
 {
-	TupleDesc	columns = CreateTemplateTupleDesc(3);
-	bool		levels = model->features != NULL &&
-		model->features->features[0].kind == FEATURE_CATEGORY;
+	TupleDesc columns = CreateTemplateTupleDesc(3);
+	bool levels = model->features != NULL && model->features->features[0].kind == FEATURE_CATEGORY;
 
 	TupleDescInitEntry(columns, 1, UNIT_COLUMN, INT8OID, -1, 0);
 	TupleDescInitEntry(columns, 2, FEATURE_COLUMN, levels ? TEXTOID : FLOAT8OID, -1, 0);
-	TupleDescInitEntry(columns, 3, LABEL_COLUMN, model->spec.nclasses > 0 ? TEXTOID : FLOAT8OID,
-					   -1, 0);
+	TupleDescInitEntry(columns, 3, LABEL_COLUMN, model->spec.nclasses > 0 ? TEXTOID : FLOAT8OID, -1,
+					   0);
 	return columns;
 }
 
@@ -44,8 +43,8 @@ static FeatureSpec *
 declare_feature(bool levels)
 {
 	TupleDesc	columns = CreateTemplateTupleDesc(1);
-	const char *json = levels ? "{\"x\": {\"levels\": [\"a\", \"b\"]}}" :
-		"{\"x\": {\"min\": 0, \"max\": 1}}";
+	const char *json =
+		levels ? "{\"x\": {\"levels\": [\"a\", \"b\"]}}" : "{\"x\": {\"min\": 0, \"max\": 1}}";
 
 	TupleDescInitEntry(columns, 1, FEATURE_COLUMN, levels ? TEXTOID : FLOAT8OID, -1, 0);
 	return feature_spec_declare(CStringGetTextDatum(json), columns, "made-up rows");
@@ -75,12 +74,12 @@ made_up_create(const Audit *audit, const Mechanism *mechanism, bool levels, int 
 			   const char *options)
 {
 	const ModelRecord *model = audit->model;
-	MadeUp	   *table = palloc0_object(MadeUp);
-	ModelRecord *record = &table->record;
+	MadeUp			  *table = palloc0_object(MadeUp);
+	ModelRecord		  *record = &table->record;
 
 	record->name = model->name;
 	record->relation_id = model->relation_id;
-	record->relid = model->relid;	/* whose owner trains; its rows are not touched */
+	record->relid = model->relid; /* whose owner trains; its rows are not touched */
 	record->made_up_rows = "";
 	record->label = LABEL_COLUMN;
 	record->mechanism = mechanism;
@@ -112,7 +111,7 @@ made_up_create(const Audit *audit, const Mechanism *mechanism, bool levels, int 
 MadeUp *
 made_up_like(const MadeUp *other)
 {
-	MadeUp	   *table = palloc_object(MadeUp);
+	MadeUp *table = palloc_object(MadeUp);
 
 	*table = *other;
 	table->x = palloc0_array(double, other->record.spec.width);
@@ -142,7 +141,8 @@ finish_rows(MadeUp *table)
 {
 	table->record.made_up_rows =
 		psprintf("%s) v (ctid, " UNIT_COLUMN ", " FEATURE_COLUMN ", " LABEL_COLUMN ")"
-				 " WHERE v." UNIT_COLUMN " IS NOT NULL)", table->rows.data);
+				 " WHERE v." UNIT_COLUMN " IS NOT NULL)",
+				 table->rows.data);
 }
 
 /* ---------- ids ---------- */
@@ -162,7 +162,7 @@ made_up_ids(const MadeUp *table, int n)
 
 	for (int64 id = 1; missing > 0; id++)
 	{
-		uint64		place = hash_of_id(hasher, table, id) % n;
+		uint64 place = hash_of_id(hasher, table, id) % n;
 
 		if (id % 10000 == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -221,10 +221,10 @@ made_up_teach(MadeUp *table, const Learner *learner, double x)
 /* Units as they were read, to be given again and again. */
 struct MadeUpUnits
 {
-	UnitSource	source;
-	int			count;
-	int			position;
-	UnitRows   *units;
+	UnitSource source;
+	int		   count;
+	int		   position;
+	UnitRows  *units;
 };
 
 static bool
@@ -253,10 +253,10 @@ copy_numbers(const double *numbers, Size count)
 static void
 keep_unit(MadeUpUnits *units, const UnitRows *unit, int width)
 {
-	UnitRows   *kept;
+	UnitRows *kept;
 
-	units->units = units->count == 0 ? palloc_array(UnitRows, 1) :
-		repalloc_array(units->units, UnitRows, units->count + 1);
+	units->units = units->count == 0 ? palloc_array(UnitRows, 1)
+									 : repalloc_array(units->units, UnitRows, units->count + 1);
 	kept = &units->units[units->count++];
 	*kept = *unit;
 	kept->label = copy_numbers(unit->label, unit->nrows);
@@ -266,12 +266,12 @@ keep_unit(MadeUpUnits *units, const UnitRows *unit, int width)
 void
 made_up_read(MadeUp *table)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
-	MadeUpUnits *units = palloc0_object(MadeUpUnits);
+	MemoryContext  caller = CurrentMemoryContext;
+	MemoryContext  spi;
+	MadeUpUnits	  *units = palloc0_object(MadeUpUnits);
 	CatalogSession session;
-	UnitSource *source;
-	UnitRows	unit;
+	UnitSource	  *source;
+	UnitRows	   unit;
 
 	finish_rows(table);
 	relation_owner_begin(&session, table->record.relid);

@@ -11,23 +11,23 @@
 
 #include "miscadmin.h"
 
-#include "mechanism/sparse_draw.h"
+#include "mechanism/sparse/draw.h"
 #include "request/audit.h"
 
-#define RUN_DELTA		0.02
-#define LABELS			5		/* before the unstable answer */
-#define TIE_ANSWERS		10000
-#define MAX_TEACHERS	2000	/* of an audited stream */
+#define RUN_DELTA 0.02
+#define LABELS 5 /* before the unstable answer */
+#define TIE_ANSWERS 10000
+#define MAX_TEACHERS 2000 /* of an audited stream */
 
 /* Questions, and what a teacher may say of each: "ba" is b of the first. */
 static const double questions[] = {0.5, 1};
 
 typedef struct Sequence
 {
-	MadeUp	   *table;
+	MadeUp			  *table;
 	LedgerAuditStream *stream;
-	StreamTerms terms;
-	int32		votes[2][2];	/* on each question */
+	StreamTerms		   terms;
+	int32			   votes[2][2]; /* on each question */
 } Sequence;
 
 /* ---------- tables ---------- */
@@ -44,7 +44,7 @@ add_teacher(MadeUp *table, int64 unit, int first, int second)
 static Sequence *
 make_sequence(const Audit *audit, MadeUp *table, const StreamTerms *terms)
 {
-	Sequence   *sequence = palloc0_object(Sequence);
+	Sequence *sequence = palloc0_object(Sequence);
 
 	made_up_teach(table, learner_lookup("stump"), questions[0]);
 	for (int i = 0; i < 2; i++)
@@ -61,9 +61,9 @@ make_sequence(const Audit *audit, MadeUp *table, const StreamTerms *terms)
 static MadeUp *
 stream_table(const Audit *audit, int teachers)
 {
-	const Mechanism *mechanism = audit->model->mechanism == &soft_mechanism ? &soft_mechanism :
-		&sparse_mechanism;
-	MadeUp	   *table = made_up_create(audit, mechanism, false, 2, "{}");
+	const Mechanism *mechanism =
+		audit->model->mechanism == &soft_mechanism ? &soft_mechanism : &sparse_mechanism;
+	MadeUp *table = made_up_create(audit, mechanism, false, 2, "{}");
 
 	table->record.spec.teachers = teachers;
 	return table;
@@ -75,8 +75,8 @@ stream_table(const Audit *audit, int teachers)
 static int
 ask(Sequence *sequence, int question)
 {
-	MadeUp	   *table = sequence->table;
-	double		score;
+	MadeUp *table = sequence->table;
+	double	score;
 
 	table->receipt = ledger_audit_stream_answer(sequence->stream);
 	if (table->receipt == NULL)
@@ -94,7 +94,7 @@ ask(Sequence *sequence, int question)
 static int
 draw_run(void *argument)
 {
-	Sequence   *sequence = argument;
+	Sequence *sequence = argument;
 
 	ledger_audit_stream_open(sequence->stream, &sequence->terms);
 	for (int i = 0; i < LABELS; i++)
@@ -107,8 +107,8 @@ draw_run(void *argument)
 static int
 draw_tie(void *argument)
 {
-	Sequence   *sequence = argument;
-	int			answer = 0;
+	Sequence *sequence = argument;
+	int		  answer = 0;
 
 	ledger_audit_stream_open(sequence->stream, &sequence->terms);
 	for (int i = 0; i < TIE_ANSWERS && answer != -2; i++)
@@ -131,14 +131,14 @@ draw_tie(void *argument)
 static Sequence *
 make_run(const Audit *audit, int64 distance, bool turned, const StreamTerms *terms)
 {
-	int			teachers = (int) (2 * distance + 5);
-	MadeUp	   *table = stream_table(audit, teachers);
-	int64	   *ids = made_up_ids(table, teachers);
+	int		teachers = (int) (2 * distance + 5);
+	MadeUp *table = stream_table(audit, teachers);
+	int64  *ids = made_up_ids(table, teachers);
 
 	for (int i = 0; i < teachers; i++)
 	{
-		int			first = i < teachers - 2;
-		int			second = i >= 2 && i < teachers - 2;
+		int first = i < teachers - 2;
+		int second = i >= 2 && i < teachers - 2;
 
 		if (i == 0 && turned)
 			add_teacher(table, ids[i], second, first);
@@ -152,11 +152,16 @@ static void
 compare_runs(Audit *audit, int64 distance, const StreamTerms *terms, const Charge *charge)
 {
 	static const char *const events[] = {"five labels, then an unstable answer", "anything else"};
-	AuditCase	compare = {.events = events, .outputs = 2, .charge = charge, .likely = 0.08,
-		.most = AUDIT_MOST_ANSWERS, .draw = draw_run};
+	AuditCase				 compare = {.events = events,
+										.outputs = 2,
+										.charge = charge,
+										.likely = 0.08,
+										.most = AUDIT_MOST_ANSWERS,
+										.draw = draw_run};
 
-	compare.pair = psprintf("distances of " INT64_FORMAT " five times, then " INT64_FORMAT ", or "
-							INT64_FORMAT " throughout", distance, distance - 2, distance - 1);
+	compare.pair = psprintf("distances of " INT64_FORMAT " five times, then " INT64_FORMAT
+							", or " INT64_FORMAT " throughout",
+							distance, distance - 2, distance - 1);
 	if (2 * distance + 5 > MAX_TEACHERS)
 	{
 		audit_not_compared(audit, compare.pair, "needs too many teachers", charge);
@@ -171,8 +176,8 @@ compare_runs(Audit *audit, int64 distance, const StreamTerms *terms, const Charg
 static Sequence *
 make_tie(const Audit *audit, int b, const StreamTerms *terms)
 {
-	MadeUp	   *table = stream_table(audit, 3);
-	int64	   *ids = made_up_ids(table, 3);
+	MadeUp *table = stream_table(audit, 3);
+	int64  *ids = made_up_ids(table, 3);
 
 	for (int i = 0; i < 3; i++)
 		add_teacher(table, ids[i], i < b, i < b);
@@ -183,8 +188,12 @@ static void
 compare_ties(Audit *audit, const StreamTerms *terms, const Charge *charge)
 {
 	static const char *const events[] = {"b before the stream ends", "no b"};
-	AuditCase	compare = {.events = events, .outputs = 2, .charge = charge,
-		.least = AUDIT_MANY_ANSWERS, .most = AUDIT_MOST_ANSWERS, .draw = draw_tie};
+	AuditCase				 compare = {.events = events,
+										.outputs = 2,
+										.charge = charge,
+										.least = AUDIT_MANY_ANSWERS,
+										.most = AUDIT_MOST_ANSWERS,
+										.draw = draw_tie};
 
 	compare.pair = psprintf("two of three teachers say b, or one; %d unstable answer%s bought",
 							terms->unstable, terms->unstable > 1 ? "s" : "");
@@ -197,14 +206,14 @@ compare_ties(Audit *audit, const StreamTerms *terms, const Charge *charge)
 static void
 count_failures(Audit *audit, const StreamTerms *terms, const Charge *charge)
 {
-	Sequence   *sequence = make_tie(audit, 2, terms);
-	int64		most = 0;
-	double		of_run = (double) terms->epsilon / EPSILON_UNITS_PER_ONE;
-	const int	streams = 20;
+	Sequence *sequence = make_tie(audit, 2, terms);
+	int64	  most = 0;
+	double	  of_run = (double) terms->epsilon / EPSILON_UNITS_PER_ONE;
+	const int streams = 20;
 
 	for (int i = 0; i < streams; i++)
 	{
-		int64		failures = 0;
+		int64 failures = 0;
 
 		ledger_audit_stream_open(sequence->stream, terms);
 		for (int j = 0; j < TIE_ANSWERS; j++)
@@ -218,9 +227,9 @@ count_failures(Audit *audit, const StreamTerms *terms, const Charge *charge)
 		}
 		most = Max(most, failures);
 	}
-	audit_counted(audit, psprintf("ties until the stream ends; %d unstable answers bought",
-								  terms->unstable),
-				  psprintf(INT64_FORMAT " unstable answers", most), charge, most * of_run, streams);
+	audit_counted(
+		audit, psprintf("ties until the stream ends; %d unstable answers bought", terms->unstable),
+		psprintf(INT64_FORMAT " unstable answers", most), charge, most * of_run, streams);
 }
 
 void

@@ -13,14 +13,14 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
-#include "mechanism/average_draw.h"
+#include "mechanism/average/draw.h"
 #include "request/audit.h"
 #include "request/train.h"
 
-#define ROWS_OF_A_KIND	4		/* enough for learners that want a few in a leaf */
-#define MORE_ROWS		200		/* enough to turn every teacher that got a share of them */
-#define QUESTION		1.0
-#define MOST_TEACHERS	4000	/* of a made-up table */
+#define ROWS_OF_A_KIND 4 /* enough for learners that want a few in a leaf */
+#define MORE_ROWS 200	 /* enough to turn every teacher that got a share of them */
+#define QUESTION 1.0
+#define MOST_TEACHERS 4000 /* of a made-up table */
 
 static const char *const answers[] = {"answer a", "answer b", "answer c"};
 static const char *const answers_b_first[] = {"answer b", "answer a"};
@@ -43,7 +43,7 @@ static MadeUp *
 table_of_votes(const MadeUp *like, const int64 *ids, const char *votes, const char *other,
 			   const Learner *learner)
 {
-	MadeUp	   *table = made_up_like(like);
+	MadeUp *table = made_up_like(like);
 
 	for (int i = 0; votes[i] != '\0'; i++)
 		add_teacher(table, ids[i], votes[i] - 'a',
@@ -55,7 +55,7 @@ table_of_votes(const MadeUp *like, const int64 *ids, const char *votes, const ch
 static bool
 votes_as_planned(const MadeUp *table, const char *votes)
 {
-	int32		planned[AUDIT_MAX_OUTPUTS] = {0};
+	int32 planned[AUDIT_MAX_OUTPUTS] = {0};
 
 	for (int i = 0; votes[i] != '\0'; i++)
 		planned[votes[i] - 'a']++;
@@ -66,11 +66,11 @@ votes_as_planned(const MadeUp *table, const char *votes)
 static Jsonb *
 own_learner_options(const ModelRecord *model)
 {
-	Datum		options = JsonbPGetDatum(learner_options(model));
+	Datum options = JsonbPGetDatum(learner_options(model));
 
 	options = DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum("classes"));
-	return DatumGetJsonbP(DirectFunctionCall2(jsonb_delete, options,
-											  CStringGetTextDatum("default")));
+	return DatumGetJsonbP(
+		DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum("default")));
 }
 
 /*
@@ -83,13 +83,13 @@ make_pair(const Audit *audit, MadeUp *like, const char *before, const char *afte
 {
 	const Learner *learner = audit->model->learner;
 	const Learner *simplest = learner_lookup("stump");
-	int64	   *ids;
+	int64		  *ids;
 
 	like->record.spec.teachers = strlen(before);
 	ids = made_up_ids(like, like->record.spec.teachers);
 	if (learner != NULL && !learner->runs_user_code)
 	{
-		MadeUp	   *own = made_up_like(like);
+		MadeUp *own = made_up_like(like);
 
 		own->record.spec.options = own_learner_options(audit->model);
 		tables[0] = table_of_votes(own, ids, before, after, learner);
@@ -113,9 +113,13 @@ static void
 compare_votes(Audit *audit, MadeUp *like, const char *before, const char *after,
 			  bool order_is_infinite, bool gaussian, const Charge *charge, double likely)
 {
-	MadeUp	   *tables[2];
-	AuditCase	compare = {.events = answers, .outputs = like->record.spec.nclasses,
-		.charge = charge, .likely = likely, .most = AUDIT_MOST_ANSWERS, .draw = draw_class};
+	MadeUp	 *tables[2];
+	AuditCase compare = {.events = answers,
+						 .outputs = like->record.spec.nclasses,
+						 .charge = charge,
+						 .likely = likely,
+						 .most = AUDIT_MOST_ANSWERS,
+						 .draw = draw_class};
 
 	make_pair(audit, like, before, after, tables);
 	for (int i = 0; i < 2; i++)
@@ -134,8 +138,8 @@ void
 audit_vote(Audit *audit, const Charge *finite, const Charge *infinite, bool gaussian)
 {
 	const MechanismSpec *spec = &audit->model->spec;
-	double		epsilon = (double) spec->epsilon / EPSILON_UNITS_PER_ONE;
-	MadeUp	   *two = made_up_create(audit, &vote_mechanism, false, 2, "{}");
+	double				 epsilon = (double) spec->epsilon / EPSILON_UNITS_PER_ONE;
+	MadeUp				*two = made_up_create(audit, &vote_mechanism, false, 2, "{}");
 
 	/* An even number: ties; an odd one has a rule of its own, for two classes. */
 	compare_votes(audit, two, "aabb", "abbb", true, false, infinite, 0.5);
@@ -144,7 +148,7 @@ audit_vote(Audit *audit, const Charge *finite, const Charge *infinite, bool gaus
 	compare_votes(audit, two, "aab", "abb", false, gaussian, finite, 0.5);
 	if (spec->nclasses > 2)
 	{
-		MadeUp	   *three = made_up_create(audit, &vote_mechanism, false, 3, "{}");
+		MadeUp *three = made_up_create(audit, &vote_mechanism, false, 3, "{}");
 
 		compare_votes(audit, three, "aabb", "abbb", true, false, infinite, 0.45);
 		compare_votes(audit, three, "aabb", "abbb", false, gaussian, finite, 0.45);
@@ -162,7 +166,7 @@ draw_b_first(void *table)
 static char *
 votes_for_b(int teachers, int b)
 {
-	char	   *votes = palloc(teachers + 1);
+	char *votes = palloc(teachers + 1);
 
 	for (int i = 0; i < teachers; i++)
 		votes[i] = i < b ? 'b' : 'a';
@@ -173,10 +177,13 @@ votes_for_b(int teachers, int b)
 static void
 compare_shares(Audit *audit, MadeUp *like, int teachers, int b, double likely)
 {
-	MadeUp	   *tables[2];
-	AuditCase	compare = {.events = answers_b_first, .outputs = 2,
-		.charge = &audit->price.infinite, .likely = likely, .most = AUDIT_MOST_ANSWERS,
-		.draw = draw_b_first};
+	MadeUp	 *tables[2];
+	AuditCase compare = {.events = answers_b_first,
+						 .outputs = 2,
+						 .charge = &audit->price.infinite,
+						 .likely = likely,
+						 .most = AUDIT_MOST_ANSWERS,
+						 .draw = draw_b_first};
 
 	make_pair(audit, like, votes_for_b(teachers, b), votes_for_b(teachers, b + 1), tables);
 	for (int i = 0; i < 2; i++)
@@ -191,9 +198,9 @@ compare_shares(Audit *audit, MadeUp *like, int teachers, int b, double likely)
 void
 audit_average(Audit *audit)
 {
-	MadeUp	   *like = made_up_create(audit, &average_mechanism, false, 2, "{}");
-	int			margin = (int) average_margin(audit->model->spec.epsilon);
-	int			teachers = 2 * margin + 2;
+	MadeUp *like = made_up_create(audit, &average_mechanism, false, 2, "{}");
+	int		margin = (int) average_margin(audit->model->spec.epsilon);
+	int		teachers = 2 * margin + 2;
 
 	if (teachers > MOST_TEACHERS)
 	{
@@ -214,7 +221,7 @@ audit_average(Audit *audit)
 /* ---------- students ---------- */
 
 /* Public rows: half of them lie near 0, the others near 1. */
-#define MAX_LABELS	8
+#define MAX_LABELS 8
 
 /* Teachers and the student that labels of theirs make. */
 typedef struct Class
@@ -229,13 +236,13 @@ typedef struct Class
 static int
 draw_student(void *argument)
 {
-	Class	   *class = argument;
-	MadeUp	   *teachers = class->teachers;
-	ModelRecord *student = &class->student;
+	Class *class = argument;
+	MadeUp		  *teachers = class->teachers;
+	ModelRecord	  *student = &class->student;
 	MechanismModel model = {.spec = &student->spec};
-	int32		labels[MAX_LABELS];
-	int			first;
-	int			last;
+	int32		   labels[MAX_LABELS];
+	int			   first;
+	int			   last;
 
 	for (int i = 0; i < class->labels; i++)
 	{
@@ -254,9 +261,9 @@ draw_student(void *argument)
 static Class *
 make_class(const MadeUp *like, const char *votes, const ChargePart *label, int labels)
 {
-	Class	   *class = palloc0_object(Class);
-	MadeUp	   *teachers = made_up_like(like);
-	int64	   *ids = made_up_ids(like, like->record.spec.teachers);
+	Class *class = palloc0_object(Class);
+	MadeUp *teachers = made_up_like(like);
+	int64  *ids = made_up_ids(like, like->record.spec.teachers);
 
 	for (int i = 0; votes[i] != '\0'; i++)
 		add_teacher(teachers, ids[i], votes[i] - 'a', 1);
@@ -284,13 +291,16 @@ make_class(const MadeUp *like, const char *votes, const ChargePart *label, int l
 static void
 compare_students(Audit *audit, const ChargePart *part, int labels)
 {
-	static const char *const events[] = {"the student says b, then a",
-	"the student says a, then b", "the student says the same of all"};
-	MadeUp	   *like = made_up_create(audit, &vote_mechanism, false, 2, "{}");
-	LedgerPrice label = {.finite.part[0] = *part};
-	Charge		charge;
-	AuditCase	compare = {.events = events, .outputs = 3, .likely = 0.4,
-		.most = AUDIT_MANY_ANSWERS, .draw = draw_student};
+	static const char *const events[] = {"the student says b, then a", "the student says a, then b",
+										 "the student says the same of all"};
+	MadeUp					*like = made_up_create(audit, &vote_mechanism, false, 2, "{}");
+	LedgerPrice				 label = {.finite.part[0] = *part};
+	Charge					 charge;
+	AuditCase				 compare = {.events = events,
+										.outputs = 3,
+										.likely = 0.4,
+										.most = AUDIT_MANY_ANSWERS,
+										.draw = draw_student};
 
 	label.finite.part[0].times = 1;
 	charge = student_charge(&label, labels, 0);

@@ -10,7 +10,7 @@
 #include "mechanism/drawn.h"
 #include "request/audit.h"
 
-#define MOST_ROWS	16			/* of a made-up unit */
+#define MOST_ROWS 16 /* of a made-up unit */
 
 static const char *const answers_b_first[] = {"answer b", "answer a"};
 
@@ -47,10 +47,10 @@ prepare(MadeUp *table, double x, bool order_is_infinite)
 static MadeUp *
 units_table(const Audit *audit, const Mechanism *mechanism, const char *options)
 {
-	MadeUp	   *table = made_up_create(audit, mechanism, false, 2, options);
+	MadeUp *table = made_up_create(audit, mechanism, false, 2, options);
 
-	table->record.spec.max_rows_per_unit = Max(1, Min(audit->model->spec.max_rows_per_unit,
-													 MOST_ROWS));
+	table->record.spec.max_rows_per_unit =
+		Max(1, Min(audit->model->spec.max_rows_per_unit, MOST_ROWS));
 	return table;
 }
 
@@ -59,24 +59,27 @@ units_table(const Audit *audit, const Mechanism *mechanism, const char *options)
 void
 audit_threshold(Audit *audit)
 {
-	MadeUp	   *like = units_table(audit, &threshold_mechanism,
-								   psprintf("{\"alpha\": %.17g}",
-											option_number(&audit->model->spec, "alpha",
-														  WALK_DEFAULT_ALPHA, WALK_MIN_ALPHA,
-														  WALK_MAX_ALPHA)));
+	MadeUp *like =
+		units_table(audit, &threshold_mechanism,
+					psprintf("{\"alpha\": %.17g}",
+							 option_number(&audit->model->spec, "alpha", WALK_DEFAULT_ALPHA,
+										   WALK_MIN_ALPHA, WALK_MAX_ALPHA)));
 
 	for (int infinite = 1; infinite >= 0; infinite--)
 	{
-		AuditCase	compare = {.events = answers_b_first, .outputs = 2, .likely = 0.5,
-			.most = AUDIT_MOST_ANSWERS, .draw = draw_b_first};
+		AuditCase compare = {.events = answers_b_first,
+							 .outputs = 2,
+							 .likely = 0.5,
+							 .most = AUDIT_MOST_ANSWERS,
+							 .draw = draw_b_first};
 
 		/* The walk ends at 0 or at -epsilon; for odds at epsilon/2 or -epsilon/2. */
-		compare.pair = infinite ? "a unit below x says b or a, another says a; pure account" :
-			"the only unit below x says b or a; approximate account";
+		compare.pair = infinite ? "a unit below x says b or a, another says a; pure account"
+								: "the only unit below x says b or a; approximate account";
 		compare.charge = infinite ? &audit->price.infinite : &audit->price.finite;
 		for (int i = 0; i < 2; i++)
 		{
-			MadeUp	   *table = made_up_like(like);
+			MadeUp *table = made_up_like(like);
 
 			add_unit(table, 1, 0.25, i == 0 ? 1 : 0);
 			if (infinite)
@@ -95,27 +98,27 @@ audit_threshold(Audit *audit)
  * asked with the others out of the way: a draw or a vote at CERTAIN is as good
  * as none, so is a flip of RARELY, and a sample of ALWAYS.
  */
-#define CERTAIN			20.0
-#define RARELY			1e-6
-#define ALWAYS			0.999999
-#define MOST_CHUNKS		1001
-#define SESSION_ANSWERS	3
+#define CERTAIN 20.0
+#define RARELY 1e-6
+#define ALWAYS 0.999999
+#define MOST_CHUNKS 1001
+#define SESSION_ANSWERS 3
 
 /* What a mechanism draws with. */
 typedef struct Parts
 {
 	const Mechanism *mechanism;
-	double		alpha;
-	double		q;
-	double		e;				/* of the draw and, of "relabel", of the vote: kappa */
-	int			chunks;
+	double			 alpha;
+	double			 q;
+	double			 e; /* of the draw and, of "relabel", of the vote: kappa */
+	int				 chunks;
 } Parts;
 
 static MadeUp *
 parts_table(const Audit *audit, const Parts *parts, int most_units)
 {
 	StringInfoData options;
-	MadeUp	   *table;
+	MadeUp		  *table;
 
 	initStringInfo(&options);
 	appendStringInfo(&options, "{\"q\": %.17g", parts->q);
@@ -136,7 +139,7 @@ parts_table(const Audit *audit, const Parts *parts, int most_units)
 static MadeUp *
 one_unit(const Audit *audit, const Parts *parts, bool there, bool says_b)
 {
-	MadeUp	   *table = parts_table(audit, parts, 1);
+	MadeUp *table = parts_table(audit, parts, 1);
 
 	if (there)
 		add_unit(table, 1, 0.5, says_b ? 1 : 0);
@@ -147,8 +150,13 @@ one_unit(const Audit *audit, const Parts *parts, bool there, bool says_b)
 static AuditCase
 case_of_b(const char *pair, MadeUp *first, MadeUp *second, double likely)
 {
-	AuditCase	compare = {.pair = pair, .events = answers_b_first, .outputs = 2, .likely = likely,
-		.most = AUDIT_MOST_ANSWERS, .draw = draw_b_first, .table = {first, second}};
+	AuditCase compare = {.pair = pair,
+						 .events = answers_b_first,
+						 .outputs = 2,
+						 .likely = likely,
+						 .most = AUDIT_MOST_ANSWERS,
+						 .draw = draw_b_first,
+						 .table = {first, second}};
 
 	return compare;
 }
@@ -157,8 +165,8 @@ case_of_b(const char *pair, MadeUp *first, MadeUp *second, double likely)
 static int
 draw_session(void *argument)
 {
-	MadeUp	   *table = argument;
-	int			others = 0;
+	MadeUp *table = argument;
+	int		others = 0;
 
 	made_up_load(table);
 	for (int i = 0; i < SESSION_ANSWERS; i++)
@@ -171,19 +179,20 @@ static void
 audit_sample(Audit *audit, const Parts *parts)
 {
 	static const char *const sessions[] = {"three answers b", "anything else"};
-	Parts		certain = *parts;
-	double		moved = (1 - 2 * parts->alpha) * parts->q;
-	bool		flips = parts->alpha > 0;
-	AuditClaim	claim = {.test = TEST_RATIO, .epsilon = flips ? log1p(moved / parts->alpha) : 0,
-		.delta = flips ? 0 : parts->q};
-	const char *what = psprintf("at most the share q = %.4g is sampled", parts->q);
-	AuditCase	compare;
+	Parts					 certain = *parts;
+	double					 moved = (1 - 2 * parts->alpha) * parts->q;
+	bool					 flips = parts->alpha > 0;
+	AuditClaim				 claim = {.test = TEST_RATIO,
+									  .epsilon = flips ? log1p(moved / parts->alpha) : 0,
+									  .delta = flips ? 0 : parts->q};
+	const char				*what = psprintf("at most the share q = %.4g is sampled", parts->q);
+	AuditCase				 compare;
 
 	certain.e = CERTAIN;
 	certain.chunks = 1;
-	compare = case_of_b("sample: a unit says b, or is not there",
-						one_unit(audit, &certain, true, true),
-						one_unit(audit, &certain, false, false), parts->alpha + moved);
+	compare =
+		case_of_b("sample: a unit says b, or is not there", one_unit(audit, &certain, true, true),
+				  one_unit(audit, &certain, false, false), parts->alpha + moved);
 	audit_compare_claim(audit, &compare, &claim, what);
 	if (parts->mechanism != &stable_flip_mechanism)
 		return;
@@ -202,16 +211,16 @@ audit_sample(Audit *audit, const Parts *parts)
 static void
 audit_flip(Audit *audit, const Parts *parts)
 {
-	Parts		certain = *parts;
-	AuditClaim	claim = {.test = TEST_RATIO, .epsilon = log((1 - parts->alpha) / parts->alpha)};
-	AuditCase	compare;
+	Parts	   certain = *parts;
+	AuditClaim claim = {.test = TEST_RATIO, .epsilon = log((1 - parts->alpha) / parts->alpha)};
+	AuditCase  compare;
 
 	certain.e = CERTAIN;
 	certain.q = ALWAYS;
 	certain.chunks = 1;
-	compare = case_of_b("flip: always b, or never, but for it",
-						one_unit(audit, &certain, true, true),
-						one_unit(audit, &certain, false, false), 1 - parts->alpha);
+	compare =
+		case_of_b("flip: always b, or never, but for it", one_unit(audit, &certain, true, true),
+				  one_unit(audit, &certain, false, false), 1 - parts->alpha);
 	audit_compare_claim(audit, &compare, &claim,
 						psprintf("at least the share alpha = %.4g is flipped", parts->alpha));
 }
@@ -219,8 +228,10 @@ audit_flip(Audit *audit, const Parts *parts)
 static Parts
 parts_of(const Mechanism *mechanism, const StableParameters *parameters)
 {
-	Parts		parts = {.mechanism = mechanism, .alpha = share_to_double(parameters->alpha),
-		.q = Min(share_to_double(parameters->q), ALWAYS), .e = real(parameters->e)};
+	Parts parts = {.mechanism = mechanism,
+				   .alpha = share_to_double(parameters->alpha),
+				   .q = Min(share_to_double(parameters->q), ALWAYS),
+				   .e = real(parameters->e)};
 
 	return parts;
 }
@@ -229,9 +240,9 @@ parts_of(const Mechanism *mechanism, const StableParameters *parameters)
 static void
 audit_drawn(Audit *audit, const Parts *parts)
 {
-	Parts		alone = *parts;
-	AuditClaim	claim = {.test = TEST_RANGE, .epsilon = parts->e};
-	AuditCase	compare;
+	Parts	   alone = *parts;
+	AuditClaim claim = {.test = TEST_RANGE, .epsilon = parts->e};
+	AuditCase  compare;
 
 	alone.alpha = RARELY;
 	alone.q = ALWAYS;
@@ -250,7 +261,7 @@ static MadeUp *
 four_units(const MadeUp *like, bool with_first)
 {
 	static const double places[] = {0.1, 0.2, 0.4, 0.4};
-	MadeUp	   *table = made_up_like(like);
+	MadeUp			   *table = made_up_like(like);
 
 	for (int i = with_first ? 0 : 1; i < lengthof(places); i++)
 		add_unit(table, i + 1, places[i], 1);
@@ -262,11 +273,11 @@ void
 audit_stable_flip(Audit *audit)
 {
 	StableParameters parameters = stable_flip_parameters(&audit->model->spec);
-	Parts		parts = parts_of(&stable_flip_mechanism, &parameters);
-	MadeUp	   *like = parts_table(audit, &parts, 4);
-	AuditCase	compare = case_of_b("four units say b; the first is there or not",
-									four_units(like, true), four_units(like, false),
-									parts.alpha + (1 - 2 * parts.alpha) * parts.q / 2);
+	Parts			 parts = parts_of(&stable_flip_mechanism, &parameters);
+	MadeUp			*like = parts_table(audit, &parts, 4);
+	AuditCase		 compare =
+		case_of_b("four units say b; the first is there or not", four_units(like, true),
+				  four_units(like, false), parts.alpha + (1 - 2 * parts.alpha) * parts.q / 2);
 
 	compare.charge = &audit->price.infinite;
 	audit_compare(audit, &compare);
@@ -280,11 +291,11 @@ void
 audit_stable(Audit *audit)
 {
 	StableParameters parameters = stable_parameters(&audit->model->spec);
-	Parts		parts = parts_of(&stable_mechanism, &parameters);
-	AuditClaim	claim = {.test = TEST_RATIO, .epsilon = 0, .delta = stable_gamma(&parameters)};
-	MadeUp	   *like = parts_table(audit, &parts, 4);
-	AuditCase	compare = case_of_b("four units say b; the first is there or not",
-									four_units(like, true), four_units(like, false), parts.q);
+	Parts			 parts = parts_of(&stable_mechanism, &parameters);
+	AuditClaim		 claim = {.test = TEST_RATIO, .epsilon = 0, .delta = stable_gamma(&parameters)};
+	MadeUp			*like = parts_table(audit, &parts, 4);
+	AuditCase		 compare = case_of_b("four units say b; the first is there or not",
+										 four_units(like, true), four_units(like, false), parts.q);
 
 	audit_compare_claim(audit, &compare, &claim, "stability, not privacy");
 	audit_sample(audit, &parts);
@@ -297,8 +308,8 @@ audit_stable(Audit *audit)
 static MadeUp *
 chunks_table(const Audit *audit, const Parts *parts, int units, int saying_b)
 {
-	MadeUp	   *table = parts_table(audit, parts, Max(units, 1));
-	int64	   *ids = made_up_ids(table, parts->chunks);
+	MadeUp *table = parts_table(audit, parts, Max(units, 1));
+	int64  *ids = made_up_ids(table, parts->chunks);
 
 	for (int i = 0; i < units; i++)
 		add_unit(table, ids[i], 0.5, i < saying_b ? 1 : 0);
@@ -310,9 +321,9 @@ chunks_table(const Audit *audit, const Parts *parts, int units, int saying_b)
 static void
 audit_relabel_vote(Audit *audit, const Parts *parts)
 {
-	Parts		alone = *parts;
-	AuditClaim	claim = {.test = TEST_RATIO};
-	AuditCase	compare;
+	Parts	   alone = *parts;
+	AuditClaim claim = {.test = TEST_RATIO};
+	AuditCase  compare;
 
 	alone.alpha = RARELY;
 	alone.q = ALWAYS;
@@ -333,9 +344,9 @@ audit_relabel_vote(Audit *audit, const Parts *parts)
 static void
 audit_relabel_drawn(Audit *audit, const Parts *parts)
 {
-	Parts		alone = *parts;
-	AuditClaim	claim = {.test = TEST_RANGE, .epsilon = 2};
-	AuditCase	compare;
+	Parts	   alone = *parts;
+	AuditClaim claim = {.test = TEST_RANGE, .epsilon = 2};
+	AuditCase  compare;
 
 	alone.alpha = RARELY;
 	alone.q = ALWAYS;
@@ -351,9 +362,10 @@ void
 audit_relabel(Audit *audit)
 {
 	RelabelParameters parameters = relabel_parameters(&audit->model->spec);
-	Parts		parts = {.mechanism = &relabel_mechanism,
-		.alpha = share_to_double(parameters.alpha), .q = share_to_double(parameters.q),
-		.e = real(parameters.kappa)};
+	Parts			  parts = {.mechanism = &relabel_mechanism,
+							   .alpha = share_to_double(parameters.alpha),
+							   .q = share_to_double(parameters.q),
+							   .e = real(parameters.kappa)};
 
 	audit_not_compared(audit, "any",
 					   "the proof's bound is above what tables show; its parts follow",
@@ -370,13 +382,13 @@ audit_relabel(Audit *audit)
  * Huber's loss, one unit at a corner, with its label turned: the score moves by
  * all that is charged for, from 1/2 to -1/2.  R^2 = 5/4, slopes up to 1/4.
  */
-#define HUBER_CASE	"{\"huber\": 0.25, \"lambda\": 0.0625}"
-#define HUBER_UNITS	10
+#define HUBER_CASE "{\"huber\": 0.25, \"lambda\": 0.0625}"
+#define HUBER_UNITS 10
 
 typedef struct ScoreAbove
 {
-	MadeUp	   *table;
-	double		bound;
+	MadeUp *table;
+	double	bound;
 } ScoreAbove;
 
 static int
@@ -393,11 +405,14 @@ draw_score(void *argument)
 static void
 compare_scores(Audit *audit, bool infinite, double bound, const char *const *events, double likely)
 {
-	AuditCase	compare = {.events = events, .outputs = 2, .likely = likely,
-		.most = AUDIT_MOST_ANSWERS, .draw = draw_score};
+	AuditCase compare = {.events = events,
+						 .outputs = 2,
+						 .likely = likely,
+						 .most = AUDIT_MOST_ANSWERS,
+						 .draw = draw_score};
 
-	compare.pair = infinite ? "the only unit's label is 1 or -1; pure account" :
-		"the only unit's label is 1 or -1; approximate account";
+	compare.pair = infinite ? "the only unit's label is 1 or -1; pure account"
+							: "the only unit's label is 1 or -1; approximate account";
 	compare.charge = infinite ? &audit->price.infinite : &audit->price.finite;
 	for (int i = 0; i < 2; i++)
 	{

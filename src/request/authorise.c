@@ -25,14 +25,14 @@
  */
 typedef struct KnownBudget
 {
-	Oid			role;			/* InvalidOid: unused */
+	Oid			role; /* InvalidOid: unused */
 	int64		relation_id;
 	uint64		epoch;
 	TimestampTz expires;
 } KnownBudget;
 
-#define KNOWN_BUDGETS		16
-#define KNOWN_BUDGET_AGE_US	INT64CONST(1000000)
+#define KNOWN_BUDGETS 16
+#define KNOWN_BUDGET_AGE_US INT64CONST(1000000)
 
 static KnownBudget known_budgets[KNOWN_BUDGETS];
 
@@ -40,7 +40,7 @@ static bool
 role_has_budget(int64 relation_id, Oid role)
 {
 	KnownBudget *known = &known_budgets[(uint64) (relation_id + role) % KNOWN_BUDGETS];
-	uint64		epoch = ledger_epoch();
+	uint64		 epoch = ledger_epoch();
 
 	if (known->role == role && known->relation_id == relation_id && known->epoch == epoch &&
 		!ledger_time_has_come(known->expires))
@@ -59,8 +59,8 @@ role_has_budget(int64 relation_id, Oid role)
 static bool
 role_owns(Oid role, Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			owner;
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid		  owner;
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
@@ -73,7 +73,7 @@ role_owns(Oid role, Oid relid)
 static bool
 role_is_insider(Oid role)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	if (superuser_arg(role) || ledger_role_has_budget(0, role))
 		return true;
@@ -88,19 +88,21 @@ refuse(const char *name, Oid role)
 {
 	if (role_is_insider(role))
 		no_such_model(name);
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-					GetUserNameFromId(role, false), name),
-			 errhint("The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+		 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+				GetUserNameFromId(role, false), name),
+		 errhint(
+			 "The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
 }
 
 void
 check_model_known(const char *name, Oid role)
 {
 	const CachedModel *model = model_cache_peek(name);
-	int64		relation_id;
-	Oid			relid;
+	int64			   relation_id;
+	Oid				   relid;
 
 	if (model != NULL)
 	{
@@ -131,16 +133,16 @@ bool
 relation_is_known(Oid relid, Oid role)
 {
 	return role_owns(role, relid) ||
-		role_has_budget(protected_relation_get(relid)->relation_id, role);
+		   role_has_budget(protected_relation_get(relid)->relation_id, role);
 }
 
 void
 check_insider(void)
 {
 	if (!role_is_insider(GetUserId()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" has no privacy budget",
-						GetUserNameFromId(GetUserId(), false)),
-				 errhint("The ledger is for owners of protected tables and for roles with a budget.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("role \"%s\" has no privacy budget", GetUserNameFromId(GetUserId(), false)),
+			 errhint("The ledger is for owners of protected tables and for roles with a budget.")));
 }

@@ -21,30 +21,30 @@
 #include "utils/memutils.h"
 
 #include "catalog/store.h"
-#include "ledger/charge.h"
+#include "account/charge.h"
 #include "ledger/ledger.h"
-#include "progress/progress.h"
-#include "mutant.h"
+#include "server/progress.h"
+#include "server/mutant.h"
 #include "request/train.h"
 
-#define ROWS_PER_FETCH	1000
+#define ROWS_PER_FETCH 1000
 
 typedef struct Distillation
 {
 	const CachedModel *teacher;
-	const Learner *learner;
-	int64		nrows;
-	int			width;
-	double	   *x;				/* nrows * width */
-	int32	   *label;			/* -1: unstable */
-	int64		labelled;
-	int64		asked;
-	int64		by_infinite;	/* labels paid by accounts of infinite order */
+	const Learner	  *learner;
+	int64			   nrows;
+	int				   width;
+	double			  *x;	  /* nrows * width */
+	int32			  *label; /* -1: unstable */
+	int64			   labelled;
+	int64			   asked;
+	int64			   by_infinite; /* labels paid by accounts of infinite order */
 
 	/* who pays: one of them, or the owner's word */
-	LedgerLease *lease;
+	LedgerLease	 *lease;
 	LedgerStream *stream;
-	StatSite   *stats;
+	StatSite	 *stats;
 } Distillation;
 
 /* ---------- who, and from what ---------- */
@@ -72,8 +72,8 @@ check_readable(Oid relid)
 	CatalogSession session;
 
 	caller_begin(&session);
-	if (SPI_execute(psprintf("SELECT FROM %s LIMIT 0", relation_sql_name(relid)), true,
-					0) != SPI_OK_SELECT)
+	if (SPI_execute(psprintf("SELECT FROM %s LIMIT 0", relation_sql_name(relid)), true, 0) !=
+		SPI_OK_SELECT)
 		elog(ERROR, "could not read public rows");
 	catalog_end(&session);
 }
@@ -85,9 +85,11 @@ check_public(Oid relid, const FeatureSpec *features)
 	relation_close(open_relation(relid, AccessShareLock), NoLock);
 	check_readable(relid);
 	for (int i = 0; i < features->nfeatures; i++)
-		require_column(relid, features->features[i].name,
-					   "Public rows need all features of the model, under the same names; a view can rename them.");
-	check_public_rows(relid, "What a student learns from its rows would be charged to nobody's budget.");
+		require_column(
+			relid, features->features[i].name,
+			"Public rows need all features of the model, under the same names; a view can rename them.");
+	check_public_rows(relid,
+					  "What a student learns from its rows would be charged to nobody's budget.");
 }
 
 /* It would run code that the caller has chosen as the owner of the relation. */
@@ -95,10 +97,11 @@ static void
 check_learner(const Learner *learner)
 {
 	if (learner->runs_user_code)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a student cannot be trained by learner \"%s\"", learner->name),
-				 errhint("Label the rows with private_predict, and train on them whatever you like.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a student cannot be trained by learner \"%s\"", learner->name),
+			 errhint("Label the rows with private_predict, and train on them whatever you like.")));
 }
 
 /* ---------- public rows ---------- */
@@ -108,9 +111,9 @@ read_batch(Distillation *distillation, int64 capacity)
 {
 	for (uint64 i = 0; i < SPI_processed && distillation->nrows < capacity; i++)
 	{
-		bool		isnull;
-		int			width;
-		Datum		x = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
+		bool		  isnull;
+		int			  width;
+		Datum		  x = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
 		const double *row = features_from_array(DatumGetArrayTypeP(x), true, &width);
 
 		Assert(width == distillation->width);
@@ -125,15 +128,15 @@ static void
 read_public_rows(Distillation *distillation, Oid relid, int64 most)
 {
 	const FeatureSpec *features = distillation->teacher->record->features;
-	Size		row_size = distillation->width * sizeof(double) + sizeof(int32);
-	int64		fitting = (Size) maintenance_work_mem * 1024 / row_size;
-	int64		capacity = 0;
-	MemoryContext caller = CurrentMemoryContext;
-	CatalogSession session;
-	StringInfoData query;
-	Oid			type = JSONBOID;
-	Datum		value = JsonbPGetDatum(feature_spec_write(features));
-	Portal		portal;
+	Size			   row_size = distillation->width * sizeof(double) + sizeof(int32);
+	int64			   fitting = (Size) maintenance_work_mem * 1024 / row_size;
+	int64			   capacity = 0;
+	MemoryContext	   caller = CurrentMemoryContext;
+	CatalogSession	   session;
+	StringInfoData	   query;
+	Oid				   type = JSONBOID;
+	Datum			   value = JsonbPGetDatum(feature_spec_write(features));
+	Portal			   portal;
 
 	initStringInfo(&query);
 	appendStringInfoString(&query, "SELECT ");
@@ -155,14 +158,16 @@ read_public_rows(Distillation *distillation, Oid relid, int64 most)
 		{
 			capacity = Max(2 * capacity, distillation->nrows + (int64) SPI_processed);
 			if (capacity > fitting && distillation->nrows + (int64) SPI_processed > fitting)
-				ereport(ERROR,
-						(errcode(ERRCODE_OUT_OF_MEMORY),
-						 errmsg("public rows do not fit into maintenance_work_mem"),
-						 errdetail("Nothing was charged."),
-						 errhint("Raise maintenance_work_mem, or pass labels => %d.", (int) Min(fitting, PG_INT32_MAX))));
-			distillation->x = distillation->x == NULL ?
-				MemoryContextAllocHuge(caller, capacity * distillation->width * sizeof(double)) :
-				repalloc_huge(distillation->x, capacity * distillation->width * sizeof(double));
+				ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
+								errmsg("public rows do not fit into maintenance_work_mem"),
+								errdetail("Nothing was charged."),
+								errhint("Raise maintenance_work_mem, or pass labels => %d.",
+										(int) Min(fitting, PG_INT32_MAX))));
+			distillation->x = distillation->x == NULL
+								  ? MemoryContextAllocHuge(caller, capacity * distillation->width *
+																	   sizeof(double))
+								  : repalloc_huge(distillation->x,
+												  capacity * distillation->width * sizeof(double));
 		}
 		read_batch(distillation, capacity);
 		SPI_freetuptable(SPI_tuptable);
@@ -170,11 +175,10 @@ read_public_rows(Distillation *distillation, Oid relid, int64 most)
 	SPI_cursor_close(portal);
 	catalog_end(&session);
 	if (distillation->nrows == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" has no rows to label", get_rel_name(relid)),
-				 errdetail("Nothing was charged."),
-				 errhint("A few hundred rows are a good start.")));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("relation \"%s\" has no rows to label", get_rel_name(relid)),
+						errdetail("Nothing was charged."),
+						errhint("A few hundred rows are a good start.")));
 }
 
 /* ---------- labels ---------- */
@@ -183,7 +187,7 @@ static void
 open_purse(Distillation *distillation, const LedgerPrice *price)
 {
 	const ModelRecord *teacher = distillation->teacher->record;
-	LedgerQuote quote;
+	LedgerQuote		   quote;
 
 	if (price->kind == CHARGE_PER_STREAM)
 	{
@@ -229,17 +233,17 @@ static void
 label_rows(Distillation *distillation)
 {
 	const CachedModel *teacher = distillation->teacher;
-	CatalogSession session;
-	bool		more = true;
+	CatalogSession	   session;
+	bool			   more = true;
 
-	distillation->label = MemoryContextAllocHuge(CurrentMemoryContext,
-												 distillation->nrows * sizeof(int32));
+	distillation->label =
+		MemoryContextAllocHuge(CurrentMemoryContext, distillation->nrows * sizeof(int32));
 	progress_phase("labelling", distillation->nrows);
 	while (more && distillation->asked < distillation->nrows)
 	{
 		const LedgerReceipt *receipt;
-		Oid			owner;
-		int			label;
+		Oid					 owner;
+		int					 label;
 
 		CHECK_FOR_INTERRUPTS();
 		owner = owner_code_check(teacher);
@@ -249,7 +253,7 @@ label_rows(Distillation *distillation)
 		owner_code_enter(&session, owner);
 		label = teacher->record->mechanism->answer(receipt, &teacher->mechanism_model,
 												   distillation->x +
-												   distillation->asked * distillation->width);
+													   distillation->asked * distillation->width);
 		owner_code_leave(&session, owner);
 		if (distillation->stream != NULL)
 			ledger_stream_even_out(distillation->stream, teacher->record->mechanism->tests);
@@ -267,7 +271,7 @@ static ModelRecord *
 declare_student(const Distillation *distillation, const char *name, Jsonb *options)
 {
 	const ModelRecord *teacher = distillation->teacher->record;
-	ModelRecord *student = palloc0_object(ModelRecord);
+	ModelRecord		  *student = palloc0_object(ModelRecord);
 
 	check_model_name(name);
 	*student = *teacher;
@@ -288,7 +292,7 @@ declare_student(const Distillation *distillation, const char *name, Jsonb *optio
 void
 student_train(ModelRecord *student, int64 nrows, const double *x, const int32 *labels)
 {
-	int			width = student->spec.width;
+	int			   width = student->spec.width;
 	LearnerOptions options;
 	TrainingState *state;
 
@@ -313,12 +317,13 @@ static double
 agreement(const Distillation *distillation, const ModelRecord *student)
 {
 	MechanismModel model = {.spec = &student->spec, .ensemble = ensemble_load(student->predictor)};
-	int64		agreed = 0;
+	int64		   agreed = 0;
 
 	for (int64 i = 0; i < distillation->asked; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (distillation->label[i] == teachers_majority(&model, distillation->x + i * distillation->width))
+		if (distillation->label[i] ==
+			teachers_majority(&model, distillation->x + i * distillation->width))
 			agreed++;
 	}
 	return distillation->labelled > 0 ? (double) agreed / distillation->labelled : 0;
@@ -341,7 +346,7 @@ add_draws(Charge *sum, const Charge *charge, int64 times)
 Charge
 student_charge(const LedgerPrice *labels, int64 by_finite, int64 by_infinite)
 {
-	Charge		charge = {0};
+	Charge charge = {0};
 
 	add_draws(&charge, &labels->finite, by_finite);
 	add_draws(&charge, &labels->infinite, by_infinite);
@@ -355,8 +360,8 @@ student_charge(const LedgerPrice *labels, int64 by_finite, int64 by_infinite)
 static void
 set_price(const Distillation *distillation, const LedgerPrice *labels, ModelRecord *student)
 {
-	int64		by_finite = distillation->asked - distillation->by_infinite;
-	Charge		charge = {0};
+	int64  by_finite = distillation->asked - distillation->by_infinite;
+	Charge charge = {0};
 
 	if (distillation->stream != NULL)
 	{
@@ -379,28 +384,29 @@ set_price(const Distillation *distillation, const LedgerPrice *labels, ModelReco
 static Jsonb *
 report(const Distillation *distillation, const ModelRecord *student)
 {
-	int64		unstable = distillation->asked - distillation->labelled;
-	char	   *figures = psprintf("{\"labels\": " INT64_FORMAT ", \"unstable\": " INT64_FORMAT
-								   ", \"unstable_share\": %.4f, \"agreement\": %.4f, \"charge\": \"%s\"}",
-								   distillation->labelled, unstable,
-								   (double) unstable / distillation->asked,
-								   agreement(distillation, student), student->charge);
+	int64 unstable = distillation->asked - distillation->labelled;
+	char *figures =
+		psprintf("{\"labels\": " INT64_FORMAT ", \"unstable\": " INT64_FORMAT
+				 ", \"unstable_share\": %.4f, \"agreement\": %.4f, \"charge\": \"%s\"}",
+				 distillation->labelled, unstable, (double) unstable / distillation->asked,
+				 agreement(distillation, student), student->charge);
 
-	return DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(model_card(student->name)),
-											  DirectFunctionCall1(jsonb_in, CStringGetDatum(figures))));
+	return DatumGetJsonbP(
+		DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(model_card(student->name)),
+							DirectFunctionCall1(jsonb_in, CStringGetDatum(figures))));
 }
 
 Jsonb *
 request_distill(const DistillRequest *request)
 {
-	Distillation distillation = {0};
+	Distillation	   distillation = {0};
 	const ModelRecord *teacher;
-	ModelRecord *student;
-	LedgerPrice labels;
-	LedgerPrice price;
+	ModelRecord		  *student;
+	LedgerPrice		   labels;
+	LedgerPrice		   price;
 
-	distillation.teacher = known_model_decoded(request->teacher, CurrentMemoryContext,
-											   asking_role());
+	distillation.teacher =
+		known_model_decoded(request->teacher, CurrentMemoryContext, asking_role());
 	teacher = distillation.teacher->record;
 	(void) protected_relation_hold(teacher->relid);
 	distillation.width = teacher->spec.width;

@@ -20,9 +20,9 @@
 
 #include "catalog/store.h"
 #include "mechanism/estimate_plan.h"
-#include "progress/progress.h"
+#include "server/progress.h"
 #include "request/train.h"
-#include "sampler/sampler.h"
+#include "draw/sampler.h"
 
 #define ROWS_PER_FETCH 1000
 
@@ -40,47 +40,47 @@ enum
 /* The model as it answers at one epsilon. */
 typedef struct Point
 {
-	MechanismSpec spec;
+	MechanismSpec  spec;
 	MechanismModel model;
-	bool		known;			/* else nothing is computed */
-	bool		refused;		/* it could be, but must not be declared */
-	bool		own;
-	double		right[ACCOUNTS];
-	double		error[ACCOUNTS];	/* squared, of numbers and of their bins */
+	bool		   known;	/* else nothing is computed */
+	bool		   refused; /* it could be, but must not be declared */
+	bool		   own;
+	double		   right[ACCOUNTS];
+	double		   error[ACCOUNTS]; /* squared, of numbers and of their bins */
 } Point;
 
 /* What is true of a row. */
 typedef struct Truth
 {
-	bool		has_class;
-	int			class;
-	bool		has_number;
-	double		number;
+	bool has_class;
+	int class;
+	bool   has_number;
+	double number;
 } Truth;
 
 typedef struct Tally
 {
 	const CachedModel *model;
-	Point	   *points;			/* by epsilon */
-	int			npoints;
-	const Point *own;
-	int32	   *votes;
-	const double *x;			/* encoded */
-	int64		rows;
-	EstimatePlan plan;			/* if all is estimated */
-	bool		sampled;		/* not all rows are asked about */
+	Point			  *points; /* by epsilon */
+	int				   npoints;
+	const Point		  *own;
+	int32			  *votes;
+	const double	  *x; /* encoded */
+	int64			   rows;
+	EstimatePlan	   plan;	/* if all is estimated */
+	bool			   sampled; /* not all rows are asked about */
 
 	/* classes, and bins of a number */
-	double	   *probability;
-	double	   *confusion[ACCOUNTS];
-	int64	   *of_class;		/* rows per true class */
-	int64		majority_right;
-	double		noise_right[2]; /* exponential, Gaussian */
+	double *probability;
+	double *confusion[ACCOUNTS];
+	int64  *of_class; /* rows per true class */
+	int64	majority_right;
+	double	noise_right[2]; /* exponential, Gaussian */
 
 	/* numbers, and their bins */
-	double		plain_error;	/* squared */
-	double		label_sum;		/* of differences to the middle of the bounds */
-	double		label_squares;
+	double plain_error; /* squared */
+	double label_sum;	/* of differences to the middle of the bounds */
+	double label_squares;
 } Tally;
 
 /* True class, true number, features of each row. */
@@ -113,9 +113,9 @@ append_test_query(TrainingQuery *query, const ModelRecord *model, Oid test_relat
 static void
 tally_confusion(Tally *tally, int account, int truth)
 {
-	int			nclasses = tally->model->record->spec.nclasses;
-	double	   *line = &tally->confusion[account][(Size) truth * (nclasses + 1)];
-	double		stable = 0;
+	int		nclasses = tally->model->record->spec.nclasses;
+	double *line = &tally->confusion[account][(Size) truth * (nclasses + 1)];
+	double	stable = 0;
 
 	for (int i = 0; i < nclasses; i++)
 	{
@@ -132,7 +132,7 @@ static double
 squared_error(const Tally *tally, const Point *point, int account, double plain, double truth)
 {
 	const ModelRecord *record = tally->model->record;
-	double		sum = 0;
+	double			   sum = 0;
 
 	if (record->nbins == 0 && record->mechanism->squared_error != NULL)
 		return record->mechanism->squared_error(account == PURE, &point->model, tally->x, truth);
@@ -140,7 +140,7 @@ squared_error(const Tally *tally, const Point *point, int account, double plain,
 		return (plain - truth) * (plain - truth);
 	for (int i = 0; i < record->nbins; i++)
 		sum += tally->probability[i] * (bin_middle(record, i) - truth) *
-			(bin_middle(record, i) - truth);
+			   (bin_middle(record, i) - truth);
 	return sum;
 }
 
@@ -186,12 +186,12 @@ tally_class(Tally *tally, int truth)
 static double
 tally_number(Tally *tally, double truth)
 {
-	const ModelRecord *record = tally->model->record;
+	const ModelRecord	 *record = tally->model->record;
 	const MechanismModel *model = &tally->own->model;
-	double		off_middle = truth - (record->spec.label_min / 2 + record->spec.label_max / 2);
-	double		plain = record->nbins > 0 ?
-		bin_middle(record, record->mechanism->majority(model, tally->x)) :
-		record->mechanism->plain_score(model, tally->x);
+	double off_middle = truth - (record->spec.label_min / 2 + record->spec.label_max / 2);
+	double plain = record->nbins > 0
+					   ? bin_middle(record, record->mechanism->majority(model, tally->x))
+					   : record->mechanism->plain_score(model, tally->x);
 
 	tally->plain_error += (plain - truth) * (plain - truth);
 	tally->label_sum += off_middle;
@@ -202,7 +202,7 @@ tally_number(Tally *tally, double truth)
 static void
 tally_truth(Tally *tally, const Truth *truth)
 {
-	double		plain = 0;
+	double plain = 0;
 
 	if (tally->votes != NULL)
 		teachers_votes(&tally->model->mechanism_model, tally->x, tally->votes);
@@ -219,22 +219,22 @@ static void
 tally_row(Tally *tally, HeapTuple row, TupleDesc columns)
 {
 	const MechanismSpec *spec = &tally->model->record->spec;
-	CatalogSession session;
-	Truth		truth = {0};
-	Oid			owner;
-	bool		isnull;
-	Datum		number;
-	int			width;
+	CatalogSession		 session;
+	Truth				 truth = {0};
+	Oid					 owner;
+	bool				 isnull;
+	Datum				 number;
+	int					 width;
 
 	truth.class = DatumGetInt32(SPI_getbinval(row, columns, 1, &isnull));
 	truth.has_class = !isnull;
 	number = SPI_getbinval(row, columns, 2, &isnull);
 	truth.has_number = !isnull;
 	if (!truth.has_class && !truth.has_number)
-		return;					/* not one of the declared classes */
+		return; /* not one of the declared classes */
 	if (truth.has_number)
-		truth.number = spec->label_min +
-			DatumGetFloat8(number) * (spec->label_max - spec->label_min);
+		truth.number =
+			spec->label_min + DatumGetFloat8(number) * (spec->label_max - spec->label_min);
 	tally->x = features_from_array(DatumGetArrayTypeP(SPI_getbinval(row, columns, 3, &isnull)),
 								   true, &width);
 	tally->rows++;
@@ -279,25 +279,23 @@ remark_on(const Tally *tally)
 		return "estimated by drawing; for another epsilon it must be trained anew";
 	if (mechanism->answers_at == NULL)
 		return "for another epsilon it must be trained anew";
-	return mechanism->answers_at_if == NULL ? NULL :
-		mechanism->answers_at_if(&tally->own->model);
+	return mechanism->answers_at_if == NULL ? NULL : mechanism->answers_at_if(&tally->own->model);
 }
 
 static Evaluation *
 summarise(const Tally *tally)
 {
 	const ModelRecord *record = tally->model->record;
-	Evaluation *result = palloc0_object(Evaluation);
-	int64		rows = tally->rows;
-	int64		most = 0;
+	Evaluation		  *result = palloc0_object(Evaluation);
+	int64			   rows = tally->rows;
+	int64			   most = 0;
 
 	for (int i = 0; i < record->spec.nclasses; i++)
 		most = Max(most, tally->of_class[i]);
 	result->record = record;
 	result->rows = rows;
 	result->exact = record->mechanism->estimate_steps == NULL;
-	result->margin = result->exact ? 0 :
-		estimate_margin(rows, tally->plan.draws, tally->sampled);
+	result->margin = result->exact ? 0 : estimate_margin(rows, tally->plan.draws, tally->sampled);
 	result->has_noises = record->mechanism->noise_distribution != NULL;
 	result->has_classes = record->spec.nclasses > 0;
 	result->has_numbers = record->spec.nclasses == 0 || record->nbins > 0;
@@ -320,8 +318,8 @@ summarise(const Tally *tally)
 	result->majority_accuracy = (double) tally->majority_right / rows;
 	result->baseline_accuracy = (double) most / rows;
 	result->plain_rmse = root_mean(tally->plain_error, rows);
-	result->baseline_rmse = root_mean(tally->label_squares -
-									  tally->label_sum * tally->label_sum / rows, rows);
+	result->baseline_rmse =
+		root_mean(tally->label_squares - tally->label_sum * tally->label_sum / rows, rows);
 	return result;
 }
 
@@ -340,8 +338,8 @@ compare_epsilons(const void *a, const void *b)
 static EpsilonUnits *
 list_epsilons(const ModelRecord *record, const EpsilonUnits *asked, int *count)
 {
-	bool		usual = asked == NULL && record->mechanism->answers_at != NULL;
-	int			n = usual ? lengthof(usual_epsilons) : asked == NULL ? 0 : *count;
+	bool		  usual = asked == NULL && record->mechanism->answers_at != NULL;
+	int			  n = usual ? lengthof(usual_epsilons) : asked == NULL ? 0 : *count;
 	EpsilonUnits *list = palloc_array(EpsilonUnits, n + 1);
 
 	for (int i = 0; i < n; i++)
@@ -367,7 +365,7 @@ set_point(Tally *tally, Point *point, EpsilonUnits epsilon)
 	point->model.votes = tally->votes;
 	point->own = epsilon == record->spec.epsilon;
 	point->refused = !point->own && record->mechanism->answers_at != NULL &&
-		!record->mechanism->answers_at(&point->spec);
+					 !record->mechanism->answers_at(&point->spec);
 	point->known = point->own || (record->mechanism->answers_at != NULL && !point->refused);
 	if (point->own)
 		tally->own = point;
@@ -381,8 +379,8 @@ check_evaluable(const ModelRecord *record)
 {
 	const Mechanism *mechanism = record->mechanism;
 
-	if (record->spec.nclasses > 0 ? mechanism->distribution == NULL || mechanism->majority == NULL :
-		mechanism->plain_score == NULL)
+	if (record->spec.nclasses > 0 ? mechanism->distribution == NULL || mechanism->majority == NULL
+								  : mechanism->plain_score == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("models of mechanism \"%s\" cannot be evaluated", mechanism->name),
@@ -395,7 +393,7 @@ static void
 check_test_columns(const ModelRecord *record, Oid test_relation)
 {
 	static const char *const hint = "Rows to evaluate on need the model's label and all its "
-		"features, under the same names; a view can rename them.";
+									"features, under the same names; a view can rename them.";
 
 	/* It is there until the figures are. */
 	LockRelationOid(test_relation, AccessShareLock);
@@ -409,15 +407,15 @@ static void
 tally_begin(Tally *tally, const EpsilonUnits *asked, int count)
 {
 	const ModelRecord *record = tally->model->record;
-	Size		nclasses = Max(record->spec.nclasses, 1);
-	EpsilonUnits *epsilons = list_epsilons(record, asked, &count);
+	Size			   nclasses = Max(record->spec.nclasses, 1);
+	EpsilonUnits	  *epsilons = list_epsilons(record, asked, &count);
 
 	if (tally->model->mechanism_model.ensemble != NULL)
 		tally->votes = palloc_array(int32, nclasses);
 	tally->probability = palloc_array(double, nclasses);
 	tally->of_class = palloc0_array(int64, nclasses);
 	for (int i = 0; i < ACCOUNTS; i++)
-		tally->confusion[i] = palloc0_array(double, nclasses * (nclasses + 1));
+		tally->confusion[i] = palloc0_array(double, nclasses *(nclasses + 1));
 	tally->points = palloc0_array(Point, count);
 	tally->npoints = count;
 	for (int i = 0; i < count; i++)
@@ -429,7 +427,7 @@ tally_begin(Tally *tally, const EpsilonUnits *asked, int count)
 static int64
 count_rows(Oid test_relation)
 {
-	bool		isnull;
+	bool isnull;
 
 	SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", relation_sql_name(test_relation)),
 				true, 0);
@@ -441,7 +439,7 @@ static int64
 plan_rows(Tally *tally, Oid test_relation)
 {
 	const Mechanism *mechanism = tally->model->record->mechanism;
-	int64		rows;
+	int64			 rows;
 
 	if (mechanism->estimate_steps == NULL)
 		return (int64) estimated_rows(relation_sql_name(test_relation));
@@ -472,16 +470,16 @@ take_row(const Tally *tally, int64 left, int64 *wanted)
 static void
 tally_rows(Tally *tally, TrainingQuery *query, Oid test_relation)
 {
-	MemoryContext row_context;
+	MemoryContext  row_context;
 	CatalogSession session;
-	Portal		portal;
-	uint64		count;
-	int64		left;
-	int64		wanted;
+	Portal		   portal;
+	uint64		   count;
+	int64		   left;
+	int64		   wanted;
 
 	caller_begin(&session);
-	row_context = AllocSetContextCreate(CurrentMemoryContext, "privpred test row",
-										ALLOCSET_DEFAULT_SIZES);
+	row_context =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred test row", ALLOCSET_DEFAULT_SIZES);
 	left = plan_rows(tally, test_relation);
 	wanted = tally->plan.rows;
 	progress_phase("evaluating rows", tally->sampled ? wanted : left);
@@ -514,7 +512,7 @@ tally_rows(Tally *tally, TrainingQuery *query, Oid test_relation)
 Evaluation *
 request_evaluate(const char *name, Oid test_relation, const EpsilonUnits *epsilons, int count)
 {
-	Tally		tally = {0};
+	Tally		  tally = {0};
 	TrainingQuery query;
 
 	tally.model = known_model_decoded(name, CurrentMemoryContext, GetUserId());

@@ -40,7 +40,7 @@ static bool
 is_released(const ModelRecord *record)
 {
 	return record->mechanism->charge_kind == CHARGE_ONCE &&
-		(record->predictor != NULL || record->mechanism->export_json != NULL);
+		   (record->predictor != NULL || record->mechanism->export_json != NULL);
 }
 
 text *
@@ -48,17 +48,19 @@ request_export(const char *name)
 {
 	const CachedModel *model = known_model_decoded(name, CurrentMemoryContext, GetUserId());
 	const ModelRecord *record = model->record;
-	Jsonb	   *features;
-	StringInfoData json;
-	LedgerPrice price;
+	Jsonb			  *features;
+	StringInfoData	   json;
+	LedgerPrice		   price;
 
 	check_relation_owner(record->relid);
 	if (!is_released(record))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" cannot be exported", name),
-				 errdetail("Its answers are private one by one; the model itself is not."),
-				 errhint("Make a student of it with privpred.distill, or use a mechanism that is charged once.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("model \"%s\" cannot be exported", name),
+			 errdetail("Its answers are private one by one; the model itself is not."),
+			 errhint(
+				 "Make a student of it with privpred.distill, or use a mechanism that is charged once.")));
 	features = feature_spec_write(record->features);
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '{');

@@ -16,27 +16,25 @@
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
-#include "number_text.h"
+#include "server/number_text.h"
 #include "request/train.h"
-#include "sampler/sampler.h"
+#include "draw/sampler.h"
 
-#define MAX_PREDICTOR_BYTES		(INT64CONST(512) * 1024 * 1024)
+#define MAX_PREDICTOR_BYTES (INT64CONST(512) * 1024 * 1024)
 
 /* Options of the model itself, beside its mechanism's and learner's. */
-#define MODEL_OPTION_KEYS	"default, target, bins, memoize, memoize_limit"
+#define MODEL_OPTION_KEYS "default, target, bins, memoize, memoize_limit"
 
 void
 check_model_name(const char *name)
 {
 	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("a model's name must have 1 to %d bytes", NAMEDATALEN - 1),
-				 errhint("Choose a short name, as for a table.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME),
+						errmsg("a model's name must have 1 to %d bytes", NAMEDATALEN - 1),
+						errhint("Choose a short name, as for a table.")));
 	if (model_exists(name))
 		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("model \"%s\" already exists", name),
+				(errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("model \"%s\" already exists", name),
 				 errhint("Use privpred.retrain, or privpred.drop_model first.")));
 }
 
@@ -44,37 +42,38 @@ static void
 declare_numbers(const CreateModelRequest *request, ModelRecord *model)
 {
 	if (request->teachers < 1 || request->teachers > PRIVPRED_MAX_TEACHERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("teachers must be between 1 and %d", PRIVPRED_MAX_TEACHERS),
-				 errhint("A few hundred rows per teacher is a good start.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("teachers must be between 1 and %d", PRIVPRED_MAX_TEACHERS),
+						errhint("A few hundred rows per teacher is a good start.")));
 	model->spec.teachers = request->teachers;
 	if (!epsilon_to_units(request->epsilon, EPSILON_PER_ANSWER_MAX, &model->spec.epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be a number from %g to %g", EPSILON_MIN,
-						EPSILON_PER_ANSWER_MAX),
-				 errdetail("It is the privacy loss of one answer."),
-				 errhint("Useful values lie between 0.01 and 2.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("epsilon must be a number from %g to %g", EPSILON_MIN,
+							   EPSILON_PER_ANSWER_MAX),
+						errdetail("It is the privacy loss of one answer."),
+						errhint("Useful values lie between 0.01 and 2.")));
 }
 
 static void
 check_size(const ModelRecord *model, const LearnerOptions *options)
 {
 	const Learner *learner = model->learner;
-	int			nclasses = model->spec.nclasses;
-	int			width = model->features->width;
-	int64		member = learner && learner->member_size ?
-		learner->member_size(nclasses, width, options) :
-		(int64) nclasses * (2 * width + 1) * sizeof(double);
-	int64		bytes = model->spec.teachers * member;
+	int			   nclasses = model->spec.nclasses;
+	int			   width = model->features->width;
+	int64		   member = learner && learner->member_size
+								? learner->member_size(nclasses, width, options)
+								: (int64) nclasses * (2 * width + 1) * sizeof(double);
+	int64		   bytes = model->spec.teachers * member;
 
 	if (bytes > MAX_PREDICTOR_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the model would need up to " INT64_FORMAT " MB, more than the limit of " INT64_FORMAT " MB",
-						bytes / (1024 * 1024), MAX_PREDICTOR_BYTES / (1024 * 1024)),
-				 errhint("Declare fewer teachers, classes, columns or levels, or fewer and smaller trees.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the model would need up to " INT64_FORMAT
+					" MB, more than the limit of " INT64_FORMAT " MB",
+					bytes / (1024 * 1024), MAX_PREDICTOR_BYTES / (1024 * 1024)),
+			 errhint(
+				 "Declare fewer teachers, classes, columns or levels, or fewer and smaller trees.")));
 }
 
 const Learner *
@@ -84,8 +83,7 @@ find_learner(const char *name)
 
 	if (learner == NULL || learner->aggregate_only)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("learner \"%s\" does not exist", name),
+				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("learner \"%s\" does not exist", name),
 				 errhint("The learners are: %s.", learner_names())));
 	return learner;
 }
@@ -95,19 +93,17 @@ declare_plugins(const CreateModelRequest *request, ModelRecord *model)
 {
 	model->mechanism = mechanism_lookup(request->mechanism);
 	if (model->mechanism == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("mechanism \"%s\" does not exist", request->mechanism),
-				 errhint("The mechanisms are: %s.", mechanism_names())));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("mechanism \"%s\" does not exist", request->mechanism),
+						errhint("The mechanisms are: %s.", mechanism_names())));
 	model->learner = find_learner(request->learner);
 	if (model->mechanism->asks_teachers)
 		return;
 	/* The default cannot be told from a choice. */
 	if (strcmp(request->learner, "logistic") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"%s\" takes no learner", request->mechanism),
-				 errhint("Leave the argument learner out.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("mechanism \"%s\" takes no learner", request->mechanism),
+						errhint("Leave the argument learner out.")));
 	model->learner = NULL;
 	model->spec.teachers = 0;
 }
@@ -117,24 +113,23 @@ declare_plugins(const CreateModelRequest *request, ModelRecord *model)
 Jsonb *
 learner_options(const ModelRecord *model)
 {
-	StringInfoData classes;
-	Datum		declared;
-	Datum		options = JsonbPGetDatum(model->spec.options);
-	JsonbIterator *iterator = JsonbIteratorInit(&model->spec.options->root);
+	StringInfoData	   classes;
+	Datum			   declared;
+	Datum			   options = JsonbPGetDatum(model->spec.options);
+	JsonbIterator	  *iterator = JsonbIteratorInit(&model->spec.options->root);
 	JsonbIteratorToken token;
-	JsonbValue	value;
+	JsonbValue		   value;
 
 	/* Without what is not the learner's business. */
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
-		char	   *key;
+		char *key;
 
 		if (token != WJB_KEY)
 			continue;
 		key = pnstrdup(value.val.string.val, value.val.string.len);
-		if (strcmp(key, "default") != 0 &&
-			(option_key_listed(MODEL_OPTION_KEYS, key) ||
-			 option_key_listed(model->mechanism->option_keys, key)))
+		if (strcmp(key, "default") != 0 && (option_key_listed(MODEL_OPTION_KEYS, key) ||
+											option_key_listed(model->mechanism->option_keys, key)))
 			options = DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum(key));
 	}
 
@@ -164,25 +159,24 @@ learner_options(const ModelRecord *model)
 static void
 check_option_keys(const ModelRecord *model)
 {
-	JsonbIterator *iterator = JsonbIteratorInit(&model->spec.options->root);
+	JsonbIterator	  *iterator = JsonbIteratorInit(&model->spec.options->root);
 	JsonbIteratorToken token;
-	JsonbValue	value;
-	const char *own = model->mechanism->option_keys;
+	JsonbValue		   value;
+	const char		  *own = model->mechanism->option_keys;
 
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
-		char	   *key;
+		char *key;
 
 		if (token != WJB_KEY)
 			continue;
 		key = pnstrdup(value.val.string.val, value.val.string.len);
 		if (!option_key_listed(MODEL_OPTION_KEYS, key) && !option_key_listed(own, key))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("unknown option \"%s\" of mechanism \"%s\"", key,
-							model->mechanism->name),
-					 errhint("Its options are: %s%s%s.", own ? own : "", own ? ", " : "",
-							 MODEL_OPTION_KEYS)));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("unknown option \"%s\" of mechanism \"%s\"", key,
+								   model->mechanism->name),
+							errhint("Its options are: %s%s%s.", own ? own : "", own ? ", " : "",
+									MODEL_OPTION_KEYS)));
 	}
 }
 
@@ -193,13 +187,15 @@ check_missing(const ModelRecord *model)
 	for (int i = 0; i < model->features->nfeatures; i++)
 		if (model->features->features[i].missing &&
 			(model->learner == NULL || !model->learner->accepts_missing))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s \"%s\" cannot leave feature \"%s\" missing",
-							model->learner ? "learner" : "mechanism",
-							model->learner ? model->learner->name : model->mechanism->name,
-							model->features->features[i].name),
-					 errhint("Declare {\"null\": {\"fill\": value}}, or use learner boost, forest or tree.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s \"%s\" cannot leave feature \"%s\" missing",
+						model->learner ? "learner" : "mechanism",
+						model->learner ? model->learner->name : model->mechanism->name,
+						model->features->features[i].name),
+				 errhint(
+					 "Declare {\"null\": {\"fill\": value}}, or use learner boost, forest or tree.")));
 }
 
 static void
@@ -222,8 +218,7 @@ declare_options(Jsonb *options)
 {
 	if (!JB_ROOT_IS_OBJECT(options))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("options must be a JSON object"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("options must be a JSON object"),
 				 errhint("Pass options => '{\"key\": value}'.")));
 	return options;
 }
@@ -233,20 +228,21 @@ declare_options(Jsonb *options)
 pg_noreturn static void
 bad_number_label(const char *problem)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s", problem),
-			 errhint("Declare a number by options => '{\"target\": {\"min\": 0, \"max\": 100}}', or its bins by '{\"bins\": [0, 10, 100]}'.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", problem),
+		 errhint(
+			 "Declare a number by options => '{\"target\": {\"min\": 0, \"max\": 100}}', or its bins by '{\"bins\": [0, 10, 100]}'.")));
 }
 
 static double
 finite_number(const JsonbValue *value)
 {
-	double		number = NAN;
+	double number = NAN;
 
 	if (value != NULL && value->type == jbvNumeric)
-		number = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-													NumericGetDatum(value->val.numeric)));
+		number = DatumGetFloat8(
+			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (!isfinite(number))
 		bad_number_label("bounds and bins of a label must be finite numbers");
 	return number;
@@ -255,16 +251,16 @@ finite_number(const JsonbValue *value)
 static void
 declare_target(const JsonbValue *target, ModelRecord *model)
 {
-	JsonbValue	min;
-	JsonbValue	max;
+	JsonbValue min;
+	JsonbValue max;
 
 	if (target->type != jbvBinary || !JsonContainerIsObject(target->val.binary.data) ||
 		JsonContainerSize(target->val.binary.data) != 2)
 		bad_number_label("option \"target\" must be an object with \"min\" and \"max\"");
-	model->spec.label_min = finite_number(getKeyJsonValueFromContainer(target->val.binary.data,
-																	   "min", 3, &min));
-	model->spec.label_max = finite_number(getKeyJsonValueFromContainer(target->val.binary.data,
-																	   "max", 3, &max));
+	model->spec.label_min =
+		finite_number(getKeyJsonValueFromContainer(target->val.binary.data, "min", 3, &min));
+	model->spec.label_max =
+		finite_number(getKeyJsonValueFromContainer(target->val.binary.data, "max", 3, &max));
 	if (!(model->spec.label_min < model->spec.label_max))
 		bad_number_label("the minimum of option \"target\" must be below its maximum");
 }
@@ -273,7 +269,7 @@ static void
 declare_bins(JsonbValue *bins, ModelRecord *model)
 {
 	JsonbContainer *array;
-	int			count;
+	int				count;
 
 	if (bins->type != jbvBinary || !JsonContainerIsArray(bins->val.binary.data) ||
 		JsonContainerIsScalar(bins->val.binary.data))
@@ -296,12 +292,12 @@ declare_bins(JsonbValue *bins, ModelRecord *model)
 	model->spec.classes = palloc_array(char *, model->nbins);
 	for (int i = 0; i < model->nbins; i++)
 	{
-		char		low[NUMBER_TEXT_SIZE];
-		char		high[NUMBER_TEXT_SIZE];
+		char low[NUMBER_TEXT_SIZE];
+		char high[NUMBER_TEXT_SIZE];
 
-		model->spec.classes[i] = psprintf("[%s,%s%c", number_text(model->bin_edges[i], low),
-										  number_text(model->bin_edges[i + 1], high),
-										  i == model->nbins - 1 ? ']' : ')');
+		model->spec.classes[i] =
+			psprintf("[%s,%s%c", number_text(model->bin_edges[i], low),
+					 number_text(model->bin_edges[i + 1], high), i == model->nbins - 1 ? ']' : ')');
 	}
 }
 
@@ -311,11 +307,11 @@ declare_label(const CreateModelRequest *request, Oid label_type, Relation relati
 			  ModelRecord *model)
 {
 	JsonbValue	storage;
-	JsonbValue *target = getKeyJsonValueFromContainer(&model->spec.options->root, "target", 6,
-													  &storage);
+	JsonbValue *target =
+		getKeyJsonValueFromContainer(&model->spec.options->root, "target", 6, &storage);
 	JsonbValue	bins_storage;
-	JsonbValue *bins = getKeyJsonValueFromContainer(&model->spec.options->root, "bins", 4,
-													&bins_storage);
+	JsonbValue *bins =
+		getKeyJsonValueFromContainer(&model->spec.options->root, "bins", 4, &bins_storage);
 
 	if ((target != NULL) + (bins != NULL) + (request->classes != NULL) > 1)
 		bad_number_label("a label has classes, bins or a target, not several of them");
@@ -324,8 +320,8 @@ declare_label(const CreateModelRequest *request, Oid label_type, Relation relati
 	else if (bins != NULL)
 		declare_bins(bins, model);
 	else
-		model->spec.classes = classes_declare(request->classes, request->label, label_type,
-											  &model->spec.nclasses);
+		model->spec.classes =
+			classes_declare(request->classes, request->label, label_type, &model->spec.nclasses);
 	if (target != NULL && !model->mechanism->numeric_labels)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -358,15 +354,14 @@ void
 check_student(const ModelRecord *student)
 {
 	static const char *const keys[] = {"classes", "target", "bins", "memoize", "memoize_limit"};
-	LearnerOptions options;
+	LearnerOptions			 options;
 
 	for (int i = 0; i < lengthof(keys); i++)
 		if (option_given(&student->spec, keys[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("option \"%s\" is not a student's", keys[i]),
-					 errdetail("Its labels are its teacher's, and its answers are free."),
-					 errhint("A student has its learner's options, and \"default\".")));
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("option \"%s\" is not a student's", keys[i]),
+							errdetail("Its labels are its teacher's, and its answers are free."),
+							errhint("A student has its learner's options, and \"default\".")));
 	check_missing(student);
 	learner_parse_options(student->learner, learner_options(student), &options);
 	check_size(student, &options);
@@ -383,11 +378,13 @@ model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
 	if (model->spec.max_rows_per_unit == 0 && units_are_rows(protected))
 		model->spec.max_rows_per_unit = 1;
 	if (model->mechanism->labels_only && !model->spec.protects_labels)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("mechanism \"%s\" protects labels only", model->mechanism->name),
-				 errdetail("The relation was protected with protects => 'rows', so features are secret, too."),
-				 errhint("Use another mechanism.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("mechanism \"%s\" protects labels only", model->mechanism->name),
+			 errdetail(
+				 "The relation was protected with protects => 'rows', so features are secret, too."),
+			 errhint("Use another mechanism.")));
 	declare_public_tables(model);
 	if (model->mechanism->validate)
 		model->mechanism->validate(&model->spec);
@@ -396,7 +393,7 @@ model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
 void
 draw_salt(ModelRecord *model)
 {
-	uint64		salt[MODEL_SALT_LENGTH / sizeof(uint64)];
+	uint64 salt[MODEL_SALT_LENGTH / sizeof(uint64)];
 
 	for (int i = 0; i < lengthof(salt); i++)
 		salt[i] = sample_uint64();
@@ -406,11 +403,11 @@ draw_salt(ModelRecord *model)
 ModelRecord *
 model_declare(const CreateModelRequest *request, const ProtectedRelation *protected)
 {
-	ModelRecord *model = palloc0_object(ModelRecord);
-	Relation	relation = open_relation(request->relid, AccessShareLock);
-	AttrNumber	label = get_attnum(request->relid, request->label);
+	ModelRecord	  *model = palloc0_object(ModelRecord);
+	Relation	   relation = open_relation(request->relid, AccessShareLock);
+	AttrNumber	   label = get_attnum(request->relid, request->label);
 	LearnerOptions options;
-	Oid			label_type;
+	Oid			   label_type;
 
 	check_model_name(request->name);
 	model->name = pstrdup(request->name);
@@ -418,19 +415,17 @@ model_declare(const CreateModelRequest *request, const ProtectedRelation *protec
 	model->relid = request->relid;
 	model->label = pstrdup(request->label);
 	if (label <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", request->label,
-						RelationGetRelationName(relation)),
-				 errhint("The label is a column of the protected table.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("column \"%s\" of relation \"%s\" does not exist", request->label,
+							   RelationGetRelationName(relation)),
+						errhint("The label is a column of the protected table.")));
 	label_type = getBaseType(TupleDescAttr(RelationGetDescr(relation), label - 1)->atttypid);
 	declare_numbers(request, model);
 	declare_plugins(request, model);
 	model->spec.options = declare_options(request->options);
 	if (option_given(&model->spec, "classes"))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("classes are not an option"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("classes are not an option"),
 				 errhint("Pass them as the argument classes.")));
 	declare_label(request, label_type, relation, model);
 	model->spec.default_class = model_default_class(model);

@@ -52,13 +52,13 @@ static bool
 server_knows_privpred(Oid relid)
 {
 	ForeignServer *server = GetForeignServer(GetForeignTable(relid)->serverid);
-	ListCell   *cell;
-	ListCell   *name;
+	ListCell	  *cell;
+	ListCell	  *name;
 
 	foreach(cell, server->options)
 	{
-		DefElem    *option = lfirst(cell);
-		List	   *extensions;
+		DefElem *option = lfirst(cell);
+		List	*extensions;
 
 		if (strcmp(option->defname, "extensions") != 0 ||
 			!SplitIdentifierString(pstrdup(defGetString(option)), ',', &extensions))
@@ -73,8 +73,8 @@ server_knows_privpred(Oid relid)
 static double
 known_rows(Oid relid)
 {
-	Relation	relation = open_relation(relid, AccessShareLock);
-	double		rows = relation->rd_rel->reltuples;
+	Relation relation = open_relation(relid, AccessShareLock);
+	double	 rows = relation->rd_rel->reltuples;
 
 	table_close(relation, NoLock);
 	return rows <= 0 ? UNKNOWN_ROWS : rows;
@@ -88,16 +88,17 @@ static bool
 states_pay(const ModelRecord *model, Oid relid)
 {
 	const Learner *learner = model->learner;
-	int			width = model->features->width;
-	double		bytes;
+	int			   width = model->features->width;
+	double		   bytes;
 
 	if (!learner->additive)
 		return true;
-	bytes = TEXT_PER_BYTE * sizeof(int128) *
+	bytes =
+		TEXT_PER_BYTE * sizeof(int128) *
 		(learner->shared_sums(width) + (double) model->spec.nclasses * learner->class_sums(width));
 	return bytes * FETCH_SIZE <= maintenance_work_mem * 1024.0 &&
-		bytes * model->spec.teachers <=
-		known_rows(relid) * (model->features->nfeatures + 2.0) * NUMBER_TEXT;
+		   bytes * model->spec.teachers <=
+			   known_rows(relid) * (model->features->nfeatures + 2.0) * NUMBER_TEXT;
 }
 
 /*
@@ -109,8 +110,8 @@ asks_for_states(const ModelRecord *model, Oid relid)
 {
 	if (train_by_states)
 		return get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE;
-	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE &&
-		server_knows_privpred(relid) && states_pay(model, relid);
+	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && server_knows_privpred(relid) &&
+		   states_pay(model, relid);
 }
 
 NodeTables *
@@ -127,7 +128,7 @@ nodes_find(const ModelRecord *model)
 	all = find_all_inheritors(model->relid, AccessShareLock, NULL);
 	foreach(cell, all)
 	{
-		Oid			relid = lfirst_oid(cell);
+		Oid relid = lfirst_oid(cell);
 
 		/* by itself, another owner's table may show other rows, or none */
 		if (relation_owner(relid) != relation_owner(model->relid))
@@ -149,7 +150,7 @@ nodes_find(const ModelRecord *model)
 static List *
 columns_read(const ModelRecord *model, const ProtectedRelation *protected)
 {
-	List	   *columns = NIL;
+	List *columns = NIL;
 
 	for (int i = 0; i < protected->nunits; i++)
 		columns = lappend(columns, protected->unit_columns[i]);
@@ -163,18 +164,19 @@ static void
 append_columns(StringInfo text, List *columns, int from, int to)
 {
 	for (int i = from; i < to; i++)
-		appendStringInfo(text, "%sr.%s", i > from ? ", " : "", quote_identifier(list_nth(columns, i)));
+		appendStringInfo(text, "%sr.%s", i > from ? ", " : "",
+						 quote_identifier(list_nth(columns, i)));
 }
 
 /* As many calls as it takes for so many columns. */
 static void
 append_agreement(StringInfo text, const ModelRecord *model, List *columns)
 {
-	int			each = FUNC_MAX_ARGS - 1;
+	int each = FUNC_MAX_ARGS - 1;
 
 	for (int from = 0; from < list_length(columns); from += each)
 	{
-		int			to = Min(from + each, list_length(columns));
+		int			   to = Min(from + each, list_length(columns));
 		StringInfoData expected;
 
 		initStringInfo(&expected);
@@ -184,7 +186,7 @@ append_agreement(StringInfo text, const ModelRecord *model, List *columns)
 		escape_json(&expected, GetDatabaseEncodingName());
 		for (int i = from; i < to; i++)
 		{
-			AttrNumber	attnum = get_attnum(model->relid, list_nth(columns, i));
+			AttrNumber attnum = get_attnum(model->relid, list_nth(columns, i));
 
 			appendStringInfoString(&expected, ", ");
 			escape_json(&expected, format_type_extended(get_atttype(model->relid, attnum), -1,
@@ -205,9 +207,9 @@ append_agreement(StringInfo text, const ModelRecord *model, List *columns)
 static int
 chunks(const ModelRecord *model, Oid relid)
 {
-	double		row_bytes = TEXT_PER_BYTE * (8.0 * model->features->width + 2);
-	double		rows = maintenance_work_mem * 1024.0 / 4 / FETCH_SIZE / row_bytes;
-	double		result;
+	double row_bytes = TEXT_PER_BYTE * (8.0 * model->features->width + 2);
+	double rows = maintenance_work_mem * 1024.0 / 4 / FETCH_SIZE / row_bytes;
+	double result;
 
 	if (model->learner->additive)
 		return 1;
@@ -241,7 +243,7 @@ append_states(StringInfo text, const ModelRecord *model, const ProtectedRelation
 static void
 append_others(StringInfo text, List *others, List *columns)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	appendStringInfoString(text, "(");
 	foreach(cell, others)
@@ -254,18 +256,20 @@ append_others(StringInfo text, List *others, List *columns)
 }
 
 void
-append_nodes_query(TrainingQuery *query, const ModelRecord *model,
+append_nodes_query(TrainingQuery *query, const ModelRecord				*model,
 				   const ProtectedRelation *protected, const NodeTables *tables)
 {
-	StringInfo	text = &query->text;
-	List	   *columns = columns_read(model, protected);
-	ListCell   *cell;
+	StringInfo text = &query->text;
+	List	  *columns = columns_read(model, protected);
+	ListCell  *cell;
 
-	appendStringInfo(text, "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
-					 " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.n - s.used END)::bigint"
-					 " FROM (SELECT u.h %% $%d AS t, privpred.finish_state(privpred.merge_states(u.state)) AS m,"
-					 " pg_catalog.sum(u.n) AS n, pg_catalog.sum(u.used) AS used FROM (",
-					 PARAMETER_TEACHERS);
+	appendStringInfo(
+		text,
+		"SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
+		" pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.n - s.used END)::bigint"
+		" FROM (SELECT u.h %% $%d AS t, privpred.finish_state(privpred.merge_states(u.state)) AS m,"
+		" pg_catalog.sum(u.n) AS n, pg_catalog.sum(u.used) AS used FROM (",
+		PARAMETER_TEACHERS);
 	foreach(cell, tables->nodes)
 	{
 		appendStringInfo(text, "%sSELECT ", cell == list_head(tables->nodes) ? "" : " UNION ALL ");
@@ -286,8 +290,9 @@ append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 void
 nodes_init(void)
 {
-	DefineCustomBoolVariable("privpred.train_by_states",
-							 "Whether teachers are trained by way of training states wherever their rows are.",
-							 "For tables that another extension distributes; it changes no model.",
-							 &train_by_states, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable(
+		"privpred.train_by_states",
+		"Whether teachers are trained by way of training states wherever their rows are.",
+		"For tables that another extension distributes; it changes no model.", &train_by_states,
+		false, PGC_USERSET, 0, NULL, NULL, NULL);
 }

@@ -40,8 +40,7 @@ refuse_temporary_objects(const ModelRecord *model)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("model \"%s\" cannot be used in a session with temporary objects",
-					model->name),
+			 errmsg("model \"%s\" cannot be used in a session with temporary objects", model->name),
 			 errdetail("It runs functions of the owner of its relation, which could find them."),
 			 errhint("Use another session, or DISCARD TEMP.")));
 }
@@ -50,7 +49,7 @@ static bool
 functions_unchanged(const ModelRecord *model, Oid owner)
 {
 	CatalogSession session;
-	bool		unchanged;
+	bool		   unchanged;
 
 	if (model->functions == NULL)
 		return false;
@@ -66,8 +65,8 @@ Oid
 owner_code_check(const CachedModel *model)
 {
 	const ModelRecord *record = model->record;
-	const Ensemble *ensemble = model->mechanism_model.ensemble;
-	Oid			owner;
+	const Ensemble	  *ensemble = model->mechanism_model.ensemble;
+	Oid				   owner;
 
 	if (ensemble == NULL || !ensemble_runs_sql(ensemble))
 		return InvalidOid;
@@ -80,12 +79,14 @@ owner_code_check(const CachedModel *model)
 	if (functions_unchanged(record, owner))
 		return owner;
 	check_asker(record);
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("functions of model \"%s\" are not those that it was trained with",
-					record->name),
-			 errdetail("Their definition or owner, or the owner of the relation, has changed. Nothing was charged."),
-			 errhint("The owner of the relation can take them as they are now with privpred.retrain().")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("functions of model \"%s\" are not those that it was trained with", record->name),
+		 errdetail(
+			 "Their definition or owner, or the owner of the relation, has changed. Nothing was charged."),
+		 errhint(
+			 "The owner of the relation can take them as they are now with privpred.retrain().")));
 }
 
 void
@@ -106,7 +107,7 @@ void
 owner_code_bind(ModelRecord *model, const LearnerOptions *options, Oid label_type)
 {
 	CatalogSession session;
-	Oid			owner = relation_owner(model->relid);
+	Oid			   owner = relation_owner(model->relid);
 
 	owner_code_begin(&session, owner);
 	model->functions = sql_binding_create(options, label_type, owner);

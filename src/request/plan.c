@@ -10,20 +10,19 @@
 #include "request/plan.h"
 
 static const PlannedMechanism *const mechanisms[] = {
-	&plan_vote, &plan_gradient, &plan_distill, &plan_threshold, &plan_sparse, &plan_stable_erm,
-	&plan_average, &plan_cover, &plan_stable_flip, &plan_relabel, &plan_label_private,
-	&plan_littlestone, &plan_soft, &plan_stable
-};
+	&plan_vote,			 &plan_gradient,	&plan_distill, &plan_threshold,	  &plan_sparse,
+	&plan_stable_erm,	 &plan_average,		&plan_cover,   &plan_stable_flip, &plan_relabel,
+	&plan_label_private, &plan_littlestone, &plan_soft,	   &plan_stable};
 
 /* Rows to search among: from ten to ten thousand million, in steps of 4 %. */
-#define SEARCH_FIRST	10.0
-#define SEARCH_STEPS	512
-#define SEARCH_RATIO	1.0413
+#define SEARCH_FIRST 10.0
+#define SEARCH_STEPS 512
+#define SEARCH_RATIO 1.0413
 
 /* Below this share of what a plain model gains over a guess, nothing is recommended. */
-#define WORTH_WHILE			0.5
+#define WORTH_WHILE 0.5
 /* The same over the commonest class, if that is declared. */
-#define WORTH_WHILE_BEYOND	0.05
+#define WORTH_WHILE_BEYOND 0.05
 
 /* ---------- one mechanism ---------- */
 
@@ -37,14 +36,14 @@ target(const PlanQuestion *question)
 static double
 search_units_needed(const PlanQuestion *question, const PlanResult *result)
 {
-	int			low = -1;
-	int			high = SEARCH_STEPS;
+	int low = -1;
+	int high = SEARCH_STEPS;
 
 	while (high - low > 1)
 	{
-		int			middle = (low + high) / 2;
-		PlanResult	tried = *result;
-		double		units = SEARCH_FIRST * pow(SEARCH_RATIO, middle);
+		int		   middle = (low + high) / 2;
+		PlanResult tried = *result;
+		double	   units = SEARCH_FIRST * pow(SEARCH_RATIO, middle);
 
 		CHECK_FOR_INTERRUPTS();
 		if (result->mechanism->accuracy(question, units, &tried) >= target(question))
@@ -59,7 +58,8 @@ static char *
 shortfall(const PlanQuestion *question, const PlanResult *result)
 {
 	if (isnan(result->accuracy))
-		return psprintf("gives scores; it counts on %d or more teachers that agree", result->teachers);
+		return psprintf("gives scores; it counts on %d or more teachers that agree",
+						result->teachers);
 	if (result->answers_bought >= 0 && result->answers_bought < question->answers)
 		return psprintf("would end after about %.0f answers, as teachers do not agree enough",
 						result->answers_bought);
@@ -68,7 +68,8 @@ shortfall(const PlanQuestion *question, const PlanResult *result)
 	if (result->rows_needed == PLAN_NEVER)
 		return "does not reach the target with any number of rows";
 	if (result->mechanism->units_needed != NULL && result->rows_needed > question->units)
-		return psprintf("stays below the target; its theorem asks for %.0f rows", result->rows_needed);
+		return psprintf("stays below the target; its theorem asks for %.0f rows",
+						result->rows_needed);
 	if (result->rows_needed > question->units)
 		return psprintf("stays below the target; %.0f rows would do", result->rows_needed);
 	return "stays below the target on average";
@@ -83,20 +84,20 @@ plan_one(const PlanQuestion *question, const PlannedMechanism *mechanism, PlanRe
 	result->why = mechanism->unsuitable ? mechanism->unsuitable(question) : NULL;
 	if (result->why != NULL || !mechanism->price(question, result))
 		return;
-	result->rows_needed = mechanism->units_needed ?
-		mechanism->units_needed(question, result) : search_units_needed(question, result);
+	result->rows_needed = mechanism->units_needed ? mechanism->units_needed(question, result)
+												  : search_units_needed(question, result);
 	if (question->units == 0)
 	{
 		/* Parameters for the rows that are needed. */
 		(void) mechanism->accuracy(question, Max(result->rows_needed, 1000), result);
 		result->feasible = result->rows_needed != PLAN_NEVER;
-		result->why = result->feasible ? "reaches the target from rows_needed on" :
-			"does not reach the target with any number of rows";
+		result->why = result->feasible ? "reaches the target from rows_needed on"
+									   : "does not reach the target with any number of rows";
 		return;
 	}
 	result->accuracy = mechanism->accuracy(question, question->units, result);
 	result->feasible = result->why == NULL &&
-		!(result->answers_bought >= 0 && result->answers_bought < question->answers);
+					   !(result->answers_bought >= 0 && result->answers_bought < question->answers);
 	if (result->why == NULL)
 		result->why = shortfall(question, result);
 }
@@ -111,17 +112,18 @@ plan_one(const PlanQuestion *question, const PlannedMechanism *mechanism, PlanRe
 static char *
 lower_bound(const PlanQuestion *question, const PlanResult *result)
 {
-	double		epsilon = plan_epsilon(result->per_answer > 0 ? result->per_answer :
-									   question->epsilon);
-	double		gamma = Min(tanh(epsilon / 2) + question->delta, 1);
-	double		alpha = Min(Max(1 - target(question), 1e-6), 0.25);
-	bool		released = result->answers_bought == PLAN_ANY_NUMBER;
+	double epsilon = plan_epsilon(result->per_answer > 0 ? result->per_answer : question->epsilon);
+	double gamma = Min(tanh(epsilon / 2) + question->delta, 1);
+	double alpha = Min(Max(1 - target(question), 1e-6), 0.25);
+	bool   released = result->answers_bought == PLAN_ANY_NUMBER;
 
-	return psprintf("n >= %.0f for any private prediction, one answer at epsilon %.3g, of error %.3g on every "
-					"problem that a linear classifier of %d features solves without error (Dagan and Feldman, Theorem 4)%s",
-					ceil(question->features / (8 * alpha * gamma)), epsilon, alpha, question->features,
-					released && question->delta == 0 ?
-					"; released by pure privacy, no size is enough on every distribution without a public reference (Chaudhuri and Hsu, Theorem 5)" : "");
+	return psprintf(
+		"n >= %.0f for any private prediction, one answer at epsilon %.3g, of error %.3g on every "
+		"problem that a linear classifier of %d features solves without error (Dagan and Feldman, Theorem 4)%s",
+		ceil(question->features / (8 * alpha * gamma)), epsilon, alpha, question->features,
+		released && question->delta == 0
+			? "; released by pure privacy, no size is enough on every distribution without a public reference (Chaudhuri and Hsu, Theorem 5)"
+			: "");
 }
 
 /* ---------- ranking ---------- */
@@ -129,12 +131,12 @@ lower_bound(const PlanQuestion *question, const PlanResult *result)
 static double
 merit(const PlanResult *result)
 {
-	double		value;
+	double value;
 
 	if (result->accuracy > 0)
 		value = result->accuracy;
 	else if (isnan(result->accuracy) && result->rows_needed > 0)
-		value = 1 - log(result->rows_needed) / 100;	/* no size is declared: fewer rows */
+		value = 1 - log(result->rows_needed) / 100; /* no size is declared: fewer rows */
 	else
 		value = 0;
 	return value + result->mechanism->preference;
@@ -146,7 +148,7 @@ compare_results(const void *a, const void *b)
 {
 	const PlanResult *left = a;
 	const PlanResult *right = b;
-	double		difference = merit(right) - merit(left);
+	double			  difference = merit(right) - merit(left);
 
 	if (left->feasible != right->feasible)
 		return left->feasible ? -1 : 1;
@@ -185,20 +187,27 @@ advise(const PlanQuestion *question, const PlanResult *best, const PlanResult *n
 					 best->learner ? " with learner " : "",
 					 best->learner ? best->learner->name : "", virtue(question, best));
 	if (!isnan(best->accuracy))
-		appendStringInfo(&text, "; it is expected to be right %.1f times in 100", 100 * best->accuracy);
+		appendStringInfo(&text, "; it is expected to be right %.1f times in 100",
+						 100 * best->accuracy);
 	if (next != NULL && next->feasible && !isnan(next->accuracy))
 		appendStringInfo(&text, ", the next best (%s) %.1f times", next->mechanism->name,
 						 100 * next->accuracy);
 	appendStringInfoChar(&text, '.');
 	if (best->learner == &plan_boost)
-		appendStringInfoString(&text, " Learner boost needs XGBoost (Debian: libxgboost0); without it write learner => 'logistic'.");
+		appendStringInfoString(
+			&text,
+			" Learner boost needs XGBoost (Debian: libxgboost0); without it write learner => 'logistic'.");
 	if (question->delta == 0 && question->answers > 100 && best->mechanism != &plan_threshold)
-		appendStringInfoString(&text, " With a delta, such as 1e-6, so many answers cost much less.");
+		appendStringInfoString(&text,
+							   " With a delta, such as 1e-6, so many answers cost much less.");
 	if (question->accuracy_assumed)
-		appendStringInfo(&text, " All of it assumes that plain logistic regression would be right %.0f times in 100; say accuracy => otherwise.",
-						 100 * question->accuracy);
+		appendStringInfo(
+			&text,
+			" All of it assumes that plain logistic regression would be right %.0f times in 100; say accuracy => otherwise.",
+			100 * question->accuracy);
 	if (question->features_assumed)
-		appendStringInfo(&text, " It also assumes %d features; say features =>.", question->features);
+		appendStringInfo(&text, " It also assumes %d features; say features =>.",
+						 question->features);
 	if (question->units == 0)
 		appendStringInfoString(&text, " Say n => for expected accuracies.");
 	return text.data;
@@ -207,12 +216,13 @@ advise(const PlanQuestion *question, const PlanResult *best, const PlanResult *n
 static bool
 is_worth_while(const PlanQuestion *question, const PlanResult *result)
 {
-	double		guess = 1.0 / question->classes;
+	double guess = 1.0 / question->classes;
 
 	return isnan(result->accuracy) ||
-		(result->accuracy > guess + WORTH_WHILE * (question->accuracy - guess) &&
-		 (!question->baseline_declared ||
-		  result->accuracy > question->baseline + WORTH_WHILE_BEYOND * (question->accuracy - question->baseline)));
+		   (result->accuracy > guess + WORTH_WHILE * (question->accuracy - guess) &&
+			(!question->baseline_declared ||
+			 result->accuracy > question->baseline + WORTH_WHILE_BEYOND * (question->accuracy -
+																		   question->baseline)));
 }
 
 PlanResult *
@@ -234,9 +244,10 @@ request_plan(const PlanQuestion *question, int *count)
 		results[0].advice = advise(question, &results[0], &results[1]);
 	}
 	else
-		results[0].advice = psprintf("None is %s: raise epsilon, give a delta, ask for fewer answers, or gather more rows.",
-									 question->baseline_declared ?
-									 "expected to be worth more than always the commonest class" :
-									 "of use here");
+		results[0].advice = psprintf(
+			"None is %s: raise epsilon, give a delta, ask for fewer answers, or gather more rows.",
+			question->baseline_declared
+				? "expected to be worth more than always the commonest class"
+				: "of use here");
 	return results;
 }

@@ -6,16 +6,16 @@
 
 #include <math.h>
 
-#include "mechanism/sparse_draw.h"
+#include "mechanism/sparse/draw.h"
 #include "request/plan_law.h"
 
 /* Fitted on Adult, Bank, MNIST 7x7, German and Pima; see docs/planning.md. */
 const PlanLearner plan_logistic = {"logistic", 0.246, 10, 0.062, 1};
 const PlanLearner plan_boost = {"boost", 0.64, 0, 0.077, 0.85};
 
-#define GRADIENT_FACTOR		7.8
-#define GRADIENT_POWER		1.06
-#define GRADIENT_CLASSES	1.1
+#define GRADIENT_FACTOR 7.8
+#define GRADIENT_POWER 1.06
+#define GRADIENT_CLASSES 1.1
 
 double
 normal_cdf(double x)
@@ -27,12 +27,12 @@ normal_cdf(double x)
 double
 normal_quantile(double p)
 {
-	double		low = -10;
-	double		high = 10;
+	double low = -10;
+	double high = 10;
 
 	for (int i = 0; i < 60; i++)
 	{
-		double		middle = (low + high) / 2;
+		double middle = (low + high) / 2;
 
 		if (normal_cdf(middle) < p)
 			low = middle;
@@ -60,9 +60,9 @@ margin_of(double accuracy, int classes)
 TeacherLaw
 teacher_law(const PlanLearner *learner, double accuracy, int features, int classes, double rows)
 {
-	double		variance = parameters_per_row(learner, features, classes, rows);
-	double		plain = 1 - (1 - accuracy) * learner->error_factor;
-	TeacherLaw	law;
+	double	   variance = parameters_per_row(learner, features, classes, rows);
+	double	   plain = 1 - (1 - accuracy) * learner->error_factor;
+	TeacherLaw law;
 
 	law.classes = classes;
 	law.mu = margin_of(plain - learner->bias * variance / (1 + variance), classes);
@@ -74,9 +74,9 @@ teacher_law(const PlanLearner *learner, double accuracy, int features, int class
 double
 law_single(const TeacherLaw *law)
 {
-	double		plain = normal_cdf(law->mu);
-	double		guess = 1.0 / law->classes;
-	double		right = normal_cdf(law->mu / sqrt(1 + law->spread * law->spread));
+	double plain = normal_cdf(law->mu);
+	double guess = 1.0 / law->classes;
+	double right = normal_cdf(law->mu / sqrt(1 + law->spread * law->spread));
 
 	if (law->classes == 2 || plain <= 0.5)
 		return right;
@@ -86,8 +86,8 @@ law_single(const TeacherLaw *law)
 double
 law_gradient(double accuracy, int features, int classes, double rows, double noise)
 {
-	double		variance = parameters_per_row(&plan_logistic, features, classes, rows);
-	double		scaled = pow(classes - 1, GRADIENT_CLASSES) * noise;
+	double variance = parameters_per_row(&plan_logistic, features, classes, rows);
+	double scaled = pow(classes - 1, GRADIENT_CLASSES) * noise;
 
 	variance += GRADIENT_FACTOR * pow(scaled, GRADIENT_POWER);
 	return normal_cdf(margin_of(accuracy, classes) / sqrt(1 + variance));
@@ -99,14 +99,14 @@ law_gradient(double accuracy, int features, int classes, double rows, double noi
 static double
 permute_and_flip(double a, double b, double c, int others)
 {
-	const int	steps = 32;
-	double		sum = 0;
+	const int steps = 32;
+	double	  sum = 0;
 
 	/* The integral over t of (1 - b + b t)(1 - c + c t)^others, by Simpson's rule. */
 	for (int i = 0; i <= steps; i++)
 	{
-		double		t = (double) i / steps;
-		double		weight = i == 0 || i == steps ? 1 : i % 2 == 1 ? 4 : 2;
+		double t = (double) i / steps;
+		double weight = i == 0 || i == steps ? 1 : i % 2 == 1 ? 4 : 2;
 
 		sum += weight * (1 - b + b * t) * pow(1 - c + c * t, others);
 	}
@@ -116,16 +116,16 @@ permute_and_flip(double a, double b, double c, int others)
 static double
 gaussian_max(double epsilon, double right, double wrong, int others)
 {
-	double		sigma = sqrt(8) / epsilon;
-	double		sum = 0;
-	double		total = 0;
+	double sigma = sqrt(8) / epsilon;
+	double sum = 0;
+	double total = 0;
 
 	for (double t = -4; t <= 4.001; t += 0.4)
 	{
-		double		weight = exp(-t * t / 2);
+		double weight = exp(-t * t / 2);
 
 		sum += weight * normal_cdf(t + (right - wrong) / sigma) *
-			pow(normal_cdf(t + right / sigma), others);
+			   pow(normal_cdf(t + right / sigma), others);
 		total += weight;
 	}
 	return sum / total;
@@ -134,11 +134,11 @@ gaussian_max(double epsilon, double right, double wrong, int others)
 double
 law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right)
 {
-	double		wrong = teachers - right;
-	double		top = Max(right, wrong);
-	double		a = exp(-epsilon / 2 * (top - right));
-	double		b = exp(-epsilon / 2 * (top - wrong));
-	double		c = exp(-epsilon / 2 * top);
+	double wrong = teachers - right;
+	double top = Max(right, wrong);
+	double a = exp(-epsilon / 2 * (top - right));
+	double b = exp(-epsilon / 2 * (top - wrong));
+	double c = exp(-epsilon / 2 * top);
 
 	if (draw == DRAW_GAUSSIAN)
 		return gaussian_max(epsilon, right, wrong, classes - 2);
@@ -147,9 +147,9 @@ law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right)
 	if (classes == 2 && teachers % 2 == 1)
 	{
 		/* The gap is odd; between two odd ones take what is between. */
-		double		gap = Max(fabs(right - wrong), 1);
-		double		loser = exp(-epsilon * (gap - 1) / 2) / (1 + exp(epsilon));
-		double		share = Min(fabs(right - wrong), 1);
+		double gap = Max(fabs(right - wrong), 1);
+		double loser = exp(-epsilon * (gap - 1) / 2) / (1 + exp(epsilon));
+		double share = Min(fabs(right - wrong), 1);
 
 		loser = share * loser + (1 - share) / 2;
 		return right > wrong ? 1 - loser : loser;
@@ -164,35 +164,37 @@ law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right)
  * trouble, and for each five numbers of right votes: the binomial law by
  * Gauss and Hermite.
  */
-#define CELL		0.1
-#define FIRST_CELL	(-80)
-#define LAST_CELL	119
+#define CELL 0.1
+#define FIRST_CELL (-80)
+#define LAST_CELL 119
 
-static const double node[] = {-2.8569700138728, -1.3556261799743, 0, 1.3556261799743, 2.8569700138728};
+static const double node[] = {-2.8569700138728, -1.3556261799743, 0, 1.3556261799743,
+							  2.8569700138728};
 static const double weight[] = {0.011257411327721, 0.22207592200561, 0.53333333333333,
-0.22207592200561, 0.011257411327721};
+								0.22207592200561, 0.011257411327721};
 
 /* What is expected of a function of the share of right votes. */
-typedef double (*ShareFunction) (double right, void *argument);
+typedef double (*ShareFunction)(double right, void *argument);
 
 static double
 expect(const TeacherLaw *law, int teachers, ShareFunction function, void *argument)
 {
-	double		sum = 0;
-	double		below = normal_cdf(FIRST_CELL * CELL - law->mu);
+	double sum = 0;
+	double below = normal_cdf(FIRST_CELL * CELL - law->mu);
 
 	for (int i = FIRST_CELL; i <= LAST_CELL; i++)
 	{
-		double		above = normal_cdf((i + 1) * CELL - law->mu);
-		double		mass = above - below;
-		double		share = normal_cdf((i + 0.5) * CELL / law->spread);
-		double		deviation = sqrt(teachers * share * (1 - share));
+		double above = normal_cdf((i + 1) * CELL - law->mu);
+		double mass = above - below;
+		double share = normal_cdf((i + 0.5) * CELL / law->spread);
+		double deviation = sqrt(teachers * share * (1 - share));
 
 		below = above;
 		if (mass < 1e-9)
 			continue;
 		for (int j = 0; j < lengthof(node); j++)
-			sum += mass * weight[j] *
+			sum +=
+				mass * weight[j] *
 				function(Min(Max(teachers * share + node[j] * deviation, 0), teachers), argument);
 	}
 	return sum;
@@ -200,10 +202,10 @@ expect(const TeacherLaw *law, int teachers, ShareFunction function, void *argume
 
 typedef struct VoteArgument
 {
-	VoteDraw	draw;
-	double		epsilon;
-	int			classes;
-	int			teachers;
+	VoteDraw draw;
+	double	 epsilon;
+	int		 classes;
+	int		 teachers;
 } VoteArgument;
 
 static double
@@ -215,20 +217,20 @@ vote_share(double right, void *argument)
 }
 
 /* Draws among many classes take long: a table of them, linear in between. */
-#define TABLE_STEPS		128
+#define TABLE_STEPS 128
 
 typedef struct VoteTable
 {
-	int			teachers;
-	double		probability[TABLE_STEPS + 1];
+	int	   teachers;
+	double probability[TABLE_STEPS + 1];
 } VoteTable;
 
 static double
 table_share(double right, void *argument)
 {
 	const VoteTable *table = argument;
-	double		position = right / table->teachers * TABLE_STEPS;
-	int			cell = Min((int) position, TABLE_STEPS - 1);
+	double			 position = right / table->teachers * TABLE_STEPS;
+	int				 cell = Min((int) position, TABLE_STEPS - 1);
 
 	position -= cell;
 	return (1 - position) * table->probability[cell] + position * table->probability[cell + 1];
@@ -238,7 +240,7 @@ double
 law_vote(const TeacherLaw *law, VoteDraw draw, int teachers, double epsilon)
 {
 	VoteArgument vote = {draw, epsilon, law->classes, teachers};
-	VoteTable	table = {.teachers = teachers};
+	VoteTable	 table = {.teachers = teachers};
 
 	if (law->classes == 2 || draw == DRAW_EXPONENTIAL)
 		return expect(law, teachers, vote_share, &vote);
@@ -251,7 +253,7 @@ double
 law_prior_vote(VoteDraw draw, int classes, int teachers, double epsilon, double commonest)
 {
 	return commonest * law_draw(draw, epsilon, classes, teachers, teachers) +
-		(1 - commonest) * law_draw(draw, epsilon, classes, teachers, 0);
+		   (1 - commonest) * law_draw(draw, epsilon, classes, teachers, 0);
 }
 
 /* Clipped as in average_draw.h. */
@@ -259,7 +261,7 @@ static double
 average_share(double right, void *argument)
 {
 	const VoteArgument *vote = argument;
-	double		least = ceil(1 / expm1(vote->epsilon));
+	double				least = ceil(1 / expm1(vote->epsilon));
 
 	return Min(Max(right, least), vote->teachers - least) / vote->teachers;
 }
@@ -275,16 +277,16 @@ law_average(const TeacherLaw *law, int teachers, double epsilon)
 typedef struct StreamArgument
 {
 	EpsilonUnits epsilon;
-	int64		width;
-	int			teachers;
-	bool		only_right;
+	int64		 width;
+	int			 teachers;
+	bool		 only_right;
 } StreamArgument;
 
 static double
 stream_share(double right, void *argument)
 {
 	const StreamArgument *stream = argument;
-	double		gap = fabs(2 * right - stream->teachers);
+	double				  gap = fabs(2 * right - stream->teachers);
 
 	if (stream->only_right && 2 * right <= stream->teachers)
 		return 0;
@@ -293,8 +295,8 @@ stream_share(double right, void *argument)
 }
 
 void
-law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon, double delta,
-		   double *stable, double *right)
+law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon, double delta, double *stable,
+		   double *right)
 {
 	StreamArgument stream = {epsilon, sparse_width(epsilon, delta), teachers, false};
 

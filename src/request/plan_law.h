@@ -16,15 +16,15 @@
 #ifndef PRIVPRED_PLAN_LAW_H
 #define PRIVPRED_PLAN_LAW_H
 
-#include "privpred.h"
+#include "server/privpred.h"
 
 typedef struct PlanLearner
 {
 	const char *name;
-	double		per_feature;	/* of spread^2, times classes - 1, per row */
-	double		constant;		/* counts like that many features */
-	double		bias;			/* lost where spread is infinite */
-	double		error_factor;	/* plain error beside that of logistic regression */
+	double		per_feature;  /* of spread^2, times classes - 1, per row */
+	double		constant;	  /* counts like that many features */
+	double		bias;		  /* lost where spread is infinite */
+	double		error_factor; /* plain error beside that of logistic regression */
 } PlanLearner;
 
 extern const PlanLearner plan_logistic;
@@ -32,18 +32,18 @@ extern const PlanLearner plan_boost;
 
 typedef struct TeacherLaw
 {
-	int			classes;
-	double		mu;
-	double		spread;
+	int	   classes;
+	double mu;
+	double spread;
 } TeacherLaw;
 
 /* Teachers with so many rows each; accuracy is that of plain logistic regression. */
-extern TeacherLaw teacher_law(const PlanLearner *learner, double accuracy, int features,
-							  int classes, double rows);
+extern TeacherLaw
+teacher_law(const PlanLearner *learner, double accuracy, int features, int classes, double rows);
 
 typedef enum VoteDraw
 {
-	DRAW_PERMUTE_AND_FLIP,		/* and the better rule for two classes, odd teachers */
+	DRAW_PERMUTE_AND_FLIP, /* and the better rule for two classes, odd teachers */
 	DRAW_EXPONENTIAL,
 	DRAW_GAUSSIAN
 } VoteDraw;
@@ -63,8 +63,8 @@ extern double law_single(const TeacherLaw *law);
  * The same of teachers that know which class is the commonest and nothing
  * else, which the commonest has so large a share of all questions.
  */
-extern double law_prior_vote(VoteDraw draw, int classes, int teachers, double epsilon,
-							 double commonest);
+extern double
+law_prior_vote(VoteDraw draw, int classes, int teachers, double epsilon, double commonest);
 
 /* Streams: the share of questions with a stable answer, and with a right one. */
 extern void law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon, double delta,
@@ -77,4 +77,4 @@ extern double law_gradient(double accuracy, int features, int classes, double ro
 extern double normal_cdf(double x);
 extern double normal_quantile(double p);
 
-#endif							/* PRIVPRED_PLAN_LAW_H */
+#endif /* PRIVPRED_PLAN_LAW_H */

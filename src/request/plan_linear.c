@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-#include "mechanism/gradient_noise.h"
-#include "number_text.h"
+#include "mechanism/gradient/noise.h"
+#include "server/number_text.h"
 #include "request/plan.h"
 
-#define GRADIENT_STEPS	100		/* the mechanism's default */
+#define GRADIENT_STEPS 100 /* the mechanism's default */
 
 /* ---------- gradient ---------- */
 
@@ -27,7 +27,7 @@ gradient_unsuitable(const PlanQuestion *question)
 static bool
 gradient_price(const PlanQuestion *question, PlanResult *result)
 {
-	char		delta[NUMBER_TEXT_SIZE];
+	char delta[NUMBER_TEXT_SIZE];
 
 	(void) plan_price_once(question, result);
 	result->total_delta = question->delta;
@@ -38,16 +38,16 @@ gradient_price(const PlanQuestion *question, PlanResult *result)
 static double
 gradient_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 {
-	double		rho = gradient_rho(plan_epsilon(result->epsilon), question->delta,
-								   GRADIENT_STEPS + 1);
-	double		noise = sqrt((question->features + 1) * 2 / rho) / units;
+	double rho = gradient_rho(plan_epsilon(result->epsilon), question->delta, GRADIENT_STEPS + 1);
+	double noise = sqrt((question->features + 1) * 2 / rho) / units;
 
 	return law_gradient(question->accuracy, question->features, question->classes, units, noise);
 }
 
 const PlannedMechanism plan_gradient = {
 	.name = "gradient",
-	.grounds = "measured: fitted to 48 runs on five data sets, within 2 points of those with 36,000 rows and more; with 2,000 or fewer it may be 5 points off (docs/planning.md); privacy: book section 16",
+	.grounds =
+		"measured: fitted to 48 runs on five data sets, within 2 points of those with 36,000 rows and more; with 2,000 or fewer it may be 5 points off (docs/planning.md); privacy: book section 16",
 	.needs_size = true,
 	.unsuitable = gradient_unsuitable,
 	.price = gradient_price,
@@ -70,9 +70,9 @@ stable_erm_unsuitable(const PlanQuestion *question)
 static double
 stable_erm_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 {
-	double		strength = units * plan_epsilon(result->epsilon);
-	double		learnt = question->accuracy - 0.85 * pow(question->features / strength, 0.7);
-	double		turned = 0.5 * exp(-strength / 20);
+	double strength = units * plan_epsilon(result->epsilon);
+	double learnt = question->accuracy - 0.85 * pow(question->features / strength, 0.7);
+	double turned = 0.5 * exp(-strength / 20);
 
 	if (!question->baseline_declared)
 		return Max(learnt, 0.5);
@@ -81,7 +81,8 @@ stable_erm_accuracy(const PlanQuestion *question, double units, PlanResult *resu
 
 const PlannedMechanism plan_stable_erm = {
 	.name = "stable_erm",
-	.grounds = "measured on Adult alone: loss 0.85 (features / (n epsilon))^0.7; privacy: Dwork and Feldman, section 2.1. For numbers it is the first choice",
+	.grounds =
+		"measured on Adult alone: loss 0.85 (features / (n epsilon))^0.7; privacy: Dwork and Feldman, section 2.1. For numbers it is the first choice",
 	.needs_size = true,
 	.unsuitable = stable_erm_unsuitable,
 	.price = plan_price_answers,

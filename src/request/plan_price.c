@@ -10,8 +10,8 @@
 #include "request/plan.h"
 
 /* Suggested epsilons are multiples of this, so that people can read them. */
-#define PLAN_STEP		(EPSILON_UNITS_PER_ONE / 1000000)
-#define PLAN_LARGEST	((EpsilonUnits) EPSILON_PER_ANSWER_MAX * EPSILON_UNITS_PER_ONE)
+#define PLAN_STEP (EPSILON_UNITS_PER_ONE / 1000000)
+#define PLAN_LARGEST ((EpsilonUnits) EPSILON_PER_ANSWER_MAX * EPSILON_UNITS_PER_ONE)
 
 double
 plan_epsilon(EpsilonUnits units)
@@ -25,8 +25,8 @@ plan_per_answer(const PlanQuestion *question, const char *mechanism, int64 answe
 				PlanResult *result)
 {
 	const Mechanism *sold = mechanism_lookup(mechanism);
-	RenyiGrant	grant = {.epsilon = question->epsilon, .delta = question->delta};
-	RenyiPlan	plan;
+	RenyiGrant		 grant = {.epsilon = question->epsilon, .delta = question->delta};
+	RenyiPlan		 plan;
 
 	grant.finite.part[0].shape = sold->shape(false);
 	grant.infinite.part[0].shape = sold->shape(true);

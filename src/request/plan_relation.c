@@ -26,7 +26,7 @@
 #include "utils/rel.h"
 
 #include "catalog/store.h"
-#include "number_text.h"
+#include "server/number_text.h"
 #include "request/plan.h"
 #include "request/request.h"
 #include "request/train.h"
@@ -34,12 +34,12 @@
 /* What constraints say of one column. */
 typedef struct ColumnFacts
 {
-	AttrNumber	attnum;
-	bool		has_min;
-	bool		has_max;
-	double		min;
-	double		max;
-	List	   *levels;			/* of char *; NIL: none */
+	AttrNumber attnum;
+	bool	   has_min;
+	bool	   has_max;
+	double	   min;
+	double	   max;
+	List	  *levels; /* of char *; NIL: none */
 } ColumnFacts;
 
 /* ---------- reading constraints ---------- */
@@ -72,7 +72,7 @@ is_column(Node *node, AttrNumber attnum)
 static bool
 constant_number(Node *node, double *number)
 {
-	Const	   *constant = (Const *) node;
+	Const *constant = (Const *) node;
 
 	if (!IsA(node, Const) || constant->constisnull)
 		return false;
@@ -103,22 +103,22 @@ bound_below(ColumnFacts *facts, double number)
 static void
 read_comparison(OpExpr *comparison, ColumnFacts *facts)
 {
-	char	   *operator = get_opname(comparison->opno);
-	Node	   *left;
-	Node	   *right;
-	double		number;
-	bool		less;
+	char  *operator= get_opname(comparison->opno);
+	Node  *left;
+	Node  *right;
+	double number;
+	bool   less;
 
 	if (comparison->opno >= FirstNormalObjectId || list_length(comparison->args) != 2 ||
 		(operator[0] != '<' && operator[0] != '>') ||
-		(operator[1] != '\0' && strcmp(operator + 1, "=") != 0))
+		(operator[1] != '\0' && strcmp(operator+ 1, "=") != 0))
 		return;
 	left = without_casts(linitial(comparison->args));
 	right = without_casts(lsecond(comparison->args));
 	less = operator[0] == '<';
 	if (!is_column(left, facts->attnum))
 	{
-		Node	   *swap = left;
+		Node *swap = left;
 
 		left = right;
 		right = swap;
@@ -135,8 +135,8 @@ read_comparison(OpExpr *comparison, ColumnFacts *facts)
 static void
 add_level(ColumnFacts *facts, Datum value, Oid type)
 {
-	Oid			output;
-	bool		is_varlena;
+	Oid	 output;
+	bool is_varlena;
 
 	getTypeOutputInfo(type, &output, &is_varlena);
 	facts->levels = lappend(facts->levels, OidOutputFunctionCall(output, value));
@@ -146,8 +146,8 @@ add_level(ColumnFacts *facts, Datum value, Oid type)
 static void
 read_list(ScalarArrayOpExpr *list, ColumnFacts *facts)
 {
-	Node	   *array = without_casts(lsecond(list->args));
-	ListCell   *cell;
+	Node	 *array = without_casts(lsecond(list->args));
+	ListCell *cell;
 
 	if (!list->useOr || list->opno >= FirstNormalObjectId ||
 		strcmp(get_opname(list->opno), "=") != 0 ||
@@ -156,7 +156,7 @@ read_list(ScalarArrayOpExpr *list, ColumnFacts *facts)
 	facts->levels = NIL;
 	foreach(cell, ((ArrayExpr *) array)->elements)
 	{
-		Node	   *element = without_casts(lfirst(cell));
+		Node *element = without_casts(lfirst(cell));
 
 		if (!IsA(element, Const) || ((Const *) element)->constisnull ||
 			!category_type_ok(((Const *) element)->consttype))
@@ -171,7 +171,7 @@ read_list(ScalarArrayOpExpr *list, ColumnFacts *facts)
 static void
 read_constraint(Node *node, ColumnFacts *facts)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	if (node == NULL)
 		return;
@@ -191,7 +191,7 @@ read_constraint(Node *node, ColumnFacts *facts)
 static ColumnFacts
 column_facts(Relation relation, AttrNumber attnum)
 {
-	ColumnFacts facts = {.attnum = attnum};
+	ColumnFacts	 facts = {.attnum = attnum};
 	TupleConstr *constraints = RelationGetDescr(relation)->constr;
 
 	for (int i = 0; constraints != NULL && i < constraints->num_check; i++)
@@ -204,9 +204,9 @@ column_facts(Relation relation, AttrNumber attnum)
 static char **
 levels_of(const ColumnFacts *facts, Oid type, int *nlevels)
 {
-	char	  **levels;
-	ListCell   *cell;
-	int			i = 0;
+	char	**levels;
+	ListCell *cell;
+	int		  i = 0;
 
 	if (type == BOOLOID)
 	{
@@ -242,14 +242,14 @@ json_text(const char *text)
 static char *
 json_number(double value, Oid type)
 {
-	return time_type_ok(type) ? json_text(time_to_text(value, type)) :
-		number_text(value, palloc(NUMBER_TEXT_SIZE));
+	return time_type_ok(type) ? json_text(time_to_text(value, type))
+							  : number_text(value, palloc(NUMBER_TEXT_SIZE));
 }
 
 static void
 declare_number(PlanColumn *column, const ColumnFacts *facts, Oid type)
 {
-	double		middle = (facts->min + facts->max) / 2;
+	double middle = (facts->min + facts->max) / 2;
 
 	if (type == INT2OID || type == INT4OID || type == INT8OID || time_type_ok(type))
 		middle = floor(middle);
@@ -283,9 +283,9 @@ declare_category(PlanColumn *column, Oid type, char **levels, int nlevels)
 static PlanColumn
 plan_column(const char *name, const ColumnFacts *facts, Oid type)
 {
-	PlanColumn	column = {.name = pstrdup(name)};
-	int			nlevels;
-	char	  **levels = levels_of(facts, type, &nlevels);
+	PlanColumn column = {.name = pstrdup(name)};
+	int		   nlevels;
+	char	 **levels = levels_of(facts, type, &nlevels);
 
 	if (nlevels > 0)
 		declare_category(&column, type, levels, nlevels);
@@ -300,7 +300,7 @@ plan_column(const char *name, const ColumnFacts *facts, Oid type)
 static void
 read_protection(PlanRelation *plan, Oid relid, Bitmapset **unit)
 {
-	Oid			constraint;
+	Oid constraint;
 
 	/* To others it is a table like any other. */
 	if (relation_is_protected(relid) && relation_is_known(relid, GetUserId()))
@@ -318,8 +318,8 @@ read_protection(PlanRelation *plan, Oid relid, Bitmapset **unit)
 	}
 	else
 	{
-		Bitmapset  *key = get_primary_key_attnos(relid, false, &constraint);
-		int			position = -1;
+		Bitmapset *key = get_primary_key_attnos(relid, false, &constraint);
+		int		   position = -1;
 
 		plan->has_unit = plan->one_row_a_unit = key != NULL;
 		while ((position = bms_next_member(key, position)) >= 0)
@@ -331,11 +331,11 @@ read_protection(PlanRelation *plan, Oid relid, Bitmapset **unit)
 static AttrNumber
 choose_label(Relation relation, const char *label, const Bitmapset *unit)
 {
-	TupleDesc	columns = RelationGetDescr(relation);
+	TupleDesc columns = RelationGetDescr(relation);
 
 	if (label != NULL)
 	{
-		AttrNumber	attnum = get_attnum(RelationGetRelid(relation), label);
+		AttrNumber attnum = get_attnum(RelationGetRelid(relation), label);
 
 		if (attnum <= 0)
 			ereport(ERROR,
@@ -348,8 +348,8 @@ choose_label(Relation relation, const char *label, const Bitmapset *unit)
 	for (int i = columns->natts; i > 0; i--)
 	{
 		Form_pg_attribute column = TupleDescAttr(columns, i - 1);
-		ColumnFacts facts = column_facts(relation, i);
-		int			nlevels;
+		ColumnFacts		  facts = column_facts(relation, i);
+		int				  nlevels;
 
 		if (column->attisdropped || bms_is_member(i, unit))
 			continue;
@@ -363,14 +363,14 @@ choose_label(Relation relation, const char *label, const Bitmapset *unit)
 static void
 read_columns(PlanRelation *plan, Relation relation, AttrNumber label, const Bitmapset *unit)
 {
-	TupleDesc	columns = RelationGetDescr(relation);
+	TupleDesc columns = RelationGetDescr(relation);
 
 	plan->columns = palloc0_array(PlanColumn, Max(columns->natts, 1));
 	for (int i = 1; i <= columns->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(columns, i - 1);
-		ColumnFacts facts;
-		Oid			type;
+		ColumnFacts		  facts;
+		Oid				  type;
 
 		if (column->attisdropped || bms_is_member(i, unit))
 			continue;
@@ -391,16 +391,15 @@ PlanRelation *
 plan_relation(Oid relid, const char *label)
 {
 	PlanRelation *plan = palloc0_object(PlanRelation);
-	Relation	relation = open_relation(relid, AccessShareLock);
-	Bitmapset  *unit = NULL;
-	char		kind = relation->rd_rel->relkind;
+	Relation	  relation = open_relation(relid, AccessShareLock);
+	Bitmapset	 *unit = NULL;
+	char		  kind = relation->rd_rel->relkind;
 
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
 		kind != RELKIND_FOREIGN_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
-				 errhint("Name the table that is to be protected, or leave relation out.")));
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
+						errhint("Name the table that is to be protected, or leave relation out.")));
 	plan->name = DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(relid)));
 	plan->model_prefix = pstrdup(RelationGetRelationName(relation));
 	read_protection(plan, relid, &unit);

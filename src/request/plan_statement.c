@@ -7,14 +7,14 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 
-#include "ledger/accountant.h"
-#include "number_text.h"
+#include "account/accountant.h"
+#include "server/number_text.h"
 #include "request/plan.h"
 
 static void
 append_epsilon(StringInfo text, const char *before, EpsilonUnits units)
 {
-	char		buffer[EPSILON_TEXT_SIZE];
+	char buffer[EPSILON_TEXT_SIZE];
 
 	appendStringInfo(text, "%s%s", before, epsilon_to_text(units, buffer));
 }
@@ -22,7 +22,7 @@ append_epsilon(StringInfo text, const char *before, EpsilonUnits units)
 static void
 append_number(StringInfo text, const char *before, double number)
 {
-	char		buffer[NUMBER_TEXT_SIZE];
+	char buffer[NUMBER_TEXT_SIZE];
 
 	appendStringInfo(text, "%s%s", before, number_text(number, buffer));
 }
@@ -74,22 +74,30 @@ append_name_in_comment(StringInfo text, const char *name)
 static void
 append_gaps(StringInfo text, const PlanRelation *relation)
 {
-	bool		listed = false;
+	bool listed = false;
 
 	if (relation == NULL)
 	{
-		appendStringInfoString(text, "-- replace your_table, your_label, its classes and your_column, or call privpred.plan with relation => 'table'\n");
+		appendStringInfoString(
+			text,
+			"-- replace your_table, your_label, its classes and your_column, or call privpred.plan with relation => 'table'\n");
 		return;
 	}
 	if (!relation->has_unit)
-		appendStringInfoString(text, "-- replace your_unit by the column that says whose row it is: the table has no primary key\n");
+		appendStringInfoString(
+			text,
+			"-- replace your_unit by the column that says whose row it is: the table has no primary key\n");
 	if (relation->label == NULL || relation->nclasses == 0)
-		appendStringInfoString(text, "-- replace label and classes: the table does not tell them (a boolean, an enum or CHECK (... IN (...)) would)\n");
+		appendStringInfoString(
+			text,
+			"-- replace label and classes: the table does not tell them (a boolean, an enum or CHECK (... IN (...)) would)\n");
 	for (int i = 0; i < relation->ncolumns; i++)
 	{
 		if (relation->columns[i].declaration != NULL)
 			continue;
-		appendStringInfoString(text, listed ? ", " : "-- left out, as the table declares no bounds or levels for them: ");
+		appendStringInfoString(
+			text,
+			listed ? ", " : "-- left out, as the table declares no bounds or levels for them: ");
 		append_name_in_comment(text, relation->columns[i].name);
 		listed = true;
 	}
@@ -103,11 +111,11 @@ append_protect(StringInfo text, const PlanQuestion *question, const PlanResult *
 			   const char *table)
 {
 	const PlanRelation *relation = question->relation;
-	bool		size = question->units > 0 &&
-		(relation == NULL || !relation->is_protected ||
-		 (result->mechanism->needs_size && relation->declared_units == 0));
-	bool		rows = result->mechanism->needs_rows_per_unit && relation != NULL &&
-		!relation->one_row_a_unit && relation->max_rows_per_unit == 0;
+	bool				size =
+		question->units > 0 && (relation == NULL || !relation->is_protected ||
+								(result->mechanism->needs_size && relation->declared_units == 0));
+	bool rows = result->mechanism->needs_rows_per_unit && relation != NULL &&
+				!relation->one_row_a_unit && relation->max_rows_per_unit == 0;
 
 	if (relation != NULL && relation->is_protected && !size && !rows)
 		return;
@@ -152,7 +160,7 @@ static void
 append_classes(StringInfo text, const PlanQuestion *question)
 {
 	const PlanRelation *relation = question->relation;
-	bool		known = relation != NULL && relation->nclasses > 0;
+	bool				known = relation != NULL && relation->nclasses > 0;
 
 	appendStringInfoString(text, ", classes => ARRAY[");
 	for (int i = 0; i < (known ? relation->nclasses : question->classes); i++)
@@ -193,9 +201,9 @@ char *
 plan_statements(const PlanQuestion *question, const PlanResult *result)
 {
 	const PlanRelation *relation = question->relation;
-	const char *table = relation ? relation->name : "your_table";
-	char	   *model = psprintf("%s_%s", relation ? relation->model_prefix : "my",
-								 created_mechanism(result));
+	const char		   *table = relation ? relation->name : "your_table";
+	char			   *model =
+		psprintf("%s_%s", relation ? relation->model_prefix : "my", created_mechanism(result));
 	StringInfoData text;
 
 	if (result->epsilon == 0)
@@ -215,11 +223,13 @@ plan_statements(const PlanQuestion *question, const PlanResult *result)
 	}
 	if (result->labels > 0)
 	{
-		char	   *student = psprintf("%s_student", relation ? relation->model_prefix : "my");
+		char *student = psprintf("%s_student", relation ? relation->model_prefix : "my");
 
-		appendStringInfo(&text, "-- replace your_public_table: unlabelled rows that may be seen by all\n"
-						 "SELECT privpred.distill(%s, %s, 'your_public_table', labels => " INT64_FORMAT ");\n",
-						 quote_literal_cstr(student), quote_literal_cstr(model), result->labels);
+		appendStringInfo(
+			&text,
+			"-- replace your_public_table: unlabelled rows that may be seen by all\n"
+			"SELECT privpred.distill(%s, %s, 'your_public_table', labels => " INT64_FORMAT ");\n",
+			quote_literal_cstr(student), quote_literal_cstr(model), result->labels);
 		model = student;
 	}
 	appendStringInfo(&text, "SELECT %s(%s, %s::jsonb);",

@@ -6,22 +6,22 @@
 
 #include <math.h>
 
-#include "ledger/charge.h"
+#include "account/charge.h"
 #include "miscadmin.h"
 #include "request/plan.h"
 
 /* Odd, so that two classes never tie. */
-static const int ensembles[] = {5, 11, 25, 51, 75, 101, 151, 201, 301, 501, 751, 1001, 2001, 4001,
-8001, 16001, 32001, 64001};
+static const int ensembles[] = {5,	 11,  25,	51,	  75,	101,  151,	 201,	301,
+								501, 751, 1001, 2001, 4001, 8001, 16001, 32001, 64001};
 
 /* With fewer, teachers lack classes, and the law of votes does not hold. */
-#define ROWS_OF_A_TEACHER	16
-#define ROWS_OF_A_CLASS	5
+#define ROWS_OF_A_TEACHER 16
+#define ROWS_OF_A_CLASS 5
 
 static const PlanLearner *const learners[] = {&plan_boost, &plan_logistic};
 
 /* With fewer in all, trees were worse than linear models (Pima, German). */
-#define UNITS_FOR_TREES		1000
+#define UNITS_FOR_TREES 1000
 
 const PlanLearner *
 plan_learner(const char *name)
@@ -33,17 +33,17 @@ plan_learner(const char *name)
 }
 
 /* Accuracy of teachers' answers as a function of how many there are. */
-typedef double (*EnsembleAccuracy) (const PlanQuestion *question, const TeacherLaw *law,
-									int teachers, PlanResult *result);
+typedef double (*EnsembleAccuracy)(const PlanQuestion *question, const TeacherLaw *law,
+								   int teachers, PlanResult *result);
 
 /* Chooses learner and number of teachers; the result keeps what was best. */
 static double
 best_ensemble(const PlanQuestion *question, double units, EnsembleAccuracy accuracy,
 			  PlanResult *result)
 {
-	PlanResult	best = *result;
-	double		highest = -1;
-	double		least = Max(ROWS_OF_A_TEACHER, ROWS_OF_A_CLASS * question->classes);
+	PlanResult best = *result;
+	double	   highest = -1;
+	double	   least = Max(ROWS_OF_A_TEACHER, ROWS_OF_A_CLASS * question->classes);
 
 	for (int l = 0; l < lengthof(learners); l++)
 	{
@@ -64,8 +64,8 @@ best_ensemble(const PlanQuestion *question, double units, EnsembleAccuracy accur
 			/* Whoever names a learner tells its own accuracy; one feature needs no trees. */
 			if (question->learner || question->features == 1)
 				learner.error_factor = 1;
-			law = teacher_law(&learner, question->accuracy, question->features,
-							  question->classes, units / ensembles[i]);
+			law = teacher_law(&learner, question->accuracy, question->features, question->classes,
+							  units / ensembles[i]);
 			tried.learner = learners[l];
 			tried.teachers = ensembles[i];
 			value = accuracy(question, &law, ensembles[i], &tried);
@@ -103,10 +103,9 @@ learnt_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teacher
 
 /* With too few rows to learn from, teachers still learn the commonest class. */
 static double
-vote_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teachers,
-			  PlanResult *result)
+vote_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teachers, PlanResult *result)
 {
-	double		learnt = learnt_ensemble(question, law, teachers, result);
+	double learnt = learnt_ensemble(question, law, teachers, result);
 
 	if (!question->baseline_declared)
 		return learnt;
@@ -122,7 +121,8 @@ vote_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 
 const PlannedMechanism plan_vote = {
 	.name = "vote",
-	.grounds = "measured: a law fitted to votes of 52 ensembles on five data sets, within 1.2 points of them from 8,000 rows on, 4 below (docs/planning.md); boosted trees are taken to make 0.85 of the errors of a linear model (0.78 and 0.89 measured); privacy: Dwork and Feldman, section 2.1",
+	.grounds =
+		"measured: a law fitted to votes of 52 ensembles on five data sets, within 1.2 points of them from 8,000 rows on, 4 below (docs/planning.md); boosted trees are taken to make 0.85 of the errors of a linear model (0.78 and 0.89 measured); privacy: Dwork and Feldman, section 2.1",
 	.price = plan_price_answers,
 	.accuracy = vote_accuracy,
 };
@@ -139,30 +139,31 @@ static double
 average_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teachers,
 				 PlanResult *result)
 {
-	double		epsilon = plan_epsilon(result->per_answer);
+	double epsilon = plan_epsilon(result->per_answer);
 
 	if (teachers < 2 * ceil(1 / expm1(epsilon)))
-		return -1;				/* create_model would refuse it */
+		return -1; /* create_model would refuse it */
 	return law_average(law, teachers, epsilon);
 }
 
 static double
 average_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 {
-	double		value = best_ensemble(question, units, average_ensemble, result);
+	double value = best_ensemble(question, units, average_ensemble, result);
 
 	if (value < 0)
 	{
 		result->why = psprintf("needs %.0f teachers at this epsilon, more than so many rows allow",
 							   2 * ceil(1 / expm1(plan_epsilon(result->per_answer))));
-		result->epsilon = 0;	/* nothing to paste */
+		result->epsilon = 0; /* nothing to paste */
 	}
 	return Max(value, 0.5);
 }
 
 const PlannedMechanism plan_average = {
 	.name = "average",
-	.grounds = "the law of votes of \"vote\"; for answers that are to be counted; privacy: Dwork and Feldman, section 2.1",
+	.grounds =
+		"the law of votes of \"vote\"; for answers that are to be counted; privacy: Dwork and Feldman, section 2.1",
 	.unsuitable = average_unsuitable,
 	.price = plan_price_answers,
 	.accuracy = average_accuracy,
@@ -177,14 +178,14 @@ static EpsilonUnits
 stream_epsilon(const PlanQuestion *question, int unstable)
 {
 	const EpsilonUnits step = EPSILON_UNITS_PER_ONE / 10000;
-	EpsilonUnits low = 0;
-	EpsilonUnits high = Min(question->epsilon, 10 * EPSILON_UNITS_PER_ONE) / step;
+	EpsilonUnits	   low = 0;
+	EpsilonUnits	   high = Min(question->epsilon, 10 * EPSILON_UNITS_PER_ONE) / step;
 
 	while (low < high)
 	{
 		EpsilonUnits middle = low + (high - low + 1) / 2;
-		RenyiGrant	grant = {.epsilon = question->epsilon, .delta = question->delta, .once = true};
-		RenyiPlan	plan;
+		RenyiGrant	 grant = {.epsilon = question->epsilon, .delta = question->delta, .once = true};
+		RenyiPlan	 plan;
 
 		grant.finite.part[0].shape = CHARGE_PURE;
 		grant.finite.part[0].times = unstable;
@@ -232,9 +233,9 @@ static double
 sparse_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teachers,
 				PlanResult *result)
 {
-	double		stable;
-	double		right;
-	double		lasts;
+	double stable;
+	double right;
+	double lasts;
 
 	law_stream(law, teachers, result->stream_epsilon, result->stream_delta, &stable, &right);
 	lasts = result->unstable / Max(1 - stable, 1e-15);
@@ -245,13 +246,13 @@ sparse_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teacher
 static double
 sparse_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 {
-	PlanResult	best = *result;
-	double		highest = -1;
+	PlanResult best = *result;
+	double	   highest = -1;
 
 	for (int i = 0; i < lengthof(unstable_limits); i++)
 	{
-		PlanResult	tried = *result;
-		double		value;
+		PlanResult tried = *result;
+		double	   value;
 
 		tried.unstable = unstable_limits[i];
 		tried.stream_epsilon = result->prices[i];
@@ -272,7 +273,8 @@ sparse_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 
 const PlannedMechanism plan_sparse = {
 	.name = "sparse",
-	.grounds = "the law of votes of \"vote\" and the exact tail of the stability test; unstable answers, and those after the end of the stream, count as wrong; privacy: Bassily, Thakkar and Thakurta, algorithms 1 to 4, corrected",
+	.grounds =
+		"the law of votes of \"vote\" and the exact tail of the stability test; unstable answers, and those after the end of the stream, count as wrong; privacy: Bassily, Thakkar and Thakurta, algorithms 1 to 4, corrected",
 	.unsuitable = stream_unsuitable,
 	.price = stream_price,
 	.accuracy = sparse_accuracy,
@@ -303,7 +305,8 @@ soft_units_needed(const PlanQuestion *question, const PlanResult *result)
 
 const PlannedMechanism plan_soft = {
 	.name = "soft",
-	.grounds = "no figure: gives scores, not labels, and how far teachers' scores agree is not known; parameters as for \"sparse\", answers for the worst case; privacy: Bassily, Thakkar and Thakurta, algorithms 6 to 8, corrected",
+	.grounds =
+		"no figure: gives scores, not labels, and how far teachers' scores agree is not known; parameters as for \"sparse\", answers for the worst case; privacy: Bassily, Thakkar and Thakurta, algorithms 6 to 8, corrected",
 	.unsuitable = soft_unsuitable,
 	.price = stream_price,
 	.accuracy = soft_accuracy,
@@ -336,8 +339,8 @@ distill_price(const PlanQuestion *question, PlanResult *result)
 }
 
 /* Variance of a student per feature and row: without wrong labels, and what they add. */
-#define STUDENT_CLEAN	0.25
-#define STUDENT_NOISE	6.0
+#define STUDENT_CLEAN 0.25
+#define STUDENT_NOISE 6.0
 
 /*
  * The student learns from labels, a share of which the draw turned at random.
@@ -363,21 +366,21 @@ student_accuracy(const PlanQuestion *question, double label_accuracy, int labels
 static double
 distill_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 {
-	PlanResult	best = *result;
-	double		highest = -1;
+	PlanResult best = *result;
+	double	   highest = -1;
 
 	for (int i = 0; i < lengthof(label_counts); i++)
 	{
-		PlanResult	tried = *result;
-		double		student;
+		PlanResult tried = *result;
+		double	   student;
 
 		if (result->prices[i] == 0)
 			break;
 		tried.epsilon = tried.per_answer = result->prices[i];
 		tried.order_is_infinite = result->prices_infinite[i];
 		/* Labels that are all alike teach nothing. */
-		student = student_accuracy(question, best_ensemble(question, units, learnt_ensemble, &tried),
-								   label_counts[i]);
+		student = student_accuracy(
+			question, best_ensemble(question, units, learnt_ensemble, &tried), label_counts[i]);
 		if (student > highest)
 		{
 			highest = student;
@@ -393,7 +396,8 @@ distill_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 
 const PlannedMechanism plan_distill = {
 	.name = "distill",
-	.grounds = "the law of votes for the labels, that of a linear model on as many rows with wrong labels for the student (24 students on Adult); privacy: Bassily, Thakkar and Thakurta, algorithm 5",
+	.grounds =
+		"the law of votes for the labels, that of a linear model on as many rows with wrong labels for the student (24 students on Adult); privacy: Bassily, Thakkar and Thakurta, algorithm 5",
 	.needs_public_rows = true,
 	.preference = -0.005,
 	.price = distill_price,

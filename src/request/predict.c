@@ -18,34 +18,34 @@
 #include "utils/typcache.h"
 
 #include "catalog/store.h"
-#include "ledger/charge.h"
+#include "account/charge.h"
 #include "ledger/ledger.h"
-#include "mutant.h"
+#include "server/mutant.h"
 #include "request/repeat.h"
 #include "request/request.h"
 
 /* What one call site of one statement remembers about one model. */
 typedef struct PredictSite
 {
-	CachedModel *model;
-	Oid			asker;			/* who may know of it */
-	Size		name_length;
-	LedgerPrice price;
-	StatSite   *stats;
-	LedgerLease *lease;			/* NULL: answers come through a stream */
-	LedgerStream *stream;		/* or NULL */
-	LedgerLease *fallback;		/* for votes in place of unstable answers; or NULL */
-	RepeatHandle repeats;
-	int			memo_limit;		/* answers to keep for good; 0: none */
-	Oid			memo_full_for;	/* the role that has that many */
-	double	   *x;				/* the encoded question */
-	text	  **answers;		/* the classes, as they are returned; NULL until then */
+	CachedModel	 *model;
+	Oid			  asker; /* who may know of it */
+	Size		  name_length;
+	LedgerPrice	  price;
+	StatSite	 *stats;
+	LedgerLease	 *lease;	/* NULL: answers come through a stream */
+	LedgerStream *stream;	/* or NULL */
+	LedgerLease	 *fallback; /* for votes in place of unstable answers; or NULL */
+	RepeatHandle  repeats;
+	int			  memo_limit;	 /* answers to keep for good; 0: none */
+	Oid			  memo_full_for; /* the role that has that many */
+	double		 *x;			 /* the encoded question */
+	text		**answers;		 /* the classes, as they are returned; NULL until then */
 
-	RowEncoder *row_encoder;	/* for the row type last seen */
+	RowEncoder *row_encoder; /* for the row type last seen */
 	Oid			row_type;
 	int32		row_typmod;
 
-	struct PredictSite *next;	/* other models at the same call site */
+	struct PredictSite *next; /* other models at the same call site */
 } PredictSite;
 
 LedgerPrice
@@ -64,17 +64,16 @@ request_price(const ModelRecord *model)
 	price.pure_accounts = model->pure_charge != NULL;
 	if ((model->charge != NULL && !charge_from_text(model->charge, &price.finite)) ||
 		(model->pure_charge != NULL && !charge_from_text(model->pure_charge, &price.infinite)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored charge of model \"%s\" cannot be read", model->name),
-				 errhint("Retrain the model.")));
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+						errmsg("stored charge of model \"%s\" cannot be read", model->name),
+						errhint("Retrain the model.")));
 	return price;
 }
 
 StatSite *
 request_stats(const ModelRecord *model, MemoryContext context)
 {
-	StatKey		key = {
+	StatKey key = {
 		.role = asking_role(),
 		.relation = model->relid,
 		.model_id = model->model_id,
@@ -88,8 +87,8 @@ LedgerQuote
 request_quote(const char *name, int64 answers)
 {
 	Oid			asker = asking_role();
-	LedgerPrice price = request_price(known_model_decoded(name, CurrentMemoryContext,
-														  asker)->record);
+	LedgerPrice price =
+		request_price(known_model_decoded(name, CurrentMemoryContext, asker)->record);
 
 	return ledger_quote(&price, asker, answers);
 }
@@ -133,9 +132,9 @@ static PredictSite *
 open_site(FmgrInfo *site, text *name)
 {
 	MemoryContext caller = MemoryContextSwitchTo(site->fn_mcxt);
-	PredictSite *result = palloc0_object(PredictSite);
-	uint64		loads = model_cache_loads();
-	ModelRecord *record;
+	PredictSite	 *result = palloc0_object(PredictSite);
+	uint64		  loads = model_cache_loads();
+	ModelRecord	 *record;
 
 	if (MUTANT_BUILD)
 		mutant_warn();
@@ -143,8 +142,8 @@ open_site(FmgrInfo *site, text *name)
 	result->model = known_model_decoded(text_to_cstring(name), site->fn_mcxt, result->asker);
 	record = result->model->record;
 	result->stats = request_stats(record, site->fn_mcxt);
-	stats_count(result->stats,
-				model_cache_loads() == loads ? STAT_CACHE_HITS : STAT_CACHE_MISSES, 1);
+	stats_count(result->stats, model_cache_loads() == loads ? STAT_CACHE_HITS : STAT_CACHE_MISSES,
+				1);
 	if (result->model->mechanism_model.ensemble != NULL)
 		ensemble_check_callable(result->model->mechanism_model.ensemble);
 	open_accounts(result, site->fn_mcxt);
@@ -166,8 +165,7 @@ find_site(FmgrInfo *site, text *name)
 	{
 		const char *known = candidate->model->record->name;
 
-		if (candidate->model->valid &&
-			candidate->name_length == VARSIZE_ANY_EXHDR(name) &&
+		if (candidate->model->valid && candidate->name_length == VARSIZE_ANY_EXHDR(name) &&
 			memcmp(known, VARDATA_ANY(name), candidate->name_length) == 0)
 		{
 			/* A plpgsql function may change roles under a call site. */
@@ -185,13 +183,12 @@ find_site(FmgrInfo *site, text *name)
 static void
 encode_row_input(FmgrInfo *site, PredictSite *predict, HeapTupleHeader row)
 {
-	Oid			type = HeapTupleHeaderGetTypeId(row);
-	int32		typmod = HeapTupleHeaderGetTypMod(row);
+	Oid			  type = HeapTupleHeaderGetTypeId(row);
+	int32		  typmod = HeapTupleHeaderGetTypMod(row);
 	MemoryContext caller;
-	TupleDesc	columns;
+	TupleDesc	  columns;
 
-	if (predict->row_encoder == NULL || predict->row_type != type ||
-		predict->row_typmod != typmod)
+	if (predict->row_encoder == NULL || predict->row_type != type || predict->row_typmod != typmod)
 	{
 		caller = MemoryContextSwitchTo(site->fn_mcxt);
 		columns = lookup_rowtype_tupdesc_copy(type, typmod);
@@ -234,22 +231,19 @@ check_wish(const ModelRecord *model, const Wish *wish)
 	const Mechanism *mechanism = model->mechanism;
 
 	if (wish->score && mechanism->score == NULL && model->nbins == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" gives classes, not scores", model->name),
-				 errhint("Use private_predict, or a model whose mechanism gives scores.")));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("model \"%s\" gives classes, not scores", model->name),
+						errhint("Use private_predict, or a model whose mechanism gives scores.")));
 	if (!wish->score && (mechanism->answer == NULL || model->spec.nclasses == 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" gives scores, not classes", model->name),
-				 errhint("Use private_score.")));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("model \"%s\" gives scores, not classes", model->name),
+						errhint("Use private_score.")));
 	if (wish->precision == 0)
 		return;
 	if (mechanism->score == NULL || mechanism->check_precision == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("scores of model \"%s\" have a fixed precision", model->name),
-				 errhint("Leave the argument precision out.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("scores of model \"%s\" have a fixed precision", model->name),
+						errhint("Leave the argument precision out.")));
 	mechanism->check_precision(&model->spec, wish->precision);
 }
 
@@ -258,12 +252,12 @@ draw(const LedgerReceipt *receipt, const Mechanism *mechanism, const CachedModel
 	 const double *x, const Wish *wish)
 {
 	const ModelRecord *record = model->record;
-	Answer		answer = {0};
+	Answer			   answer = {0};
 
 	if (wish->score && mechanism->score != NULL)
 	{
-		answer.isnull = !mechanism->score(receipt, &model->mechanism_model, x,
-										  wish->precision, &answer.score);
+		answer.isnull =
+			!mechanism->score(receipt, &model->mechanism_model, x, wish->precision, &answer.score);
 		return answer;
 	}
 	answer.class_index = mechanism->answer(receipt, &model->mechanism_model, x);
@@ -279,7 +273,7 @@ draw_as(Oid owner, const LedgerReceipt *receipt, const Mechanism *mechanism,
 		const CachedModel *model, const double *x, const Wish *wish)
 {
 	CatalogSession session;
-	Answer		answer;
+	Answer		   answer;
 
 	owner_code_enter(&session, owner);
 	answer = draw(receipt, mechanism, model, x, wish);
@@ -311,8 +305,8 @@ pay(PredictSite *predict)
 static const void *
 question_bytes(const PredictSite *predict, const Wish *wish, Size *size)
 {
-	int			width = predict->model->record->spec.width;
-	double	   *bytes = palloc_array(double, width + 2);
+	int		width = predict->model->record->spec.width;
+	double *bytes = palloc_array(double, width + 2);
 
 	bytes[0] = wish->score ? 1 : 0;
 	bytes[1] = wish->precision;
@@ -338,11 +332,10 @@ recall(PredictSite *predict, const Wish *wish, Answer *answer, LedgerMemo *memo)
 		return false;
 	if (!wish->score && !memo->isnull &&
 		(memo->class_index < 0 || memo->class_index >= predict->model->record->spec.nclasses))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("a remembered answer of model \"%s\" cannot be read",
-						predict->model->record->name),
-				 errhint("Retrain the model.")));
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+						errmsg("a remembered answer of model \"%s\" cannot be read",
+							   predict->model->record->name),
+						errhint("Retrain the model.")));
 	answer->isnull = memo->isnull;
 	answer->class_index = memo->class_index;
 	answer->score = memo->score;
@@ -367,12 +360,12 @@ keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *m
 static Answer
 ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wish *wish)
 {
-	const CachedModel *model = predict->model;
+	const CachedModel	*model = predict->model;
 	const LedgerReceipt *receipt;
 	const LedgerReceipt *vote = NULL;
-	LedgerMemo	memo;
-	Answer		answer;
-	Oid			owner;
+	LedgerMemo			 memo;
+	Answer				 answer;
+	Oid					 owner;
 
 	check_wish(model->record, wish);
 	encode_input(site, predict, form, input);
@@ -419,8 +412,8 @@ text *
 request_predict(FmgrInfo *site, text *name, InputForm form, Datum input)
 {
 	PredictSite *predict = find_site(site, name);
-	Wish		wish = {0};
-	Answer		answer = ask(site, predict, form, input, &wish);
+	Wish		 wish = {0};
+	Answer		 answer = ask(site, predict, form, input, &wish);
 
 	return answer.isnull ? NULL : class_as_text(site, predict, answer.class_index);
 }
@@ -429,8 +422,8 @@ bool
 request_score(FmgrInfo *site, text *name, InputForm form, Datum input, double precision,
 			  double *score)
 {
-	Wish		wish = {.score = true, .precision = precision};
-	Answer		answer = ask(site, find_site(site, name), form, input, &wish);
+	Wish   wish = {.score = true, .precision = precision};
+	Answer answer = ask(site, find_site(site, name), form, input, &wish);
 
 	*score = answer.score;
 	return !answer.isnull;

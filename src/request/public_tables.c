@@ -22,10 +22,10 @@
 #include "utils/varlena.h"
 
 #include "catalog/store.h"
-#include "mechanism/littlestone.h"
+#include "mechanism/littlestone/littlestone.h"
 #include "request/train.h"
 
-#define ROWS_PER_FETCH		10000
+#define ROWS_PER_FETCH 10000
 #define MAX_REFERENCE_POINTS 100000
 
 /* Names in the order of their first row. */
@@ -35,23 +35,23 @@ typedef struct NameList
 	const char *what;
 	int			count;
 	int			limit;
-	int			last;			/* found */
+	int			last; /* found */
 	char	  **names;
 } NameList;
 
 typedef struct NameNumber
 {
-	char		name[NAMEDATALEN];
-	int			number;
+	char name[NAMEDATALEN];
+	int	 number;
 } NameNumber;
 
 typedef struct ClassReader
 {
-	const char *relation;		/* for messages */
+	const char *relation; /* for messages */
 	NameList	hypotheses;
 	NameList	points;
-	int			words;			/* of a row */
-	uint64	   *known;			/* bit p of row h: there is a label */
+	int			words; /* of a row */
+	uint64	   *known; /* bit p of row h: there is a label */
 	uint64	   *labels;
 } ClassReader;
 
@@ -61,16 +61,16 @@ typedef struct ClassReader
 static Oid
 public_relation(const char *option, const char *name)
 {
-	List	   *names = parse_qualified_name(name);
-	Oid			relid;
+	List *names = parse_qualified_name(name);
+	Oid	  relid;
 
 	if (list_length(names) != 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must name a table with its schema", option),
-				 errhint("Write \"schema.table\".")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("option \"%s\" must name a table with its schema", option),
+						errhint("Write \"schema.table\".")));
 	relid = RangeVarGetRelid(makeRangeVarFromNameList(names), AccessShareLock, false);
-	check_public_rows(relid, psprintf("Option \"%s\" makes the contents of a table public.", option));
+	check_public_rows(relid,
+					  psprintf("Option \"%s\" makes the contents of a table public.", option));
 	return relid;
 }
 
@@ -78,11 +78,10 @@ void
 require_column(Oid relid, const char *column, const char *hint)
 {
 	if (get_attnum(relid, column) <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
-						get_rel_name(relid)),
-				 errhint("%s", hint)));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("column \"%s\" of relation \"%s\" does not exist", column,
+							   get_rel_name(relid)),
+						errhint("%s", hint)));
 }
 
 /* ---------- finite classes ---------- */
@@ -90,7 +89,7 @@ require_column(Oid relid, const char *column, const char *hint)
 static void
 name_list_init(NameList *list, const char *what, int limit)
 {
-	HASHCTL		control = {.keysize = NAMEDATALEN, .entrysize = sizeof(NameNumber)};
+	HASHCTL control = {.keysize = NAMEDATALEN, .entrysize = sizeof(NameNumber)};
 
 	control.hcxt = CurrentMemoryContext;
 	list->what = what;
@@ -103,10 +102,10 @@ name_list_init(NameList *list, const char *what, int limit)
 static bool
 name_is(const NameList *list, int number, const text *name)
 {
-	Size		length = VARSIZE_ANY_EXHDR(name);
+	Size length = VARSIZE_ANY_EXHDR(name);
 
 	return number < list->count && strlen(list->names[number]) == length &&
-		memcmp(list->names[number], VARDATA_ANY(name), length) == 0;
+		   memcmp(list->names[number], VARDATA_ANY(name), length) == 0;
 }
 
 /* Rows often come in order: the name of the last row again, or the one after it. */
@@ -122,21 +121,19 @@ name_number(NameList *list, const ClassReader *reader, const text *name)
 			return list->last += i;
 	string = text_to_cstring(name);
 	if (strlen(string) >= NAMEDATALEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("names of %s in relation \"%s\" must be shorter than %d bytes", list->what,
-						reader->relation, NAMEDATALEN),
-				 errhint("Use short names or numbers.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("names of %s in relation \"%s\" must be shorter than %d bytes",
+							   list->what, reader->relation, NAMEDATALEN),
+						errhint("Use short names or numbers.")));
 	entry = hash_search(list->numbers, string, HASH_ENTER, &found);
 	if (!found)
 	{
 		if (list->count == list->limit)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("relation \"%s\" has more than %d %s", reader->relation, list->limit,
-							list->what),
-					 errhint("A finite class has at most %d hypotheses over %d points.",
-							 FINITE_MAX_HYPOTHESES, FINITE_MAX_POINTS)));
+			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+							errmsg("relation \"%s\" has more than %d %s", reader->relation,
+								   list->limit, list->what),
+							errhint("A finite class has at most %d hypotheses over %d points.",
+									FINITE_MAX_HYPOTHESES, FINITE_MAX_POINTS)));
 		list->names[list->count] = string;
 		entry->number = list->count++;
 	}
@@ -146,13 +143,13 @@ name_number(NameList *list, const ClassReader *reader, const text *name)
 static void
 read_class_row(ClassReader *reader, HeapTuple row, TupleDesc columns)
 {
-	bool		nulls[3];
-	Datum		hypothesis = SPI_getbinval(row, columns, 1, &nulls[0]);
-	Datum		point = SPI_getbinval(row, columns, 2, &nulls[1]);
-	Datum		label = SPI_getbinval(row, columns, 3, &nulls[2]);
-	uint64	   *known;
-	int			h;
-	int			p;
+	bool	nulls[3];
+	Datum	hypothesis = SPI_getbinval(row, columns, 1, &nulls[0]);
+	Datum	point = SPI_getbinval(row, columns, 2, &nulls[1]);
+	Datum	label = SPI_getbinval(row, columns, 3, &nulls[2]);
+	uint64 *known;
+	int		h;
+	int		p;
 
 	if (nulls[0] || nulls[1] || nulls[2])
 		ereport(ERROR,
@@ -178,16 +175,15 @@ read_class_row(ClassReader *reader, HeapTuple row, TupleDesc columns)
 static const char *
 label_expression(Oid relid)
 {
-	Oid			type = getBaseType(get_atttype(relid, get_attnum(relid, "label")));
+	Oid type = getBaseType(get_atttype(relid, get_attnum(relid, "label")));
 
 	if (type == BOOLOID)
 		return "r.label::pg_catalog.bool";
 	if (type != INT2OID && type != INT4OID && type != INT8OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"label\" of relation \"%s\" is neither boolean nor integer",
-						get_rel_name(relid)),
-				 errhint("Labels of a finite class are booleans, or 0 and 1.")));
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("column \"label\" of relation \"%s\" is neither boolean nor integer",
+							   get_rel_name(relid)),
+						errhint("Labels of a finite class are booleans, or 0 and 1.")));
 	return "CASE r.label::pg_catalog.int8 WHEN 0 THEN false WHEN 1 THEN true END";
 }
 
@@ -196,9 +192,9 @@ static void
 read_class(Oid relid, ClassReader *reader)
 {
 	static const char *const columns[] = {"hypothesis", "point", "label"};
-	char	   *name = relation_sql_name(relid);
-	char	   *query;
-	Portal		portal;
+	char					*name = relation_sql_name(relid);
+	char					*query;
+	Portal					 portal;
 
 	for (int i = 0; i < lengthof(columns); i++)
 		require_column(relid, columns[i],
@@ -211,8 +207,8 @@ read_class(Oid relid, ClassReader *reader)
 	reader->labels = palloc0_array(uint64, FINITE_MAX_HYPOTHESES * (Size) reader->words);
 	query = psprintf("SELECT r.hypothesis::pg_catalog.text, r.point::pg_catalog.text, %s FROM %s r",
 					 label_expression(relid), name);
-	portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true,
-									   CURSOR_OPT_NO_SCROLL);
+	portal =
+		SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, CURSOR_OPT_NO_SCROLL);
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -229,7 +225,7 @@ static FiniteClass *
 make_class(const ClassReader *reader, const int *order)
 {
 	FiniteClass *finite = palloc0_object(FiniteClass);
-	int			words = BITS_WORDS(reader->hypotheses.count);
+	int			 words = BITS_WORDS(reader->hypotheses.count);
 
 	finite->nhypotheses = reader->hypotheses.count;
 	finite->npoints = reader->points.count;
@@ -240,23 +236,23 @@ make_class(const ClassReader *reader, const int *order)
 		finite->names[h] = pstrdup(reader->hypotheses.names[h]);
 		for (int p = 0; p < finite->npoints; p++)
 		{
-			int			number = order != NULL ? order[p] : p;
+			int number = order != NULL ? order[p] : p;
 
 			if (!bits_member(reader->known + h * (Size) reader->words, number))
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("hypothesis \"%s\" in relation \"%s\" has no label for point \"%s\"",
-								finite->names[h], reader->relation, reader->points.names[number]),
-						 errhint("Every hypothesis of a finite class gives every point a label.")));
+				ereport(
+					ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("hypothesis \"%s\" in relation \"%s\" has no label for point \"%s\"",
+							finite->names[h], reader->relation, reader->points.names[number]),
+					 errhint("Every hypothesis of a finite class gives every point a label.")));
 			if (bits_member(reader->labels + h * (Size) reader->words, number))
 				bits_add(finite->columns + p * (Size) words, h);
 		}
 	}
 	if (finite->nhypotheses == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("relation \"%s\" has no hypotheses", reader->relation),
-				 errhint("A finite class has at least one.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("relation \"%s\" has no hypotheses", reader->relation),
+						errhint("A finite class has at least one.")));
 	return finite;
 }
 
@@ -265,15 +261,17 @@ static int *
 order_by_levels(const FeatureSpec *features, const ClassReader *reader)
 {
 	const Feature *feature = &features->features[0];
-	int		   *order;
+	int			  *order;
 
 	if (features->nfeatures != 1 || feature->kind != FEATURE_CATEGORY ||
 		feature->nlevels != reader->points.count)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a finite class needs one feature whose levels are its points"),
-				 errdetail("Relation \"%s\" has %d points.", reader->relation, reader->points.count),
-				 errhint("Declare features => '{\"column\": {\"levels\": [...]}}' with every point of the class.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a finite class needs one feature whose levels are its points"),
+			 errdetail("Relation \"%s\" has %d points.", reader->relation, reader->points.count),
+			 errhint(
+				 "Declare features => '{\"column\": {\"levels\": [...]}}' with every point of the class.")));
 	order = palloc_array(int, feature->nlevels);
 	for (int i = 0; i < reader->points.count; i++)
 	{
@@ -283,8 +281,8 @@ order_by_levels(const FeatureSpec *features, const ClassReader *reader)
 		if (level < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("point \"%s\" of relation \"%s\" is not a level of feature \"%s\"", name,
-							reader->relation, feature->name),
+					 errmsg("point \"%s\" of relation \"%s\" is not a level of feature \"%s\"",
+							name, reader->relation, feature->name),
 					 errhint("Declare every point of the class as a level.")));
 		order[level] = i;
 	}
@@ -294,11 +292,11 @@ order_by_levels(const FeatureSpec *features, const ClassReader *reader)
 static void
 declare_finite_class(ModelRecord *model, const char *name)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
+	MemoryContext  caller = CurrentMemoryContext;
+	MemoryContext  spi;
 	CatalogSession session;
-	ClassReader reader;
-	int		   *order;
+	ClassReader	   reader;
+	int			  *order;
 
 	relation_owner_begin(&session, model->relid);
 	read_class(public_relation("class_table", name), &reader);
@@ -313,18 +311,21 @@ int
 request_littlestone_dimension(Oid relid)
 {
 	CatalogSession session;
-	ClassReader reader;
-	int			dimension;
+	ClassReader	   reader;
+	int			   dimension;
 
 	caller_begin(&session);
 	read_class(relid, &reader);
 	dimension = littlestone_dimension_of_class(make_class(&reader, NULL), LITTLESTONE_WORK);
 	if (dimension < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the Littlestone dimension of \"%s\" takes too long to compute", reader.relation),
-				 errdetail("The search is exponential in the dimension, and stops after a fixed number of steps."),
-				 errhint("Use fewer hypotheses or points.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the Littlestone dimension of \"%s\" takes too long to compute",
+					reader.relation),
+			 errdetail(
+				 "The search is exponential in the dimension, and stops after a fixed number of steps."),
+			 errhint("Use fewer hypotheses or points.")));
 	catalog_end(&session);
 	return dimension;
 }
@@ -333,31 +334,31 @@ request_littlestone_dimension(Oid relid)
 
 typedef struct ReferenceReader
 {
-	MemoryContext context;		/* for the points */
-	int			width;
-	int64		most;			/* points that maintenance_work_mem has room for */
-	int64		capacity;
-	int64		npoints;
-	double	   *points;
+	MemoryContext context; /* for the points */
+	int			  width;
+	int64		  most; /* points that maintenance_work_mem has room for */
+	int64		  capacity;
+	int64		  npoints;
+	double		 *points;
 } ReferenceReader;
 
 static void
 reserve_points(ReferenceReader *reader, int64 more)
 {
-	Size		bytes = reader->width * sizeof(double);
+	Size bytes = reader->width * sizeof(double);
 
 	if (reader->npoints + more <= reader->capacity)
 		return;
 	if (reader->npoints + more > reader->most)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("the reference does not fit into maintenance_work_mem"),
-				 errhint("Name a view with " INT64_FORMAT " of its rows at most, or raise maintenance_work_mem.",
-						 Min(reader->most, MAX_REFERENCE_POINTS))));
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
+						errmsg("the reference does not fit into maintenance_work_mem"),
+						errhint("Name a view with " INT64_FORMAT
+								" of its rows at most, or raise maintenance_work_mem.",
+								Min(reader->most, MAX_REFERENCE_POINTS))));
 	reader->capacity = Min(Max(2 * reader->capacity, reader->npoints + more), reader->most);
-	reader->points = reader->points == NULL ?
-		MemoryContextAllocHuge(reader->context, reader->capacity * bytes) :
-		repalloc_huge(reader->points, reader->capacity * bytes);
+	reader->points = reader->points == NULL
+						 ? MemoryContextAllocHuge(reader->context, reader->capacity * bytes)
+						 : repalloc_huge(reader->points, reader->capacity * bytes);
 }
 
 static void
@@ -366,8 +367,8 @@ read_points(ReferenceReader *reader)
 	reserve_points(reader, SPI_processed);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		bool		isnull;
-		Datum		encoded = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
+		bool  isnull;
+		Datum encoded = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
 
 		memcpy(reader->points + reader->npoints++ * reader->width,
 			   ARR_DATA_PTR(DatumGetArrayTypeP(encoded)), reader->width * sizeof(double));
@@ -378,10 +379,10 @@ read_points(ReferenceReader *reader)
 static void
 read_reference(ReferenceReader *reader, const char *query, Datum features)
 {
-	long		fetch = Max(1, ROWS_PER_FETCH / reader->width);
-	Oid			type = JSONBOID;
-	Portal		portal = SPI_cursor_open_with_args(NULL, query, 1, &type, &features, NULL, true,
-												   CURSOR_OPT_NO_SCROLL);
+	long   fetch = Max(1, ROWS_PER_FETCH / reader->width);
+	Oid	   type = JSONBOID;
+	Portal portal = SPI_cursor_open_with_args(NULL, query, 1, &type, &features, NULL, true,
+											  CURSOR_OPT_NO_SCROLL);
 
 	do
 	{
@@ -392,19 +393,18 @@ read_reference(ReferenceReader *reader, const char *query, Datum features)
 	} while (SPI_processed > 0 && reader->npoints <= MAX_REFERENCE_POINTS);
 	SPI_cursor_close(portal);
 	if (reader->npoints == 0 || reader->npoints > MAX_REFERENCE_POINTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a reference needs 1 to %d rows", MAX_REFERENCE_POINTS),
-				 errhint("Name a table or a view with a sample of public rows.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("a reference needs 1 to %d rows", MAX_REFERENCE_POINTS),
+						errhint("Name a table or a view with a sample of public rows.")));
 }
 
 static void
 declare_reference(ModelRecord *model, const char *name)
 {
-	ReferenceReader reader = {.context = CurrentMemoryContext,.width = model->spec.width};
-	CatalogSession session;
-	StringInfoData query;
-	Oid			relid;
+	ReferenceReader reader = {.context = CurrentMemoryContext, .width = model->spec.width};
+	CatalogSession	session;
+	StringInfoData	query;
+	Oid				relid;
 
 	reader.most = maintenance_work_mem * INT64CONST(1024) / (reader.width * sizeof(double));
 	relation_owner_begin(&session, model->relid);

@@ -42,13 +42,13 @@ number_to_float8(Datum number, Oid type)
 static ArrayType *
 numbers_to_float8(ArrayType *array)
 {
-	Oid			type = ARR_ELEMTYPE(array);
-	Datum	   *numbers;
-	bool	   *nulls;
-	int			count;
-	int16		length;
-	bool		by_value;
-	char		alignment;
+	Oid	   type = ARR_ELEMTYPE(array);
+	Datum *numbers;
+	bool  *nulls;
+	int	   count;
+	int16  length;
+	bool   by_value;
+	char   alignment;
 
 	get_typlenbyvalalign(type, &length, &by_value, &alignment);
 	deconstruct_array(array, type, length, by_value, alignment, &numbers, &nulls, &count);
@@ -95,19 +95,19 @@ read_text(char *text, InputForm form)
 InputForm
 question_read(InputForm form, Datum *input)
 {
-	char	   *written;
+	char *written;
 
 	switch (form)
 	{
 		case INPUT_ARRAY:
-			{
-				ArrayType  *array = DatumGetArrayTypeP(*input);
+		{
+			ArrayType *array = DatumGetArrayTypeP(*input);
 
-				if (unlikely(ARR_ELEMTYPE(array) != FLOAT8OID))
-					array = numbers_to_float8(array);
-				*input = PointerGetDatum(array);
-				return INPUT_ARRAY;
-			}
+			if (unlikely(ARR_ELEMTYPE(array) != FLOAT8OID))
+				array = numbers_to_float8(array);
+			*input = PointerGetDatum(array);
+			return INPUT_ARRAY;
+		}
 		case INPUT_JSON:
 		case INPUT_TEXT:
 			written = TextDatumGetCString(*input);

@@ -15,48 +15,48 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "mutant.h"
+#include "server/mutant.h"
 #include "request/repeat.h"
 
-#define DEFAULT_REPEAT_KB	4096
-#define MAX_REPEAT_KB		(1024 * 1024)
-#define MAX_MEMORIES		16
-#define FIRST_CAPACITY		64
-#define NOBODY				(-1)	/* end of a chain */
+#define DEFAULT_REPEAT_KB 4096
+#define MAX_REPEAT_KB (1024 * 1024)
+#define MAX_MEMORIES 16
+#define FIRST_CAPACITY 64
+#define NOBODY (-1) /* end of a chain */
 
 /* A revocation is noticed by the epoch, an expiry within this time. */
-#define RIGHTS_MAX_AGE_US	INT64CONST(1000000)
+#define RIGHTS_MAX_AGE_US INT64CONST(1000000)
 
 /* Apart from the entries: a search that fails, as most do, looks at nothing else. */
 typedef struct RepeatLink
 {
-	uint32		hash;
-	int32		next;			/* in the chain of its bucket */
+	uint32 hash;
+	int32  next; /* in the chain of its bucket */
 } RepeatLink;
 
 typedef struct RepeatEntry
 {
-	Oid			role;
-	Wish		wish;
-	Answer		answer;
-	double		x[FLEXIBLE_ARRAY_MEMBER];
+	Oid	   role;
+	Wish   wish;
+	Answer answer;
+	double x[FLEXIBLE_ARRAY_MEMBER];
 } RepeatEntry;
 
 typedef struct RepeatMemory
 {
-	uint64		serial;			/* 0: unused */
+	uint64		  serial; /* 0: unused */
 	MemoryContext context;
-	int64		model_id;
-	int64		training_id;	/* of the version */
-	int			width;
-	Size		entry_size;
-	int			maximum;		/* entries */
-	int			capacity;
-	int			count;
-	int			oldest;			/* once the ring is full */
-	char	   *entries;
-	RepeatLink *links;			/* of each entry */
-	int32	   *buckets;		/* as many as capacity, a power of two */
+	int64		  model_id;
+	int64		  training_id; /* of the version */
+	int			  width;
+	Size		  entry_size;
+	int			  maximum; /* entries */
+	int			  capacity;
+	int			  count;
+	int			  oldest; /* once the ring is full */
+	char		 *entries;
+	RepeatLink	 *links;   /* of each entry */
+	int32		 *buckets; /* as many as capacity, a power of two */
 
 	/* who may ask, as last seen */
 	Oid			role;
@@ -64,9 +64,9 @@ typedef struct RepeatMemory
 	TimestampTz good_until;
 } RepeatMemory;
 
-static int	repeat_memory_kb = DEFAULT_REPEAT_KB;
+static int			repeat_memory_kb = DEFAULT_REPEAT_KB;
 static RepeatMemory memories[MAX_MEMORIES];
-static uint64 next_serial = 1;
+static uint64		next_serial = 1;
 
 static RepeatEntry *
 entry_at(const RepeatMemory *memory, int position)
@@ -96,7 +96,7 @@ forget(RepeatMemory *memory)
 static int
 choose_slot(const ModelRecord *model)
 {
-	int			oldest = 0;
+	int oldest = 0;
 
 	for (int i = 0; i < MAX_MEMORIES; i++)
 	{
@@ -112,15 +112,13 @@ RepeatHandle
 repeat_open(const ModelRecord *model)
 {
 	RepeatHandle handle = {.slot = -1};
-	Size		entry_size = MAXALIGN(offsetof(RepeatEntry, x) +
-									  model->spec.width * sizeof(double));
-	Size		maximum = (Size) repeat_memory_kb * 1024 /
-		(entry_size + sizeof(RepeatLink) + sizeof(int32));
+	Size entry_size = MAXALIGN(offsetof(RepeatEntry, x) + model->spec.width * sizeof(double));
+	Size maximum =
+		(Size) repeat_memory_kb * 1024 / (entry_size + sizeof(RepeatLink) + sizeof(int32));
 	RepeatMemory *memory;
 
 	/* Released models answer for nothing, and owners pay nothing. */
-	if (maximum < 1 || model->mechanism->charge_kind == CHARGE_ONCE ||
-		model->mechanism->owner_only)
+	if (maximum < 1 || model->mechanism->charge_kind == CHARGE_ONCE || model->mechanism->owner_only)
 		return handle;
 	handle.slot = choose_slot(model);
 	memory = &memories[handle.slot];
@@ -128,8 +126,8 @@ repeat_open(const ModelRecord *model)
 		memory->training_id != model->training_id || memory->maximum != maximum)
 	{
 		forget(memory);
-		memory->context = AllocSetContextCreate(CacheMemoryContext, "privpred repeats",
-												ALLOCSET_DEFAULT_SIZES);
+		memory->context =
+			AllocSetContextCreate(CacheMemoryContext, "privpred repeats", ALLOCSET_DEFAULT_SIZES);
 		memory->serial = next_serial++;
 		memory->model_id = model->model_id;
 		memory->training_id = model->training_id;
@@ -146,13 +144,12 @@ repeat_open(const ModelRecord *model)
 static uint32
 hash_question(const RepeatMemory *memory, Oid role, const Wish *wish, const double *x)
 {
-	uint64		seed = hash_combine64(role, wish->score);
+	uint64 seed = hash_combine64(role, wish->score);
 
 	if (wish->precision != 0)
-		seed = hash_bytes_extended((const unsigned char *) &wish->precision,
-								   sizeof(double), seed);
-	return (uint32) hash_bytes_extended((const unsigned char *) x,
-										memory->width * sizeof(double), seed);
+		seed = hash_bytes_extended((const unsigned char *) &wish->precision, sizeof(double), seed);
+	return (uint32) hash_bytes_extended((const unsigned char *) x, memory->width * sizeof(double),
+										seed);
 }
 
 static int32 *
@@ -174,7 +171,7 @@ link_entry(RepeatMemory *memory, int position)
 static void
 unlink_entry(RepeatMemory *memory, int position)
 {
-	int32	   *link = bucket_of(memory, memory->links[position].hash);
+	int32 *link = bucket_of(memory, memory->links[position].hash);
 
 	while (*link != position)
 		link = &memory->links[*link].next;
@@ -185,7 +182,7 @@ unlink_entry(RepeatMemory *memory, int position)
 static bool
 grow(RepeatMemory *memory)
 {
-	int			capacity = memory->capacity > 0 ? 2 * memory->capacity : FIRST_CAPACITY;
+	int capacity = memory->capacity > 0 ? 2 * memory->capacity : FIRST_CAPACITY;
 
 	if (memory->capacity == 0 && capacity > memory->maximum)
 		capacity = pg_prevpower2_32(memory->maximum);
@@ -220,8 +217,8 @@ find_entry(RepeatMemory *memory, uint32 hash, Oid role, const Wish *wish, const 
 	{
 		RepeatEntry *entry = entry_at(memory, i);
 
-		if (memory->links[i].hash == hash && entry->role == role && entry->wish.score == wish->score &&
-			entry->wish.precision == wish->precision &&
+		if (memory->links[i].hash == hash && entry->role == role &&
+			entry->wish.score == wish->score && entry->wish.precision == wish->precision &&
 			memcmp(entry->x, x, memory->width * sizeof(double)) == 0)
 			return entry;
 	}
@@ -234,10 +231,9 @@ find_entry(RepeatMemory *memory, uint32 hash, Oid role, const Wish *wish, const 
 static bool
 may_still_ask(RepeatMemory *memory, const LedgerPrice *price, Oid role)
 {
-	uint64		epoch = ledger_epoch();
+	uint64 epoch = ledger_epoch();
 
-	if (memory->role == role && memory->epoch == epoch &&
-		!ledger_time_has_come(memory->good_until))
+	if (memory->role == role && memory->epoch == epoch && !ledger_time_has_come(memory->good_until))
 		return true;
 	if (!ledger_quote(price, role, 1).has_account)
 		return false;
@@ -252,8 +248,8 @@ repeat_find(RepeatHandle *handle, const LedgerPrice *price, const Wish *wish, co
 			Answer *answer)
 {
 	RepeatMemory *memory = memory_of(handle);
-	RepeatEntry *entry;
-	Oid			role;
+	RepeatEntry	 *entry;
+	Oid			  role;
 
 	if (memory == NULL)
 		return false;
@@ -267,12 +263,11 @@ repeat_find(RepeatHandle *handle, const LedgerPrice *price, const Wish *wish, co
 }
 
 void
-repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x,
-				const Answer *answer)
+repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x, const Answer *answer)
 {
 	RepeatMemory *memory = memory_of(handle);
-	RepeatEntry *entry;
-	int			position;
+	RepeatEntry	 *entry;
+	int			  position;
 
 	if (memory == NULL)
 		return;
@@ -296,10 +291,9 @@ repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x,
 void
 repeat_init(void)
 {
-	DefineCustomIntVariable("privpred.repeat_memory",
-							"Memory for the answers of one model that a session has had.",
-							"The same question again is answered from it, free of charge; 0 is none, so that each call is charged and drawn anew.",
-							&repeat_memory_kb,
-							DEFAULT_REPEAT_KB, 0, MAX_REPEAT_KB,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable(
+		"privpred.repeat_memory", "Memory for the answers of one model that a session has had.",
+		"The same question again is answered from it, free of charge; 0 is none, so that each call is charged and drawn anew.",
+		&repeat_memory_kb, DEFAULT_REPEAT_KB, 0, MAX_REPEAT_KB, PGC_USERSET, GUC_UNIT_KB, NULL,
+		NULL, NULL);
 }

@@ -15,23 +15,23 @@
 /* What a mechanism is asked for, beside the features. */
 typedef struct Wish
 {
-	bool		score;			/* a number, not a class */
-	double		precision;		/* of it; 0: the model's own */
+	bool   score;	  /* a number, not a class */
+	double precision; /* of it; 0: the model's own */
 } Wish;
 
 typedef struct Answer
 {
-	bool		isnull;			/* unstable */
-	int			class_index;
-	double		score;
+	bool   isnull; /* unstable */
+	int	   class_index;
+	double score;
 } Answer;
 
 /* A session's memory of one version of a model, as a call site holds it. */
 typedef struct RepeatHandle
 {
-	int			slot;			/* -1: none */
-	uint64		serial;
-	uint32		hash;			/* of the question last looked for */
+	int	   slot; /* -1: none */
+	uint64 serial;
+	uint32 hash; /* of the question last looked for */
 } RepeatHandle;
 
 extern RepeatHandle repeat_open(const ModelRecord *model);
@@ -46,4 +46,4 @@ extern void repeat_remember(const RepeatHandle *handle, const Wish *wish, const 
 
 extern void repeat_init(void);
 
-#endif							/* PRIVPRED_REPEAT_H */
+#endif /* PRIVPRED_REPEAT_H */

@@ -63,8 +63,8 @@ typedef struct CreateModelRequest
 	const char *name;
 	Oid			relid;
 	const char *label;
-	Datum		features;		/* json */
-	ArrayType  *classes;		/* NULL: from the label's type */
+	Datum		features; /* json */
+	ArrayType  *classes;  /* NULL: from the label's type */
 	const char *mechanism;
 	const char *learner;
 	int32		teachers;
@@ -74,7 +74,7 @@ typedef struct CreateModelRequest
 
 extern Jsonb *request_create_model(const CreateModelRequest *request);
 extern Jsonb *request_retrain(const char *name);
-extern void request_drop_model(const char *name);
+extern void	  request_drop_model(const char *name);
 
 typedef struct DistillRequest
 {
@@ -82,7 +82,7 @@ typedef struct DistillRequest
 	const char *teacher;
 	Oid			public_relation;
 	const char *learner;
-	int64		labels;			/* 0: of all rows */
+	int64		labels; /* 0: of all rows */
 	Jsonb	   *options;
 } DistillRequest;
 
@@ -100,11 +100,11 @@ extern void append_encoding(StringInfo query, const FeatureSpec *features, const
 
 typedef enum InputForm
 {
-	INPUT_ARRAY,				/* of any numbers */
+	INPUT_ARRAY, /* of any numbers */
 	INPUT_JSONB,
 	INPUT_JSON,
 	INPUT_ROW,
-	INPUT_TEXT					/* that looks like an object or an array */
+	INPUT_TEXT /* that looks like an object or an array */
 } InputForm;
 
 /* question.c */
@@ -142,7 +142,7 @@ extern LedgerQuote request_quote(const char *model, int64 answers);
  * Before an answer is paid for: as whom its functions run, InvalidOid if it runs
  * none.  55000 if they may not run in this session, or not any more.
  */
-extern Oid	owner_code_check(const CachedModel *model);
+extern Oid owner_code_check(const CachedModel *model);
 
 /* Around the drawing of an answer; nothing unless functions run. */
 extern void owner_code_enter(CatalogSession *session, Oid owner);
@@ -151,12 +151,12 @@ extern void owner_code_leave(CatalogSession *session, Oid owner);
 /* public_tables.c */
 
 /* The Littlestone dimension of a finite class, read as the caller. */
-extern int	request_littlestone_dimension(Oid relid);
+extern int request_littlestone_dimension(Oid relid);
 
 /* stream.c */
 
 extern int64 request_open_stream(const char *model, const StreamTerms *terms);
-extern void request_close_stream(const char *model);
+extern void	 request_close_stream(const char *model);
 
 /* evaluate.c */
 
@@ -164,41 +164,41 @@ extern void request_close_stream(const char *model);
 typedef struct EvaluationPoint
 {
 	EpsilonUnits epsilon;
-	bool		own;			/* the model's */
-	bool		known;			/* else it cannot be told without training anew */
-	double		private_accuracy;	/* expectation over the answer's randomness */
-	double		approximate_accuracy;	/* the same, to accounts of finite order */
-	double		private_rmse;	/* labels that are numbers, or bins of one: */
-	double		approximate_rmse;	/* roots of mean squared errors */
-	char	   *remark;			/* NULL: none */
+	bool		 own;				   /* the model's */
+	bool		 known;				   /* else it cannot be told without training anew */
+	double		 private_accuracy;	   /* expectation over the answer's randomness */
+	double		 approximate_accuracy; /* the same, to accounts of finite order */
+	double		 private_rmse;		   /* labels that are numbers, or bins of one: */
+	double		 approximate_rmse;	   /* roots of mean squared errors */
+	char		*remark;			   /* NULL: none */
 } EvaluationPoint;
 
 typedef struct Evaluation
 {
 	const ModelRecord *record;
-	int64		rows;
-	bool		exact;			/* else the expectations are estimates */
-	double		margin;			/* that accuracies may be off by, with ESTIMATE_CONFIDENCE */
-	bool		has_classes;
-	bool		has_numbers;	/* or bins of them */
-	bool		has_noises;		/* the mechanism has a choice at finite orders */
-	double		exponential_accuracy;
-	double		gaussian_accuracy;
-	double		majority_accuracy;
-	double		baseline_accuracy;
-	double		plain_rmse;
-	double		baseline_rmse;	/* of always answering their mean */
+	int64			   rows;
+	bool			   exact;  /* else the expectations are estimates */
+	double			   margin; /* that accuracies may be off by, with ESTIMATE_CONFIDENCE */
+	bool			   has_classes;
+	bool			   has_numbers; /* or bins of them */
+	bool			   has_noises;	/* the mechanism has a choice at finite orders */
+	double			   exponential_accuracy;
+	double			   gaussian_accuracy;
+	double			   majority_accuracy;
+	double			   baseline_accuracy;
+	double			   plain_rmse;
+	double			   baseline_rmse; /* of always answering their mean */
 
-	int			npoints;
-	EvaluationPoint *points;	/* by epsilon */
-	const EvaluationPoint *own; /* the model's, one of them */
-	char	   *remark;			/* on all points; NULL: none */
+	int					   npoints;
+	EvaluationPoint		  *points; /* by epsilon */
+	const EvaluationPoint *own;	   /* the model's, one of them */
+	char				  *remark; /* on all points; NULL: none */
 
 	/*
 	 * Expected rows by true class and answer; the last of the nclasses + 1
 	 * columns is for unstable answers.
 	 */
-	const int64 *of_class;
+	const int64	 *of_class;
 	const double *private_confusion;
 	const double *approximate_confusion;
 } Evaluation;
@@ -207,12 +207,12 @@ typedef struct Evaluation
  * Lives in the current context.  Without epsilons (NULL), the usual ones; the
  * model's own is always among them.
  */
-extern Evaluation *request_evaluate(const char *model, Oid test_relation,
-									const EpsilonUnits *epsilons, int count);
+extern Evaluation *
+request_evaluate(const char *model, Oid test_relation, const EpsilonUnits *epsilons, int count);
 
 /* audit.h */
 
 /* One AuditResult for each comparison; draws 0: as many as are needed. */
 extern List *request_audit(const char *model, int64 draws, const char **mechanism);
 
-#endif							/* PRIVPRED_REQUEST_H */
+#endif /* PRIVPRED_REQUEST_H */

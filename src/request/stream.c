@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include "mechanism/sparse_draw.h"
-#include "mutant.h"
+#include "mechanism/sparse/draw.h"
+#include "server/mutant.h"
 #include "request/request.h"
 
 static CachedModel *
@@ -16,13 +16,16 @@ streamed_model(const char *name)
 	CachedModel *model = known_model_decoded(name, CurrentMemoryContext, asking_role());
 
 	if (model->record->mechanism->charge_kind != CHARGE_PER_STREAM)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" does not answer through streams", name),
-				 errdetail("Mechanism \"%s\" is charged %s.", model->record->mechanism->name,
-						   model->record->mechanism->charge_kind == CHARGE_PER_ANSWER ?
-						   "for each answer" : "once"),
-				 errhint("Ask it with private_predict; mechanisms \"sparse\" and \"soft\" need streams.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("model \"%s\" does not answer through streams", name),
+			 errdetail("Mechanism \"%s\" is charged %s.", model->record->mechanism->name,
+					   model->record->mechanism->charge_kind == CHARGE_PER_ANSWER
+						   ? "for each answer"
+						   : "once"),
+			 errhint(
+				 "Ask it with private_predict; mechanisms \"sparse\" and \"soft\" need streams.")));
 	return model;
 }
 
@@ -46,10 +49,12 @@ stream_price(const ModelRecord *model, const StreamTerms *terms)
 	price.infinite = price.finite;
 	price.pure_accounts = true;
 	if (price.finite.delta >= 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unstable times delta must be below 1"),
-				 errhint("Choose delta so that their product is far less than one over the number of protected units.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unstable times delta must be below 1"),
+			 errhint(
+				 "Choose delta so that their product is far less than one over the number of protected units.")));
 	return price;
 }
 
@@ -57,24 +62,27 @@ stream_price(const ModelRecord *model, const StreamTerms *terms)
 static void
 warn_if_useless(const ModelRecord *model, const StreamTerms *terms)
 {
-	int64		width = sparse_width(terms->epsilon, terms->delta);
-	int64		farthest = (model->spec.teachers - 1) / 2;
+	int64 width = sparse_width(terms->epsilon, terms->delta);
+	int64 farthest = (model->spec.teachers - 1) / 2;
 
 	if (farthest < width)
-		ereport(WARNING,
-				(errmsg("most answers of this stream will be unstable"),
-				 errdetail("Teachers that all agree are " INT64_FORMAT " changes away from another answer; a typical threshold is " INT64_FORMAT ".",
-						   farthest, width),
-				 errhint("Declare at least " INT64_FORMAT " teachers, or a larger epsilon or delta.",
-						 3 * width)));
+		ereport(
+			WARNING,
+			(errmsg("most answers of this stream will be unstable"),
+			 errdetail("Teachers that all agree are " INT64_FORMAT
+					   " changes away from another answer; a typical threshold is " INT64_FORMAT
+					   ".",
+					   farthest, width),
+			 errhint("Declare at least " INT64_FORMAT " teachers, or a larger epsilon or delta.",
+					 3 * width)));
 }
 
 int64
 request_open_stream(const char *name, const StreamTerms *terms)
 {
 	const ModelRecord *model = streamed_model(name)->record;
-	LedgerPrice price = stream_price(model, terms);
-	int64		stream = ledger_stream_open(&price, terms);
+	LedgerPrice		   price = stream_price(model, terms);
+	int64			   stream = ledger_stream_open(&price, terms);
 
 	warn_if_useless(model, terms);
 	return stream;

@@ -20,8 +20,8 @@
 #include "utils/plancache.h"
 
 #include "catalog/store.h"
-#include "mutant.h"
-#include "progress/progress.h"
+#include "server/mutant.h"
+#include "server/progress.h"
 #include "request/train.h"
 
 /* The most parts that teachers are split into: each reads the whole table. */
@@ -46,10 +46,10 @@ estimated_rows(const char *relation)
 {
 	SPIPlanPtr	plan;
 	CachedPlan *cached;
-	double		rows = planned(psprintf("SELECT FROM %s r", relation), 0, &plan,
-							   &cached)->planTree->plan_rows;
+	double		rows =
+		planned(psprintf("SELECT FROM %s r", relation), 0, &plan, &cached)->planTree->plan_rows;
 
-	ReleaseCachedPlan(cached, NULL);	/* an unsaved plan has no owner */
+	ReleaseCachedPlan(cached, NULL); /* an unsaved plan has no owner */
 	SPI_freeplan(plan);
 	return rows;
 }
@@ -61,8 +61,9 @@ planned_workers(const char *relation)
 	SPIPlanPtr	plan;
 	CachedPlan *cached;
 	Plan	   *node = planned(psprintf("SELECT pg_catalog.count(*) FROM %s r", relation),
-							   CURSOR_OPT_PARALLEL_OK, &plan, &cached)->planTree;
-	int			workers = 0;
+							   CURSOR_OPT_PARALLEL_OK, &plan, &cached)
+					 ->planTree;
+	int workers = 0;
 
 	for (; node != NULL; node = outerPlan(node))
 		if (IsA(node, Gather))
@@ -83,8 +84,8 @@ planned_workers(const char *relation)
 static int
 choose_shares(const ModelRecord *model, const char *relation)
 {
-	int			workers = planned_workers(relation);
-	int			shares;
+	int workers = planned_workers(relation);
+	int shares;
 
 	if (model->learner->additive || model->learner->runs_user_code || workers == 0)
 		return 1;
@@ -111,17 +112,18 @@ static void
 choose_grouping(const ModelRecord *model, double rows, int shares)
 {
 	const Learner *learner = model->learner;
-	int			width = model->features->width;
-	double		limit = maintenance_work_mem * 1024.0;
-	double		bytes;
+	int			   width = model->features->width;
+	double		   limit = maintenance_work_mem * 1024.0;
+	double		   bytes;
 
 	if (learner->additive)
 		bytes = Min(rows, model->spec.teachers) * sizeof(int128) *
-			(learner->shared_sums(width) + (double) model->spec.nclasses * learner->class_sums(width));
+				(learner->shared_sums(width) +
+				 (double) model->spec.nclasses * learner->class_sums(width));
 	else
 		bytes = rows / shares * (width + 2) * sizeof(double);
 	session_set("work_mem", psprintf("%d", maintenance_work_mem));
-	session_set("jit", "off");	/* most of the time is spent in our own code */
+	session_set("jit", "off"); /* most of the time is spent in our own code */
 	/* growth in steps of two, and an estimate that is only an estimate */
 	if (2 * bytes > limit)
 		session_set("enable_hashagg", "off");
@@ -165,14 +167,16 @@ static void
 append_share(TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected,
 			 int share, int shares)
 {
-	StringInfo	text = &query->text;
+	StringInfo text = &query->text;
 
-	appendStringInfo(text, "SELECT q.t, privpred.%s(q.y, q.x, $%d) AS m, pg_catalog.count(*) AS n,"
-					 " pg_catalog.count(*) FILTER (WHERE (q.y = ANY ($%d::%s[])) IS NOT TRUE) AS unused"
-					 " FROM (SELECT ",
-					 model->learner->aggregate ? model->learner->aggregate : model->learner->name,
-					 PARAMETER_OPTIONS, PARAMETER_CLASSES,
-					 model->nbins > 0 ? "pg_catalog.text" : label_type_name(model));
+	appendStringInfo(
+		text,
+		"SELECT q.t, privpred.%s(q.y, q.x, $%d) AS m, pg_catalog.count(*) AS n,"
+		" pg_catalog.count(*) FILTER (WHERE (q.y = ANY ($%d::%s[])) IS NOT TRUE) AS unused"
+		" FROM (SELECT ",
+		model->learner->aggregate ? model->learner->aggregate : model->learner->name,
+		PARAMETER_OPTIONS, PARAMETER_CLASSES,
+		model->nbins > 0 ? "pg_catalog.text" : label_type_name(model));
 	append_teacher(text, protected);
 	appendStringInfoString(text, " AS t, ");
 	append_class(text, model);
@@ -191,14 +195,14 @@ append_share(TrainingQuery *query, const ModelRecord *model, const ProtectedRela
 
 static void
 append_teachers_query(TrainingQuery *query, const ModelRecord *model,
-					  const ProtectedRelation *protected, int shares)
+					  const ProtectedRelation *protected, int  shares)
 {
-	StringInfo	text = &query->text;
+	StringInfo text = &query->text;
 
-	appendStringInfoString(text,
-						   "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
-						   " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint"
-						   " FROM (");
+	appendStringInfoString(
+		text, "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
+			  " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint"
+			  " FROM (");
 	for (int share = 0; share < shares; share++)
 	{
 		if (share > 0)
@@ -211,18 +215,18 @@ append_teachers_query(TrainingQuery *query, const ModelRecord *model,
 int64
 train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
+	MemoryContext  caller = CurrentMemoryContext;
+	MemoryContext  spi;
 	CatalogSession session;
-	NodeTables *tables;
-	TrainingQuery query;
-	SPIPlanPtr	plan;
-	Datum		predictor;
+	NodeTables	  *tables;
+	TrainingQuery  query;
+	SPIPlanPtr	   plan;
+	Datum		   predictor;
 	LearnerOptions options;
-	bool		isnull;
-	int64		unused_rows;
-	double		rows;
-	int			shares = 1;
+	bool		   isnull;
+	int64		   unused_rows;
+	double		   rows;
+	int			   shares = 1;
 
 	learner_parse_options(model->learner, learner_options(model), &options);
 	training_query_begin(&query, model);
@@ -248,17 +252,15 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 							  CURSOR_OPT_PARALLEL_OK);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	if (SPI_execute_plan(plan, query.values, NULL, true, 0) != SPI_OK_SELECT ||
-		SPI_processed != 1)
+	if (SPI_execute_plan(plan, query.values, NULL, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "training query failed");
 	spi = MemoryContextSwitchTo(caller);
 	predictor = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	model->predictor = predictor_complete(model->learner, &options,
-										  isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
-										  model->spec.teachers, model->features->width,
-										  model->spec.default_class);
-	unused_rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-											  2, &isnull));
+	model->predictor = predictor_complete(
+		model->learner, &options, isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
+		model->spec.teachers, model->features->width, model->spec.default_class);
+	unused_rows =
+		DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
 	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
 	return isnull ? 0 : unused_rows;

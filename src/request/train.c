@@ -23,9 +23,9 @@
 #include "utils/ruleutils.h"
 
 #include "catalog/store.h"
-#include "ledger/charge.h"
+#include "account/charge.h"
 #include "ledger/ledger.h"
-#include "progress/progress.h"
+#include "server/progress.h"
 #include "request/train.h"
 
 /*
@@ -35,7 +35,7 @@
 void
 append_encoding(StringInfo query, const FeatureSpec *features, const char *parameter)
 {
-	bool		as_row = features->nfeatures >= FUNC_MAX_ARGS;
+	bool as_row = features->nfeatures >= FUNC_MAX_ARGS;
 
 	appendStringInfo(query, "privpred.encode(%s, %s", parameter, as_row ? "ROW(" : "");
 	for (int i = 0; i < features->nfeatures; i++)
@@ -58,7 +58,7 @@ append_units(StringInfo query, const ProtectedRelation *protected, const char *b
 const char *
 label_type_name(const ModelRecord *model)
 {
-	AttrNumber	attnum;
+	AttrNumber attnum;
 
 	if (model->made_up_rows != NULL)
 		return "pg_catalog.text";
@@ -71,8 +71,8 @@ label_type_name(const ModelRecord *model)
 static ArrayType *
 scaled_edges(const ModelRecord *model, const FeatureSpec *label)
 {
-	int			count = Max(model->nbins - 1, 0);
-	Datum	   *edges = palloc_array(Datum, Max(count, 1));
+	int	   count = Max(model->nbins - 1, 0);
+	Datum *edges = palloc_array(Datum, Max(count, 1));
 
 	for (int i = 0; i < count; i++)
 		edges[i] = Float8GetDatum((model->bin_edges[i + 1] - label->features[0].min) *
@@ -86,7 +86,7 @@ static FeatureSpec *
 number_label(const ModelRecord *model)
 {
 	FeatureSpec *label;
-	Relation	relation;
+	Relation	 relation;
 
 	if (model->made_up_rows != NULL)
 		return label_spec(model, made_up_columns(model), model->name);
@@ -99,18 +99,18 @@ number_label(const ModelRecord *model)
 void
 training_query_begin(TrainingQuery *query, const ModelRecord *model)
 {
-	static const Oid types[TRAINING_PARAMETERS] = {BYTEAOID, INT4OID, JSONBOID, JSONBOID,
-	TEXTARRAYOID, JSONBOID, FLOAT8ARRAYOID};
-	FeatureSpec no_label = {0};
-	FeatureSpec *label = &no_label;
+	static const Oid types[TRAINING_PARAMETERS] = {BYTEAOID,	 INT4OID,  JSONBOID,	  JSONBOID,
+												   TEXTARRAYOID, JSONBOID, FLOAT8ARRAYOID};
+	FeatureSpec		 no_label = {0};
+	FeatureSpec		*label = &no_label;
 
 	initStringInfo(&query->text);
-	query->relation = model->made_up_rows != NULL ? model->made_up_rows :
-		relation_sql_name(model->relid);
+	query->relation =
+		model->made_up_rows != NULL ? model->made_up_rows : relation_sql_name(model->relid);
 	if (model->nbins > 0 || model->spec.nclasses == 0)
 		label = number_label(model);
 	memcpy(query->types, types, sizeof(types));
-#define PARAMETER(number) query->values[(number) - 1]
+#define PARAMETER(number) query->values[(number) -1]
 	PARAMETER(PARAMETER_SALT) =
 		PointerGetDatum(cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH));
 	PARAMETER(PARAMETER_TEACHERS) = Int32GetDatum(model->spec.teachers);
@@ -148,8 +148,8 @@ append_class(StringInfo query, const ModelRecord *model)
 		appendStringInfo(query, "r.%s", quote_identifier(model->label));
 		return;
 	}
-	appendStringInfo(query, "CASE WHEN r.%s IS NOT NULL THEN $%d[",
-					 quote_identifier(model->label), PARAMETER_CLASSES);
+	appendStringInfo(query, "CASE WHEN r.%s IS NOT NULL THEN $%d[", quote_identifier(model->label),
+					 PARAMETER_CLASSES);
 	append_bin(query, model);
 	appendStringInfoString(query, " + 1] END");
 }
@@ -187,16 +187,17 @@ owner_listens(const ModelRecord *model)
 static void
 report_training(const ModelRecord *model, int64 unused_rows)
 {
-	int			fitted = model->predictor != NULL ?
-		ensemble_fitted(ensemble_load(model->predictor)) : model->spec.teachers;
+	int fitted = model->predictor != NULL ? ensemble_fitted(ensemble_load(model->predictor))
+										  : model->spec.teachers;
 
 	if (!owner_listens(model))
 		return;
 	if (unused_rows > 0)
-		ereport(NOTICE,
-				(errmsg(INT64_FORMAT " rows were left out of model \"%s\"", unused_rows,
-						model->name),
-				 errdetail("Their label is NULL or not one of the declared classes, or their unit is NULL.")));
+		ereport(
+			NOTICE,
+			(errmsg(INT64_FORMAT " rows were left out of model \"%s\"", unused_rows, model->name),
+			 errdetail(
+				 "Their label is NULL or not one of the declared classes, or their unit is NULL.")));
 	if (fitted < model->spec.teachers)
 		ereport(NOTICE,
 				(errmsg("%d of %d teachers of model \"%s\" always vote the same class",
@@ -216,11 +217,10 @@ check_columns(const ModelRecord *model)
 		const char *column = i < 0 ? model->label : model->features->features[i].name;
 
 		if (get_attnum(model->relid, column) <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" does not exist any more", column,
-							get_rel_name(model->relid)),
-					 errhint("Create a new model with the columns as they are now.")));
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+							errmsg("column \"%s\" of relation \"%s\" does not exist any more",
+								   column, get_rel_name(model->relid)),
+							errhint("Create a new model with the columns as they are now.")));
 	}
 }
 
@@ -228,22 +228,22 @@ check_columns(const ModelRecord *model)
 static int64
 train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext training;
-	MemoryContext spi;
+	MemoryContext  caller = CurrentMemoryContext;
+	MemoryContext  training;
+	MemoryContext  spi;
 	CatalogSession session;
-	UnitSource *units;
-	bytea	   *state;
-	int64		unused_rows;
-	bool		one_row_each = units_are_rows(protected);	/* before the snapshot is taken */
+	UnitSource	  *units;
+	bytea		  *state;
+	int64		   unused_rows;
+	bool		   one_row_each = units_are_rows(protected); /* before the snapshot is taken */
 
 	relation_owner_begin(&session, model->relid);
 	session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off");
 	if (!owner_listens(model) && client_min_messages < WARNING)
 		session_set("client_min_messages", "warning");
-	training = AllocSetContextCreate(CurrentMemoryContext, "privpred training",
-									 ALLOCSET_DEFAULT_SIZES);
+	training =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred training", ALLOCSET_DEFAULT_SIZES);
 	spi = MemoryContextSwitchTo(training);
 	units = units_open(model, protected, one_row_each);
 	progress_phase_rows("reading rows", estimated_rows(units_relation(units)));
@@ -262,7 +262,7 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 static void
 set_charges(ModelRecord *model)
 {
-	Charge		charge;
+	Charge charge;
 
 	model->charge = model->pure_charge = NULL;
 	if (mechanism_charge(model->mechanism, &model->spec, false, &charge))
@@ -276,7 +276,7 @@ set_charges(ModelRecord *model)
 static void
 train(ModelRecord *model, const ProtectedRelation *protected)
 {
-	int64		unused_rows;
+	int64 unused_rows;
 
 	set_charges(model);
 	check_unit_columns(protected);

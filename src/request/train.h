@@ -21,8 +21,8 @@
 /* model_declare.c */
 
 /* Checks a declaration against the columns; trains nothing. */
-extern ModelRecord *model_declare(const CreateModelRequest *request,
-								  const ProtectedRelation *protected);
+extern ModelRecord *
+model_declare(const CreateModelRequest *request, const ProtectedRelation *protected);
 
 /* Raises 42602 or 42710 unless a new model may be called so. */
 extern void check_model_name(const char *name);
@@ -66,27 +66,27 @@ typedef enum TrainingParameter
 {
 	PARAMETER_SALT = 1,
 	PARAMETER_TEACHERS,
-	PARAMETER_FEATURES,			/* for append_encoding() */
+	PARAMETER_FEATURES, /* for append_encoding() */
 	PARAMETER_OPTIONS,
 	PARAMETER_CLASSES,
-	PARAMETER_LABEL,			/* feature specification of a label that is a number */
-	PARAMETER_EDGES,			/* inner edges of bins, scaled to [0, 1] */
+	PARAMETER_LABEL, /* feature specification of a label that is a number */
+	PARAMETER_EDGES, /* inner edges of bins, scaled to [0, 1] */
 	TRAINING_PARAMETERS = PARAMETER_EDGES
 } TrainingParameter;
 
 typedef struct TrainingQuery
 {
 	StringInfoData text;
-	const char *relation;		/* qualified and quoted */
-	Oid			types[TRAINING_PARAMETERS];
-	Datum		values[TRAINING_PARAMETERS];
+	const char	  *relation; /* qualified and quoted */
+	Oid			   types[TRAINING_PARAMETERS];
+	Datum		   values[TRAINING_PARAMETERS];
 } TrainingQuery;
 
 extern void training_query_begin(TrainingQuery *query, const ModelRecord *model);
 
 /* "r.a IS NOT NULL AND r.b IS NOT NULL" */
-extern void append_units(StringInfo query, const ProtectedRelation *protected,
-						 const char *between, const char *after);
+extern void append_units(StringInfo query, const ProtectedRelation *protected, const char *between,
+						 const char *after);
 
 /* The label number of row r: class, or number in [0, 1]; NULL: to be left out. */
 extern void append_label_number(StringInfo query, const ModelRecord *model);
@@ -95,7 +95,7 @@ extern void append_label_number(StringInfo query, const ModelRecord *model);
 extern void append_scaled_label(StringInfo query, const ModelRecord *model);
 
 /* The label as learners want it, and its type in SQL. */
-extern void append_class(StringInfo query, const ModelRecord *model);
+extern void		   append_class(StringInfo query, const ModelRecord *model);
 extern const char *label_type_name(const ModelRecord *model);
 
 /* teachers.c */
@@ -109,8 +109,7 @@ extern double estimated_rows(const char *relation);
 /* distill.c */
 
 /* Trains a student on public rows, but for those whose label is -1. */
-extern void student_train(ModelRecord *student, int64 nrows, const double *x,
-						  const int32 *labels);
+extern void student_train(ModelRecord *student, int64 nrows, const double *x, const int32 *labels);
 
 /* What so many labels cost, by which kind of account they were paid. */
 extern Charge student_charge(const LedgerPrice *labels, int64 by_finite, int64 by_infinite);
@@ -123,9 +122,9 @@ extern TupleDesc made_up_columns(const ModelRecord *model);
 /* The tables that a relation consists of. */
 typedef struct NodeTables
 {
-	List	   *nodes;			/* foreign, to be asked for states; if none, others is not filled */
-	List	   *others;			/* to be read row by row */
-	double		rows;			/* of nodes, about */
+	List  *nodes;  /* foreign, to be asked for states; if none, others is not filled */
+	List  *others; /* to be read row by row */
+	double rows;   /* of nodes, about */
 } NodeTables;
 
 /* Inside a session of the relation's owner; locks the tables. */
@@ -134,7 +133,7 @@ extern NodeTables *nodes_find(const ModelRecord *model);
 extern void nodes_init(void);
 
 /* The query that trains teachers, if there are nodes to be asked. */
-extern void append_nodes_query(TrainingQuery *query, const ModelRecord *model,
+extern void append_nodes_query(TrainingQuery *query, const ModelRecord				*model,
 							   const ProtectedRelation *protected, const NodeTables *tables);
 
 /* units.c */
@@ -143,8 +142,8 @@ extern void append_nodes_query(TrainingQuery *query, const ModelRecord *model,
  * Opens a scan of all units inside a session of the relation's owner
  * (relation_owner_begin), to be closed before that ends.
  */
-extern UnitSource *units_open(const ModelRecord *model, const ProtectedRelation *protected,
-							  bool one_row_each);
+extern UnitSource *
+units_open(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each);
 extern void units_close(UnitSource *source);
 
 /* The relation's name in SQL. */
@@ -160,4 +159,4 @@ extern int64 units_left_out(const UnitSource *source);
  */
 extern bool units_are_rows(const ProtectedRelation *protected);
 
-#endif							/* PRIVPRED_TRAIN_H */
+#endif /* PRIVPRED_TRAIN_H */

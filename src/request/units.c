@@ -26,31 +26,31 @@
 #include "utils/rel.h"
 
 #include "catalog/store.h"
-#include "mutant.h"
+#include "server/mutant.h"
 #include "request/train.h"
 
 #define ROWS_PER_FETCH 1000
 
 typedef struct UnitScan
 {
-	UnitSource	source;
+	UnitSource		   source;
 	const ModelRecord *model;
-	TrainingQuery query;
-	SPIPlanPtr	plan;
-	Portal		portal;
-	bool		unit_is_row;
-	bool		keeps_unlabelled;	/* labels alone are protected */
-	uint64		position;		/* in SPI's current batch */
-	SPITupleTable *batch;
-	uint64		batch_rows;
-	int64		left_out;
-	MemoryContext scratch;		/* arrays unpacked from a tuple */
+	TrainingQuery	   query;
+	SPIPlanPtr		   plan;
+	Portal			   portal;
+	bool			   unit_is_row;
+	bool			   keeps_unlabelled; /* labels alone are protected */
+	uint64			   position;		 /* in SPI's current batch */
+	SPITupleTable	  *batch;
+	uint64			   batch_rows;
+	int64			   left_out;
+	MemoryContext	   scratch; /* arrays unpacked from a tuple */
 
 	/* the current unit */
-	int			capacity;		/* rows */
-	double	   *label;
-	double	   *x;
-	uint64	   *rank;			/* for choosing among too many rows */
+	int		capacity; /* rows */
+	double *label;
+	double *x;
+	uint64 *rank; /* for choosing among too many rows */
 } UnitScan;
 
 /* ---------- is a unit one row? ---------- */
@@ -65,8 +65,8 @@ key_within_units(Relation index, Relation relation, const ProtectedRelation *pro
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
-		AttrNumber	attnum = form->indkey.values[i];
-		bool		found = false;
+		AttrNumber attnum = form->indkey.values[i];
+		bool	   found = false;
 
 		for (int j = 0; j < protected->nunits && !found; j++)
 			found = get_attnum(RelationGetRelid(relation), protected->unit_columns[j]) == attnum;
@@ -79,10 +79,10 @@ key_within_units(Relation index, Relation relation, const ProtectedRelation *pro
 bool
 units_are_rows(const ProtectedRelation *protected)
 {
-	Relation	relation = open_relation(protected->relid, AccessShareLock);
-	bool		result = false;
-	List	   *indexes;
-	ListCell   *cell;
+	Relation  relation = open_relation(protected->relid, AccessShareLock);
+	bool	  result = false;
+	List	 *indexes;
+	ListCell *cell;
 
 	/* A key of a parent says nothing about the rows of its children. */
 	if (relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
@@ -91,7 +91,7 @@ units_are_rows(const ProtectedRelation *protected)
 		indexes = RelationGetIndexList(relation);
 		foreach(cell, indexes)
 		{
-			Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+			Relation index = index_open(lfirst_oid(cell), AccessShareLock);
 
 			result = result || key_within_units(index, relation, protected);
 			index_close(index, AccessShareLock);
@@ -117,12 +117,13 @@ append_hash(StringInfo text, const ProtectedRelation *protected)
 static void
 append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 {
-	StringInfo	text = &scan->query.text;
+	StringInfo text = &scan->query.text;
 
 	if (scan->unit_is_row)
 		appendStringInfoString(text, "SELECT s.label, s.x, ");
 	else
-		appendStringInfoString(text, "SELECT pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x), ");
+		appendStringInfoString(text,
+							   "SELECT pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x), ");
 	append_hash(text, protected);
 	appendStringInfoString(text, " FROM (SELECT CASE WHEN ");
 	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL THEN ");
@@ -135,7 +136,9 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 	/* A key is about the table's own rows: children may have been added since it was looked at. */
 	appendStringInfo(text, " FROM %s%s r",
 					 scan->unit_is_row && !MUTANT(rows_as_units) &&
-					 get_rel_relkind(scan->model->relid) == RELKIND_RELATION ? "ONLY " : "",
+							 get_rel_relkind(scan->model->relid) == RELKIND_RELATION
+						 ? "ONLY "
+						 : "",
 					 scan->query.relation);
 	/* Rows of nobody would be told by their missing label, if that is no reason to leave out. */
 	if (scan->keeps_unlabelled)
@@ -156,7 +159,7 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 static void
 reserve_rows(UnitScan *scan, int rows)
 {
-	int			width = scan->model->spec.width;
+	int			  width = scan->model->spec.width;
 	MemoryContext context = GetMemoryChunkContext(scan);
 
 	if (rows <= scan->capacity)
@@ -176,20 +179,21 @@ reserve_rows(UnitScan *scan, int rows)
 static void
 put_row(UnitScan *scan, int row, double label, const double *x)
 {
-	int			width = scan->model->spec.width;
+	int width = scan->model->spec.width;
 
-	scan->label[row] = scan->model->spec.nclasses > 0 ? label :
-		scan->model->spec.label_min +
-		label * (scan->model->spec.label_max - scan->model->spec.label_min);
+	scan->label[row] = scan->model->spec.nclasses > 0
+						   ? label
+						   : scan->model->spec.label_min + label * (scan->model->spec.label_max -
+																	scan->model->spec.label_min);
 	memcpy(scan->x + (Size) row * width, x, width * sizeof(double));
 }
 
 static void
 swap_rows(UnitScan *scan, int a, int b)
 {
-	int			width = scan->model->spec.width;
-	double		label = scan->label[a];
-	uint64		rank = scan->rank[a];
+	int	   width = scan->model->spec.width;
+	double label = scan->label[a];
+	uint64 rank = scan->rank[a];
 
 	scan->label[a] = scan->label[b];
 	scan->label[b] = label;
@@ -197,7 +201,7 @@ swap_rows(UnitScan *scan, int a, int b)
 	scan->rank[b] = rank;
 	for (int i = 0; i < width; i++)
 	{
-		double		x = scan->x[(Size) a * width + i];
+		double x = scan->x[(Size) a * width + i];
 
 		scan->x[(Size) a * width + i] = scan->x[(Size) b * width + i];
 		scan->x[(Size) b * width + i] = x;
@@ -221,24 +225,26 @@ precedes(const UnitScan *scan, int a, int b)
 static int
 choose_rows(UnitScan *scan, int nrows)
 {
-	int			cap = scan->model->spec.max_rows_per_unit;
-	int			width = scan->model->spec.width;
-	uint64		seed;
+	int	   cap = scan->model->spec.max_rows_per_unit;
+	int	   width = scan->model->spec.width;
+	uint64 seed;
 
 	if (cap == 0 || nrows <= cap || MUTANT(rows_uncut))
 		return nrows;
 	memcpy(&seed, scan->model->salt, sizeof(seed));
 	for (int i = 0; i < nrows; i++)
 	{
-		uint64		of_label = scan->keeps_unlabelled ? seed :
-			hash_bytes_extended((unsigned char *) &scan->label[i], sizeof(double), seed);
+		uint64 of_label =
+			scan->keeps_unlabelled
+				? seed
+				: hash_bytes_extended((unsigned char *) &scan->label[i], sizeof(double), seed);
 
 		scan->rank[i] = hash_bytes_extended((unsigned char *) &scan->x[(Size) i * width],
 											width * sizeof(double), of_label);
 	}
 	for (int kept = 0; kept < cap; kept++)
 	{
-		int			least = kept;
+		int least = kept;
 
 		CHECK_FOR_INTERRUPTS();
 		for (int i = kept + 1; i < nrows; i++)
@@ -259,11 +265,11 @@ array_numbers(Datum array)
 static bool
 read_unit(UnitScan *scan, HeapTuple tuple, TupleDesc columns, UnitRows *unit)
 {
-	bool		isnull;
-	Datum		label = SPI_getbinval(tuple, columns, 1, &isnull);
-	bool		label_isnull = isnull;
-	Datum		x = SPI_getbinval(tuple, columns, 2, &isnull);
-	int			rows = 0;
+	bool  isnull;
+	Datum label = SPI_getbinval(tuple, columns, 1, &isnull);
+	bool  label_isnull = isnull;
+	Datum x = SPI_getbinval(tuple, columns, 2, &isnull);
+	int	  rows = 0;
 
 	unit->unit_hash = (uint64) DatumGetInt64(SPI_getbinval(tuple, columns, 3, &isnull));
 	if (scan->unit_is_row)
@@ -277,9 +283,9 @@ read_unit(UnitScan *scan, HeapTuple tuple, TupleDesc columns, UnitRows *unit)
 	}
 	else
 	{
-		Datum	   *labels;
-		bool	   *nulls;
-		int			count;
+		Datum		 *labels;
+		bool		 *nulls;
+		int			  count;
 		const double *numbers = array_numbers(x);
 
 		deconstruct_array(DatumGetArrayTypeP(label), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
@@ -308,7 +314,7 @@ read_unit(UnitScan *scan, HeapTuple tuple, TupleDesc columns, UnitRows *unit)
 void
 units_close(UnitSource *source)
 {
-	UnitScan   *scan = (UnitScan *) source;
+	UnitScan *scan = (UnitScan *) source;
 
 	if (scan->batch != NULL)
 		SPI_freetuptable(scan->batch);
@@ -321,7 +327,7 @@ units_close(UnitSource *source)
 static void
 units_rewind(UnitSource *source)
 {
-	UnitScan   *scan = (UnitScan *) source;
+	UnitScan *scan = (UnitScan *) source;
 
 	units_close(source);
 	scan->batch_rows = scan->position = 0;
@@ -332,9 +338,9 @@ units_rewind(UnitSource *source)
 static bool
 units_next(UnitSource *source, UnitRows *unit)
 {
-	UnitScan   *scan = (UnitScan *) source;
+	UnitScan	 *scan = (UnitScan *) source;
 	MemoryContext caller;
-	bool		usable;
+	bool		  usable;
 
 	for (;;)
 	{
@@ -362,14 +368,14 @@ units_next(UnitSource *source, UnitRows *unit)
 UnitSource *
 units_open(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each)
 {
-	UnitScan   *scan = palloc0_object(UnitScan);
+	UnitScan *scan = palloc0_object(UnitScan);
 
 	scan->source.next = units_next;
 	scan->source.rewind = units_rewind;
 	scan->model = model;
 	scan->unit_is_row = one_row_each || MUTANT(rows_as_units);
-	scan->scratch = AllocSetContextCreate(CurrentMemoryContext, "privpred unit",
-										  ALLOCSET_DEFAULT_SIZES);
+	scan->scratch =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred unit", ALLOCSET_DEFAULT_SIZES);
 	scan->keeps_unlabelled = model->mechanism->labels_only;
 	training_query_begin(&scan->query, model);
 	append_units_query(scan, protected);

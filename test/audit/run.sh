@@ -22,7 +22,7 @@ mutant_cell() {
 		key == name { cell = $column; gsub(/^[ \t]+|[ \t]+$/, "", cell); print cell }' test/audit/mutants.txt
 }
 
-listed_mutants() { sed -n 's/^\tM(\([a-z_]*\),.*/\1/p' src/mutant.h; }
+listed_mutants() { sed -n 's/^\tM(\([a-z_]*\),.*/\1/p' src/server/mutant.h; }
 
 # tap FILE LOG: FILE is below test/.
 tap() {

@@ -29,20 +29,20 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define LANES		16
-#define FOUR		4			/* vectors of so many numbers stay in registers */
-#define MAX_WIDTH	1024
-#define UNITS		UINT64_C(1000000000000) /* epsilon in units of 10^-12 */
+#define LANES 16
+#define FOUR 4 /* vectors of so many numbers stay in registers */
+#define MAX_WIDTH 1024
+#define UNITS UINT64_C(1000000000000) /* epsilon in units of 10^-12 */
 
-typedef double Vector __attribute__((vector_size(FOUR * sizeof(double))));
+typedef double	Vector __attribute__((vector_size(FOUR * sizeof(double))));
 typedef int64_t Counts __attribute__((vector_size(FOUR * sizeof(int64_t))));
 
-static int	width;
-static int	teachers;
-static double *weights;			/* teacher by teacher: width numbers, then the bias */
-static Vector *turned;			/* the same, LANES teachers at a time */
+static int	   width;
+static int	   teachers;
+static double *weights; /* teacher by teacher: width numbers, then the bias */
+static Vector *turned;	/* the same, LANES teachers at a time */
 static double *questions;
-static long nquestions;
+static long	   nquestions;
 
 static void
 fail(const char *what)
@@ -56,7 +56,7 @@ fail(const char *what)
 static unsigned char *
 read_file(const char *name, size_t *size)
 {
-	FILE	   *file = fopen(name, "rb");
+	FILE		  *file = fopen(name, "rb");
 	unsigned char *bytes;
 
 	if (file == NULL || fseek(file, 0, SEEK_END) != 0)
@@ -73,7 +73,7 @@ read_file(const char *name, size_t *size)
 static uint32_t
 little(const unsigned char *p)
 {
-	uint32_t	value;
+	uint32_t value;
 
 	memcpy(&value, p, 4);
 	return le32toh(value);
@@ -89,7 +89,7 @@ turned_size(void)
 static void
 read_predictor(const char *name)
 {
-	size_t		size;
+	size_t		   size;
 	unsigned char *bytes = read_file(name, &size);
 	unsigned char *at = bytes + 19 + 2 + 4;
 
@@ -119,16 +119,16 @@ read_predictor(const char *name)
 static void
 read_questions(const char *name)
 {
-	size_t		size;
+	size_t		   size;
 	unsigned char *bytes = read_file(name, &size);
-	size_t		row = 2 + 12 * (size_t) width;
+	size_t		   row = 2 + 12 * (size_t) width;
 
 	nquestions = (size - 19) / row;
 	questions = malloc(sizeof(double) * nquestions * width);
 	for (long q = 0; q < nquestions; q++)
 		for (int i = 0; i < width; i++)
 		{
-			uint64_t	bits;
+			uint64_t bits;
 
 			memcpy(&bits, bytes + 19 + q * row + 2 + 12 * i + 4, 8);
 			bits = be64toh(bits);
@@ -143,13 +143,13 @@ static uint64_t
 random_word(void)
 {
 	static uint64_t buffer[512];
-	static int	next = 512;
+	static int		next = 512;
 
 	if (next == 512)
 	{
 		for (size_t got = 0; got < sizeof(buffer);)
 		{
-			ssize_t		n = getrandom((char *) buffer + got, sizeof(buffer) - got, 0);
+			ssize_t n = getrandom((char *) buffer + got, sizeof(buffer) - got, 0);
 
 			if (n < 0)
 				fail("no random bits");
@@ -176,9 +176,10 @@ uniform(uint64_t n)
 static bool
 coin_exp_fraction(uint64_t numerator, uint64_t denominator)
 {
-	uint64_t	k = 1;
+	uint64_t k = 1;
 
-	while ((numerator == denominator || uniform(denominator) < numerator) && (k == 1 || uniform(k) == 0))
+	while ((numerator == denominator || uniform(denominator) < numerator) &&
+		   (k == 1 || uniform(k) == 0))
 		k++;
 	return k % 2 == 1;
 }
@@ -196,10 +197,11 @@ coin_exp(uint64_t numerator, uint64_t denominator)
 static int
 draw(const int votes[2], uint64_t epsilon)
 {
-	int			winner = votes[1] > votes[0];
-	int			first = (int) uniform(2);
+	int winner = votes[1] > votes[0];
+	int first = (int) uniform(2);
 
-	if (first == winner || coin_exp((uint64_t) (votes[winner] - votes[1 - winner]) * epsilon, 2 * UNITS))
+	if (first == winner ||
+		coin_exp((uint64_t) (votes[winner] - votes[1 - winner]) * epsilon, 2 * UNITS))
 		return first;
 	return winner;
 }
@@ -211,7 +213,7 @@ encode(const double *question, double *x)
 {
 	for (int i = 0; i < width; i++)
 	{
-		double		value = question[i];
+		double value = question[i];
 
 		if (!isfinite(value))
 			fail("a feature is not finite");
@@ -224,11 +226,11 @@ static int
 votes_plain(const double *x)
 {
 	const double *w = weights;
-	int			votes = 0;
+	int			  votes = 0;
 
 	for (int t = 0; t < teachers; t++, w += width + 1)
 	{
-		double		score = w[width];
+		double score = w[width];
 
 		for (int i = 0; i < width; i++)
 			score += x[i] * w[i];
@@ -241,15 +243,15 @@ static int
 votes_lanes(const double *x)
 {
 	const Vector *w = turned;
-	Counts		count = {0};
+	Counts		  count = {0};
 
 	for (int t = 0; t < teachers; t += LANES)
 	{
 		const Vector *bias = w + width * (LANES / FOUR);
-		Vector		s0 = bias[0];
-		Vector		s1 = bias[1];
-		Vector		s2 = bias[2];
-		Vector		s3 = bias[3];
+		Vector		  s0 = bias[0];
+		Vector		  s1 = bias[1];
+		Vector		  s2 = bias[2];
+		Vector		  s3 = bias[3];
 
 		for (int i = 0; i < width; i++, w += LANES / FOUR)
 		{
@@ -268,13 +270,12 @@ votes_lanes(const double *x)
 int
 main(int argc, char **argv)
 {
-	struct timespec start,
-				end;
-	double		x[MAX_WIDTH];
-	uint64_t	epsilon;
-	long		majorities = 0;
-	long		answers = 0;
-	bool		lanes;
+	struct timespec start, end;
+	double			x[MAX_WIDTH];
+	uint64_t		epsilon;
+	long			majorities = 0;
+	long			answers = 0;
+	bool			lanes;
 
 	if (argc != 6)
 		fail("usage: prototype PREDICTOR QUESTIONS WIDTH EPSILON {plain|lanes}");
@@ -289,7 +290,7 @@ main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (long q = 0; q < nquestions; q++)
 	{
-		int			votes[2];
+		int votes[2];
 
 		encode(questions + q * width, x);
 		votes[1] = lanes ? votes_lanes(x) : votes_plain(x);
@@ -298,7 +299,8 @@ main(int argc, char **argv)
 		answers += draw(votes, epsilon);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	printf("%.3f %ld %ld %ld\n", (end.tv_sec - start.tv_sec) * 1e3 + (end.tv_nsec - start.tv_nsec) / 1e6,
-		   nquestions, majorities, answers);
+	printf("%.3f %ld %ld %ld\n",
+		   (end.tv_sec - start.tv_sec) * 1e3 + (end.tv_nsec - start.tv_nsec) / 1e6, nquestions,
+		   majorities, answers);
 	return 0;
 }

@@ -14,14 +14,14 @@
 #include "utils/memutils.h"
 
 /* As a double, a number of 10^180; as a pointer, none; as an integer, too much. */
-#define FRESH	0x65
-#define FREED	0x7A
+#define FRESH 0x65
+#define FREED 0x7A
 
 /* What the server's chunks have in front; of AllocSets only, which nearly all are. */
 #if PG_VERSION_NUM < 160000
-#define CHUNK_HEADER	16
+#define CHUNK_HEADER 16
 #else
-#define CHUNK_HEADER	8
+#define CHUNK_HEADER 8
 #endif
 
 extern void *__real_palloc(Size size);
@@ -31,8 +31,8 @@ extern void *__real_repalloc_huge(void *pointer, Size size);
 extern void *__real_MemoryContextAlloc(MemoryContext context, Size size);
 extern void *__real_MemoryContextAllocHuge(MemoryContext context, Size size);
 extern void *__real_MemoryContextAllocExtended(MemoryContext context, Size size, int flags);
-extern void __real_pfree(void *pointer);
-extern void __real_enlargeStringInfo(StringInfo string, int needed);
+extern void	 __real_pfree(void *pointer);
+extern void	 __real_enlargeStringInfo(StringInfo string, int needed);
 
 /* Younger than some of the servers, which then have nobody that calls them. */
 extern void *__real_palloc_mul(Size one, Size count) __attribute__((weak));
@@ -47,8 +47,8 @@ extern void *__wrap_repalloc_huge(void *pointer, Size size);
 extern void *__wrap_MemoryContextAlloc(MemoryContext context, Size size);
 extern void *__wrap_MemoryContextAllocHuge(MemoryContext context, Size size);
 extern void *__wrap_MemoryContextAllocExtended(MemoryContext context, Size size, int flags);
-extern void __wrap_pfree(void *pointer);
-extern void __wrap_enlargeStringInfo(StringInfo string, int needed);
+extern void	 __wrap_pfree(void *pointer);
+extern void	 __wrap_enlargeStringInfo(StringInfo string, int needed);
 
 static void *
 fresh(void *pointer, Size size, int flags)
@@ -86,7 +86,7 @@ __wrap_palloc(Size size)
 void *
 __wrap_palloc_mul(Size one, Size count)
 {
-	void	   *pointer = __real_palloc_mul(one, count);
+	void *pointer = __real_palloc_mul(one, count);
 
 	return fresh(pointer, one * count, 0);
 }
@@ -118,7 +118,7 @@ __wrap_MemoryContextAllocExtended(MemoryContext context, Size size, int flags)
 void *
 __wrap_repalloc(void *pointer, Size size)
 {
-	Size		before = room(pointer);
+	Size before = room(pointer);
 
 	return grown(__real_repalloc(pointer, size), before, size);
 }
@@ -126,7 +126,7 @@ __wrap_repalloc(void *pointer, Size size)
 void *
 __wrap_repalloc_huge(void *pointer, Size size)
 {
-	Size		before = room(pointer);
+	Size before = room(pointer);
 
 	return grown(__real_repalloc_huge(pointer, size), before, size);
 }
@@ -134,7 +134,7 @@ __wrap_repalloc_huge(void *pointer, Size size)
 void *
 __wrap_repalloc_mul(void *pointer, Size one, Size count)
 {
-	Size		before = room(pointer);
+	Size before = room(pointer);
 
 	pointer = __real_repalloc_mul(pointer, one, count);
 	return grown(pointer, before, one * count);

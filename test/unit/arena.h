@@ -11,12 +11,12 @@
 #define ARENA_PIECES 100000
 
 static void *arena_pieces[ARENA_PIECES];
-static int	arena_used = 0;
+static int	 arena_used = 0;
 
 void *
 palloc_extended(Size size, int flags)
 {
-	void	   *piece = malloc(Max(size, 1));
+	void *piece = malloc(Max(size, 1));
 
 	if (piece == NULL || arena_used == ARENA_PIECES)
 		abort();
@@ -48,4 +48,4 @@ arena_reset(void)
 		free(arena_pieces[--arena_used]);
 }
 
-#endif							/* PRIVPRED_ARENA_H */
+#endif /* PRIVPRED_ARENA_H */

@@ -8,13 +8,13 @@
 
 #include <math.h>
 
-#include "sampler/sampler.h"
+#include "draw/sampler.h"
 #include "unit.h"
 
 static bool
 enumerated_coin(double probability)
 {
-	double		weights[2] = {1 - probability, probability};
+	double weights[2] = {1 - probability, probability};
 
 	return choose(2, weights);
 }
@@ -23,7 +23,7 @@ enumerated_coin(double probability)
  * A rejection sampler under test begins each trial with a uniform draw: set
  * trials_left to 1 before it.  Otherwise leave it negative.
  */
-static int	trials_left = -1;
+static int trials_left = -1;
 
 uint64
 sample_uniform(uint64 n)
@@ -51,4 +51,4 @@ sample_bernoulli_exp_wide(uint128 numerator, uint128 denominator)
 	return enumerated_coin(exp(-(double) numerator / (double) denominator));
 }
 
-#endif							/* PRIVPRED_FAKE_COINS_H */
+#endif /* PRIVPRED_FAKE_COINS_H */

@@ -9,7 +9,7 @@
 #include <signal.h>
 
 extern volatile sig_atomic_t InterruptPending;
-extern void ProcessInterrupts(void);
+extern void					 ProcessInterrupts(void);
 
 volatile sig_atomic_t InterruptPending = 0;
 
@@ -27,4 +27,4 @@ __asan_default_options(void)
 	return "detect_leaks=0";
 }
 
-#endif							/* PRIVPRED_SERVER_STUBS_H */
+#endif /* PRIVPRED_SERVER_STUBS_H */

@@ -12,34 +12,34 @@
 #include <math.h>
 
 #include "arena.h"
-#include "mechanism/stable_draw.h"
+#include "mechanism/stable/draw.h"
 #include "server_stubs.h"
 #include "unit.h"
 
-#define SMALL_UNITS		6
-#define SMALL_ROWS		4		/* a unit */
+#define SMALL_UNITS 6
+#define SMALL_ROWS 4 /* a unit */
 
 typedef struct UnitKind
 {
-	int			nrows;
-	int			row[SMALL_ROWS];	/* 2 * point + label */
+	int nrows;
+	int row[SMALL_ROWS]; /* 2 * point + label */
 } UnitKind;
 
 typedef struct Domain
 {
-	int			width;
-	int			npoints;
+	int width;
+	int npoints;
 	const double (*point)[2];
-	int			nkinds;
+	int				nkinds;
 	const UnitKind *kinds;
 } Domain;
 
 typedef struct SmallTable
 {
 	LabelledUnits units;
-	int32		first_row[SMALL_UNITS + 1];
-	uint8		label[SMALL_UNITS * SMALL_ROWS];
-	double		x[SMALL_UNITS * SMALL_ROWS * 2];
+	int32		  first_row[SMALL_UNITS + 1];
+	uint8		  label[SMALL_UNITS * SMALL_ROWS];
+	double		  x[SMALL_UNITS * SMALL_ROWS * 2];
 } SmallTable;
 
 static EpsilonUnits
@@ -67,7 +67,7 @@ fill_table(const Domain *domain, int n, const int *kind, SmallTable *table)
 			continue;
 		for (int j = 0; j < domain->kinds[kind[i]].nrows; j++)
 		{
-			int			row = domain->kinds[kind[i]].row[j];
+			int row = domain->kinds[kind[i]].row[j];
 
 			table->label[units->nrows] = row % 2;
 			memcpy(table->x + (Size) units->nrows * domain->width, domain->point[row / 2],
@@ -93,18 +93,18 @@ prepared_space(HypothesisClass class, const LabelledUnits *units)
 }
 
 /* The mean of a probability given T, over all T. */
-typedef double (*GivenSample) (StableSampler *sampler, const void *argument, const double *x);
+typedef double (*GivenSample)(StableSampler *sampler, const void *argument, const double *x);
 
 static double
 mean_over_samples(StableSampler *sampler, double q, GivenSample given, const void *argument,
 				  const double *x)
 {
-	int			n = sampler->units->nunits;
-	double		sum = 0;
+	int	   n = sampler->units->nunits;
+	double sum = 0;
 
 	for (uint64 chosen = 0; chosen < UINT64CONST(1) << n; chosen++)
 	{
-		int			size = pg_popcount64(chosen);
+		int size = pg_popcount64(chosen);
 
 		stable_choose_these(sampler, &chosen);
 		sum += pow(q, size) * pow(1 - q, n - size) * given(sampler, argument, x);
@@ -116,8 +116,8 @@ mean_over_samples(StableSampler *sampler, double q, GivenSample given, const voi
 static double
 privacy_loss(double p, double p_neighbour, double alpha)
 {
-	double		yes = (alpha + (1 - 2 * alpha) * p) / (alpha + (1 - 2 * alpha) * p_neighbour);
-	double		no = (1 - alpha - (1 - 2 * alpha) * p) / (1 - alpha - (1 - 2 * alpha) * p_neighbour);
+	double yes = (alpha + (1 - 2 * alpha) * p) / (alpha + (1 - 2 * alpha) * p_neighbour);
+	double no = (1 - alpha - (1 - 2 * alpha) * p) / (1 - alpha - (1 - 2 * alpha) * p_neighbour);
 
 	return Max(fabs(log(yes)), fabs(log(no)));
 }
@@ -129,7 +129,7 @@ privacy_loss(double p, double p_neighbour, double alpha)
 static int64
 count_tables(const Domain *domain, int n)
 {
-	int64		count = 1;
+	int64 count = 1;
 
 	for (int i = 0; i < n; i++)
 		count *= domain->nkinds + 1;
@@ -147,25 +147,25 @@ table_digits(const Domain *domain, int n, int64 number, int *kind)
 }
 
 /* Whatever is compared of the probabilities of 1 over two neighbours. */
-typedef double (*Comparison) (double p, double p_neighbour, const void *argument);
+typedef double (*Comparison)(double p, double p_neighbour, const void *argument);
 
 /* The largest over all tables, neighbours and points; p is by table and point. */
 static double
 largest_over_neighbours(const Domain *domain, int n, const double *p, Comparison compare,
 						const void *argument)
 {
-	int64		count = count_tables(domain, n);
-	double		largest = -INFINITY;
+	int64  count = count_tables(domain, n);
+	double largest = -INFINITY;
 
 	for (int64 table = 0; table < count; table++)
 	{
 		for (int64 place = 1; place < count; place *= domain->nkinds + 1)
 		{
-			int64		digit = table / place % (domain->nkinds + 1);
+			int64 digit = table / place % (domain->nkinds + 1);
 
 			for (int64 other = 0; other <= domain->nkinds; other++)
 			{
-				int64		neighbour = table + (other - digit) * place;
+				int64 neighbour = table + (other - digit) * place;
 
 				for (int i = 0; i < domain->npoints && other != digit; i++)
 					largest = Max(largest, compare(p[table * domain->npoints + i],
@@ -188,4 +188,4 @@ largest_loss(const Domain *domain, int n, const double *p, double alpha)
 	return largest_over_neighbours(domain, n, p, loss_after_flip, &alpha);
 }
 
-#endif							/* PRIVPRED_SMALL_TABLES_H */
+#endif /* PRIVPRED_SMALL_TABLES_H */

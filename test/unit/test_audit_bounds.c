@@ -40,15 +40,16 @@ test_known(void)
 static double
 mass(int k, int n, double p)
 {
-	return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p));
+	return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) +
+			   (n - k) * log1p(-p));
 }
 
 /* Exactly: the bounds miss with probability at most alpha. */
 static void
 test_coverage(double p)
 {
-	double		low = 0;
-	double		high = 0;
+	double low = 0;
+	double high = 0;
 
 	for (int k = 0; k <= 60; k++)
 	{
@@ -74,11 +75,11 @@ expected_loss(const AuditClaim *claim, double p, double q, int64 n)
 static void
 test_losses(void)
 {
-	AuditClaim	ratio = {TEST_RATIO, 1, 0};
-	AuditClaim	delta = {TEST_RATIO, 1, 0.05};
-	AuditClaim	range = {TEST_RANGE, 1, 0};
-	AuditClaim	gaussian = {TEST_RENYI, 1, 0};
-	AuditLoss	loss;
+	AuditClaim ratio = {TEST_RATIO, 1, 0};
+	AuditClaim delta = {TEST_RATIO, 1, 0.05};
+	AuditClaim range = {TEST_RANGE, 1, 0};
+	AuditClaim gaussian = {TEST_RENYI, 1, 0};
+	AuditLoss  loss;
 
 	/* a vote at a tie, and with one flip; right, and with half the flips */
 	loss = expected_loss(&ratio, 0.5, exp(-1) / 2, 10000);
@@ -107,20 +108,21 @@ test_losses(void)
 static void
 test_power(void)
 {
-	AuditClaim	ratio = {TEST_RATIO, 1, 0};
-	AuditClaim	small = {TEST_RANGE, 0.01, 0};
-	AuditClaim	large = {TEST_RATIO, 30, 0};
-	double		told = audit_detects(&ratio, 0.5, 10000, 1e-9);
-	int64		needed = audit_draws_needed(&ratio, 1.5, 0.5, 1000000, 1e-9);
+	AuditClaim ratio = {TEST_RATIO, 1, 0};
+	AuditClaim small = {TEST_RANGE, 0.01, 0};
+	AuditClaim large = {TEST_RATIO, 30, 0};
+	double	   told = audit_detects(&ratio, 0.5, 10000, 1e-9);
+	int64	   needed = audit_draws_needed(&ratio, 1.5, 0.5, 1000000, 1e-9);
 
 	ok(told > 1 && told < 1.5, "10,000 draws tell a loss of %g from 1", told);
 	ok(audit_detects(&ratio, 0.5, 1000, 1e-9) > told, "1,000 draws less");
 	ok(isinf(audit_detects(&ratio, 0.5, 20, 1e-9)), "20 draws tell nothing");
-	ok(needed >= 500 && needed <= 16000, "some thousand draws are needed for 1.5 instead of 1 (" INT64_FORMAT ")",
-	   needed);
+	ok(needed >= 500 && needed <= 16000,
+	   "some thousand draws are needed for 1.5 instead of 1 (" INT64_FORMAT ")", needed);
 	ok(audit_detects(&small, 0.5, 10000, 1e-9) > 0.02, "10,000 draws do not tell 0.02 from 0.01");
 	ok(isinf(audit_detects(&large, 0.5, 1000000, 1e-9)), "nothing tells a loss of 30");
-	ok(audit_draws_needed(&large, 1.5, 0.5, 12345, 1e-9) == 12345, "and no more draws are made than may be");
+	ok(audit_draws_needed(&large, 1.5, 0.5, 12345, 1e-9) == 12345,
+	   "and no more draws are made than may be");
 }
 
 int
@@ -128,7 +130,7 @@ main(void)
 {
 	test_known();
 	for (int i = 0; i < 4; i++)
-		test_coverage((double[]) {0.02, 0.3, 0.5, 0.9}[i]);
+		test_coverage((double[]){0.02, 0.3, 0.5, 0.9}[i]);
 	test_losses();
 	test_power();
 	return done();

@@ -15,10 +15,10 @@
 #include "../../boost/readout.h"
 #include "unit.h"
 
-#define ROWS	400
-#define WIDTH	6
-#define DEPTH	4
-#define ROUNDS	12
+#define ROWS 400
+#define WIDTH 6
+#define DEPTH 4
+#define ROUNDS 12
 #define MAX_CLASSES 5
 
 static float features[ROWS * WIDTH];
@@ -36,8 +36,8 @@ make_rows(int nclasses)
 {
 	for (int row = 0; row < ROWS; row++)
 	{
-		float	   *x = features + row * WIDTH;
-		double		sum;
+		float *x = features + row * WIDTH;
+		double sum;
 
 		for (int i = 0; i < WIDTH; i++)
 			x[i] = i == 5 ? (float) (uniform() < 0.5) : (float) uniform();
@@ -53,7 +53,7 @@ static BoosterHandle
 train(DMatrixHandle rows, int nclasses)
 {
 	BoosterHandle booster;
-	char		number[16];
+	char		  number[16];
 
 	XGBoosterCreate(&rows, 1, &booster);
 	XGBoosterSetParam(booster, "nthread", "1");
@@ -75,16 +75,16 @@ train(DMatrixHandle rows, int nclasses)
 static void
 compare(int nclasses)
 {
-	int			scores = nclasses == 2 ? 1 : nclasses;
-	Forest		forest = {.depth = DEPTH, .trees = ROUNDS * scores, .scores = scores, .outputs = 1};
+	int	   scores = nclasses == 2 ? 1 : nclasses;
+	Forest forest = {.depth = DEPTH, .trees = ROUNDS * scores, .scores = scores, .outputs = 1};
 	DMatrixHandle rows;
 	BoosterHandle booster;
-	bst_ulong	n;
-	const char **dumps;
-	const float *margins;
-	int			read = 0;
-	int			different = 0;
-	int			splits = 0;
+	bst_ulong	  n;
+	const char	**dumps;
+	const float	 *margins;
+	int			  read = 0;
+	int			  different = 0;
+	int			  splits = 0;
 
 	forest.splits = calloc(forest_splits(&forest), sizeof(ForestSplit));
 	forest.leaves = calloc(forest_leaves(&forest), sizeof(float));
@@ -103,7 +103,7 @@ compare(int nclasses)
 	XGBoosterPredict(booster, rows, 1, 0, 0, &n, &margins);
 	for (int row = 0; row < ROWS; row++)
 	{
-		float		ours[MAX_CLASSES] = {0};
+		float ours[MAX_CLASSES] = {0};
 
 		forest_add_scores(&forest, features + row * WIDTH, true, ours);
 		for (int s = 0; s < scores; s++)
@@ -122,14 +122,20 @@ static void
 refuse(void)
 {
 	static const char *const malformed[] = {
-		"", "0:leaf=", "0:leaf=0.5", "1:leaf=0.5\n", "0:leaf=0.5\n0:leaf=0.5\n",
+		"",
+		"0:leaf=",
+		"0:leaf=0.5",
+		"1:leaf=0.5\n",
+		"0:leaf=0.5\n0:leaf=0.5\n",
 		"0:[f9<0.5] yes=1,no=2,missing=1\n1:leaf=0\n2:leaf=0\n",
 		"0:[f1<0.5] yes=1,no=2,missing=3\n1:leaf=0\n2:leaf=0\n",
 		"0:[f1<0.5] yes=1,no=2,missing=1\n1:leaf=0\n",
 		"0:[f1<0.5] yes=0,no=0,missing=0\n",
 		"0:[f1<0.5] yes=1,no=99999999999,missing=1\n1:leaf=0\n",
 		"0:[f1:{1,2}] yes=1,no=2,missing=1\n1:leaf=0\n2:leaf=0\n",
-		"0:[f1] yes=1,no=2\n1:leaf=0\n2:leaf=0\n", "-1:leaf=0\n", "0:leaf=0.5,cover=1\n",
+		"0:[f1] yes=1,no=2\n1:leaf=0\n2:leaf=0\n",
+		"-1:leaf=0\n",
+		"0:leaf=0.5,cover=1\n",
 	};
 	Forest		forest = {.depth = 2, .trees = 1, .scores = 1, .outputs = 1};
 	ForestSplit splits[3];
@@ -142,8 +148,9 @@ refuse(void)
 		accepted += readout_tree(malformed[i], WIDTH, &forest, 0) != READOUT_UNKNOWN;
 	ok(accepted == 0, "dumps of another form are refused");
 	ok(readout_tree("0:leaf=nan\n", WIDTH, &forest, 0) == READOUT_NOT_FINITE &&
-	   readout_tree("0:[f1<inf] yes=1,no=2,missing=1\n1:leaf=0\n2:leaf=0\n", WIDTH, &forest, 0) ==
-	   READOUT_NOT_FINITE, "and what is no number is told apart");
+		   readout_tree("0:[f1<inf] yes=1,no=2,missing=1\n1:leaf=0\n2:leaf=0\n", WIDTH, &forest,
+						0) == READOUT_NOT_FINITE,
+	   "and what is no number is told apart");
 }
 
 int

@@ -3,15 +3,15 @@
  *		Candidates cover their classes, errors are right, and the selection is
  *		private for all small tables; wrong selections are caught.
  *
- * sources: src/mechanism/candidates.c src/mechanism/sort.c src/mechanism/candidate_errors.c src/mechanism/halfspaces.c src/mechanism/cover_radius.c src/mechanism/cover_draw.c src/mechanism/cover_plan.c
+ * sources: src/mechanism/candidates.c src/mechanism/sort.c src/mechanism/candidate_errors.c src/mechanism/halfspaces.c src/mechanism/cover/radius.c src/mechanism/cover/draw.c src/mechanism/cover/limits.c
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "mechanism/candidates.h"
-#include "mechanism/cover_draw.h"
-#include "mechanism/cover_plan.h"
+#include "mechanism/cover/draw.h"
+#include "mechanism/cover/limits.h"
 #include "fake_coins.h"
 #include "server_stubs.h"
 #include "unit.h"
@@ -43,25 +43,25 @@ static const bool mixed_columns[8] = {false, true, false, true};
 
 typedef struct Row
 {
-	double		x[8];
-	bool		label;
-	int64		weight;
+	double x[8];
+	bool   label;
+	int64  weight;
 } Row;
 
 static bool
 errors_are_right(const Candidates *candidates, const bool *binary)
 {
-	Row			rows[ROWS];
+	Row			 rows[ROWS];
 	ErrorCounts *counts = errors_create(candidates);
-	int64	   *errors;
-	bool		right = true;
+	int64		*errors;
+	bool		 right = true;
 
 	for (int i = 0; i < ROWS; i++)
 	{
 		for (int j = 0; j < candidates->width; j++)
 		{
 			/* on cuts, at the ends, and anywhere */
-			double		x = i % 3 == 0 ? rint(uniform() * 8) / 8 : uniform();
+			double x = i % 3 == 0 ? rint(uniform() * 8) / 8 : uniform();
 
 			rows[i].x[j] = binary[j] ? x >= 0.5 : x;
 		}
@@ -72,8 +72,8 @@ errors_are_right(const Candidates *candidates, const bool *binary)
 	errors = errors_finish(counts);
 	for (int64 c = 0; c < candidates->count; c++)
 	{
-		Classifier	classifier;
-		int64		error = 0;
+		Classifier classifier;
+		int64	   error = 0;
 
 		candidate_get(candidates, c, &classifier);
 		for (int i = 0; i < ROWS; i++)
@@ -97,7 +97,7 @@ test_errors(void)
 		const bool *binary;
 		int			resolution;
 		const char *name;
-	}			cases[] = {
+	} cases[] = {
 		{CLASS_THRESHOLDS, 1, numeric_columns, 7, "thresholds"},
 		{CLASS_THRESHOLDS, 1, numeric_columns, 0, "constants"},
 		{CLASS_INTERVALS, 1, numeric_columns, 7, "intervals"},
@@ -113,7 +113,8 @@ test_errors(void)
 		Candidates *candidates = candidates_build(cases[i].class, &reference, cases[i].resolution);
 
 		ok(errors_are_right(candidates, cases[i].binary) &&
-		   candidates->count == candidates_count(cases[i].class, &reference, cases[i].resolution),
+			   candidates->count ==
+				   candidates_count(cases[i].class, &reference, cases[i].resolution),
 		   "%s: errors of all " INT64_FORMAT " candidates", cases[i].name, candidates->count);
 	}
 	for (int width = 1; width <= 5; width++)
@@ -130,17 +131,17 @@ test_errors(void)
 static void
 test_finite_errors(void)
 {
-	uint64		columns[5] = {0x15, 0x0b, 0x1f, 0x00, 0x12};
-	FiniteClass finite = {.nhypotheses = 5, .npoints = 5, .columns = columns};
-	Candidates *candidates = candidates_of_finite(&finite);
+	uint64		 columns[5] = {0x15, 0x0b, 0x1f, 0x00, 0x12};
+	FiniteClass	 finite = {.nhypotheses = 5, .npoints = 5, .columns = columns};
+	Candidates	*candidates = candidates_of_finite(&finite);
 	ErrorCounts *counts = errors_create(candidates);
-	int64	   *errors;
-	int64		expected[5] = {0};
+	int64		*errors;
+	int64		 expected[5] = {0};
 
 	for (int i = 0; i < 200; i++)
 	{
-		double		point = (int) (uniform() * 6) - 1;
-		bool		label = uniform() < 0.5;
+		double point = (int) (uniform() * 6) - 1;
+		bool   label = uniform() < 0.5;
 
 		errors_add(counts, &point, label, ERROR_ONE);
 		for (int h = 0; h < 5 && point >= 0; h++)
@@ -156,10 +157,11 @@ test_finite_errors(void)
 static double
 disagreement(const Classifier *a, const Classifier *b, int width, int n, const double *x)
 {
-	int			differ = 0;
+	int differ = 0;
 
 	for (int i = 0; i < n; i++)
-		differ += classifier_says(a, width, x + i * width) != classifier_says(b, width, x + i * width);
+		differ +=
+			classifier_says(a, width, x + i * width) != classifier_says(b, width, x + i * width);
 	return (double) differ / n;
 }
 
@@ -167,29 +169,29 @@ disagreement(const Classifier *a, const Classifier *b, int width, int n, const d
 static double
 covered_within(const Candidates *candidates, int n, const double *x)
 {
-	double		worst = 0;
-	int			width = candidates->width;
+	double worst = 0;
+	int	   width = candidates->width;
 
 	for (int trial = 0; trial < 100; trial++)
 	{
-		Classifier	member = {.class = candidates->class, .inside = true};
-		double		weight[8] = {0};
-		double		nearest = 1;
+		Classifier member = {.class = candidates->class, .inside = true};
+		double	   weight[8] = {0};
+		double	   nearest = 1;
 
 		member.weight = weight;
 		weight[(int) (uniform() * width)] = 1;
 		member.cut = uniform();
 		for (int i = 0; i < Min(width, MAX_SIDES); i++)
 		{
-			double		a = uniform();
-			double		b = uniform();
+			double a = uniform();
+			double b = uniform();
 
 			member.low[i] = Min(a, b);
 			member.high[i] = Max(a, b);
 		}
 		for (int64 c = 0; c < candidates->count; c++)
 		{
-			Classifier	candidate;
+			Classifier candidate;
 
 			candidate_get(candidates, c, &candidate);
 			nearest = Min(nearest, disagreement(&member, &candidate, width, n, x));
@@ -205,12 +207,12 @@ static void
 test_covers(void)
 {
 	static double x[900 * 2];
-	Reference	uniform_line = {.width = 1, .binary = numeric_columns};
-	Reference	uniform_square = {.width = 2, .binary = numeric_columns};
-	Reference	skewed = {.width = 1, .binary = numeric_columns, .npoints = 900, .x = x};
-	Reference	lumps = skewed;
+	Reference	  uniform_line = {.width = 1, .binary = numeric_columns};
+	Reference	  uniform_square = {.width = 2, .binary = numeric_columns};
+	Reference	  skewed = {.width = 1, .binary = numeric_columns, .npoints = 900, .x = x};
+	Reference	  lumps = skewed;
 	static double lump[900];
-	Candidates *candidates;
+	Candidates	 *candidates;
 
 	for (int i = 0; i < 900; i++)
 		x[i] = (i + 0.5) / 900;
@@ -230,12 +232,14 @@ test_covers(void)
 	for (int i = 0; i < 900; i++)
 		x[i] = x[i] * x[i] * x[i];
 	candidates = candidates_build(CLASS_THRESHOLDS, &skewed, 9);
-	ok(candidates->radius < 0.06 && covered_within(candidates, 900, x) <= candidates->radius + ROUNDING,
+	ok(candidates->radius < 0.06 &&
+		   covered_within(candidates, 900, x) <= candidates->radius + ROUNDING,
 	   "thresholds are covered within %g of a skewed reference", candidates->radius);
 	lumps.x = lump;
 	candidates = candidates_build(CLASS_THRESHOLDS, &lumps, 9);
 	ok(covered_within(candidates, 900, lump) <= candidates->radius + ROUNDING,
-	   "and within %g of one with an atom, with %d cuts", candidates->radius, candidates->cuts[0].ncuts);
+	   "and within %g of one with an atom, with %d cuts", candidates->radius,
+	   candidates->cuts[0].ncuts);
 	for (int i = 0; i < 900; i++)
 	{
 		x[2 * i] = (i / 30 + 0.5) / 30;
@@ -250,25 +254,25 @@ test_covers(void)
 	   candidates->radius, candidates->count);
 	for (int limit = 10; limit < 100000; limit *= 3)
 	{
-		int			resolution = candidates_resolution(CLASS_RECTANGLES, &uniform_square, limit);
+		int resolution = candidates_resolution(CLASS_RECTANGLES, &uniform_square, limit);
 
 		ok(candidates_count(CLASS_RECTANGLES, &uniform_square, resolution) <= limit &&
-		   candidates_count(CLASS_RECTANGLES, &uniform_square, resolution + 1) > limit,
+			   candidates_count(CLASS_RECTANGLES, &uniform_square, resolution + 1) > limit,
 		   "%d cuts are as many as %d candidates allow", resolution, limit);
 	}
 }
 
 /* ---------- what is proved of all the class ---------- */
 
-#define MANY	400
-#define FEW		40
+#define MANY 400
+#define FEW 40
 
 /* Units of one to four rows: skewed, with an atom, a binary column among them. */
 static void
 make_rows(int width, const bool *binary, double *x, int64 *weight)
 {
-	int			left = 0;
-	int			size = 1;
+	int left = 0;
+	int size = 1;
 
 	for (int i = 0; i < MANY; i++)
 	{
@@ -278,7 +282,7 @@ make_rows(int width, const bool *binary, double *x, int64 *weight)
 		weight[i] = ERROR_ONE / size;
 		for (int j = 0; j < width; j++)
 		{
-			double		u = uniform();
+			double u = uniform();
 
 			x[i * width + j] = binary[j] ? u < 0.3 : u < 0.2 ? 0.25 : u * u * u;
 		}
@@ -289,8 +293,8 @@ static double
 weighted_disagreement(const Classifier *a, const Classifier *b, int width, const double *x,
 					  const int64 *weight)
 {
-	double		differ = 0;
-	double		total = 0;
+	double differ = 0;
+	double total = 0;
 
 	for (int i = 0; i < MANY; i++)
 	{
@@ -305,14 +309,15 @@ static double
 nearest_candidate(const Candidates *candidates, const Classifier *member, const double *x,
 				  const int64 *weight)
 {
-	double		nearest = 1;
+	double nearest = 1;
 
 	for (int64 c = 0; c < candidates->count && nearest > 0; c++)
 	{
-		Classifier	candidate;
+		Classifier candidate;
 
 		candidate_get(candidates, c, &candidate);
-		nearest = Min(nearest, weighted_disagreement(member, &candidate, candidates->width, x, weight));
+		nearest =
+			Min(nearest, weighted_disagreement(member, &candidate, candidates->width, x, weight));
 		if (candidate.weight != NULL)
 			pfree(candidate.weight);
 	}
@@ -323,19 +328,19 @@ nearest_candidate(const Candidates *candidates, const Classifier *member, const 
 static double
 farthest_member(const Candidates *candidates, const double *x, const int64 *weight)
 {
-	int			width = candidates->width;
-	bool		boxes = candidates->side != NULL;
-	int			step = !boxes ? 1 : width == 1 ? 7 : 29;
-	double		farthest = 0;
+	int	   width = candidates->width;
+	bool   boxes = candidates->side != NULL;
+	int	   step = !boxes ? 1 : width == 1 ? 7 : 29;
+	double farthest = 0;
 
 	for (int column = 0; column < width; column++)
 		for (int i = 0; i < MANY; i += step)
 			for (int k = 0; k < (boxes ? MANY : 1); k += step)
 			{
-				Classifier	member = {.class = candidates->class, .inside = true};
-				double		unit[8] = {0};
-				double		a = x[i * width + column];
-				double		b = x[k * width + column];
+				Classifier member = {.class = candidates->class, .inside = true};
+				double	   unit[8] = {0};
+				double	   a = x[i * width + column];
+				double	   b = x[k * width + column];
 
 				member.weight = unit;
 				unit[column] = 1;
@@ -355,18 +360,18 @@ test_radius_of_rows(CandidateClass class, const char *name, int width, const boo
 					int resolution)
 {
 	static double x[MANY * 8];
-	static int64 weight[MANY];
-	double		worst = 0;
-	double		proved = 0;
-	double		sampled = 0;
+	static int64  weight[MANY];
+	double		  worst = 0;
+	double		  proved = 0;
+	double		  sampled = 0;
 
 	for (int trial = 0; trial < 3; trial++)
 	{
-		Reference	sample = {.width = width,.binary = binary,.npoints = FEW,.x = x};
-		Candidates *candidates;
+		Reference	  sample = {.width = width, .binary = binary, .npoints = FEW, .x = x};
+		Candidates	 *candidates;
 		RadiusCounts *counts;
-		double		total = 0;
-		double		farthest;
+		double		  total = 0;
+		double		  farthest;
 
 		make_rows(width, binary, x, weight);
 		candidates = candidates_build(class, &sample, resolution);
@@ -390,9 +395,9 @@ static void
 test_radius_beyond_reference(int n)
 {
 	static double x[2000];
-	Reference	reference = {.width = 1,.binary = numeric_columns,.npoints = n,.x = x};
-	int			beyond_rows = 0;
-	bool		held = true;
+	Reference	  reference = {.width = 1, .binary = numeric_columns, .npoints = n, .x = x};
+	int			  beyond_rows = 0;
+	bool		  held = true;
 
 	for (int trial = 0; trial < 200; trial++)
 	{
@@ -405,7 +410,7 @@ test_radius_beyond_reference(int n)
 		candidates = candidates_build(CLASS_THRESHOLDS, &reference, 50);
 		for (int i = 0; i <= candidates->cuts[0].ncuts; i++)
 		{
-			double		cut = i < candidates->cuts[0].ncuts ? candidates->cuts[0].cut[i] : 1;
+			double cut = i < candidates->cuts[0].ncuts ? candidates->cuts[0].cut[i] : 1;
 
 			most = Max(most, (cut - last) / 2);
 			last = cut;
@@ -437,11 +442,12 @@ test_radius(void)
  * Tables of UNITS units.  A unit has no row, one row, or two, each in one of
  * four places with either label.
  */
-#define UNITS	3
-#define PLACES	4
-#define KINDS	(1 + 2 * PLACES + 3)
+#define UNITS 3
+#define PLACES 4
+#define KINDS (1 + 2 * PLACES + 3)
 
-typedef void (*Selection) (EpsilonUnits epsilon, int64 count, const int64 *errors, double *probability);
+typedef void (*Selection)(EpsilonUnits epsilon, int64 count, const int64 *errors,
+						  double *probability);
 
 /* Wrong: sensitivity taken for a half. */
 static void
@@ -450,17 +456,17 @@ without_half(EpsilonUnits epsilon, int64 count, const int64 *errors, double *pro
 	cover_distribution(2 * epsilon, count, errors, probability);
 }
 
-static bool normalised = true;	/* false: wrong, each row weighs a unit */
+static bool normalised = true; /* false: wrong, each row weighs a unit */
 
 static void
 add_unit(ErrorCounts *counts, int kind)
 {
-	int			nrows = kind == 0 ? 0 : kind <= 2 * PLACES ? 1 : 2;
+	int nrows = kind == 0 ? 0 : kind <= 2 * PLACES ? 1 : 2;
 
 	for (int row = 0; row < nrows; row++)
 	{
-		int			what = nrows == 1 ? kind - 1 : (kind + 3 * row) % (2 * PLACES);
-		double		x = (what / 2 + 0.5) / PLACES;
+		int	   what = nrows == 1 ? kind - 1 : (kind + 3 * row) % (2 * PLACES);
+		double x = (what / 2 + 0.5) / PLACES;
 
 		errors_add(counts, &x, what % 2, normalised ? ERROR_ONE / nrows : ERROR_ONE);
 	}
@@ -471,7 +477,7 @@ probabilities_of(const Candidates *candidates, Selection selection, EpsilonUnits
 				 const int *kinds, double *probability)
 {
 	ErrorCounts *counts = errors_create(candidates);
-	int64	   *errors;
+	int64		*errors;
 
 	for (int i = 0; i < UNITS; i++)
 		add_unit(counts, kinds[i]);
@@ -493,7 +499,7 @@ worst_range(CandidateClass class, Selection selection, double epsilon)
 
 	for (int table = 0; table < tables; table++)
 	{
-		int			kinds[UNITS] = {table % KINDS, table / KINDS % KINDS, table / KINDS / KINDS};
+		int kinds[UNITS] = {table % KINDS, table / KINDS % KINDS, table / KINDS / KINDS};
 
 		probabilities_of(candidates, selection, units_of(epsilon), kinds,
 						 all + table * candidates->count);
@@ -504,14 +510,14 @@ worst_range(CandidateClass class, Selection selection, double epsilon)
 		{
 			for (int kind = 0; kind < KINDS; kind++)
 			{
-				int			other = table + (kind - table / step % KINDS) * step;
-				double		low = INFINITY;
-				double		high = -INFINITY;
+				int	   other = table + (kind - table / step % KINDS) * step;
+				double low = INFINITY;
+				double high = -INFINITY;
 
 				for (int64 c = 0; c < candidates->count; c++)
 				{
-					double		loss = log(all[table * candidates->count + c] /
-										   all[other * candidates->count + c]);
+					double loss = log(all[table * candidates->count + c] /
+									  all[other * candidates->count + c]);
 
 					low = Min(low, loss);
 					high = Max(high, loss);
@@ -532,7 +538,7 @@ test_privacy(void)
 
 	for (int i = 0; i < lengthof(epsilons); i++)
 	{
-		double		worst = worst_range(CLASS_THRESHOLDS, cover_distribution, epsilons[i]);
+		double worst = worst_range(CLASS_THRESHOLDS, cover_distribution, epsilons[i]);
 
 		ok(worst <= 1 + ROUNDING && worst > 0.99,
 		   "thresholds, epsilon %g: all tables of %d units, worst loss %g of it", epsilons[i],
@@ -551,11 +557,11 @@ test_privacy(void)
 static void
 add_random_unit(ErrorCounts *counts, int width, const bool *binary)
 {
-	int			nrows = (int) (uniform() * 4);
+	int nrows = (int) (uniform() * 4);
 
 	for (int row = 0; row < nrows; row++)
 	{
-		double		x[8];
+		double x[8];
 
 		for (int i = 0; i < width; i++)
 			x[i] = binary[i] ? uniform() < 0.5 : uniform();
@@ -567,10 +573,10 @@ add_random_unit(ErrorCounts *counts, int width, const bool *binary)
 static double
 random_range(const Candidates *candidates, const bool *binary, double epsilon)
 {
-	double	   *p[2];
-	double		low = INFINITY;
-	double		high = -INFINITY;
-	uint64		shared = state;
+	double *p[2];
+	double	low = INFINITY;
+	double	high = -INFINITY;
+	uint64	shared = state;
 
 	for (int table = 0; table < 2; table++)
 	{
@@ -595,10 +601,10 @@ random_range(const Candidates *candidates, const bool *binary, double epsilon)
 static void
 test_random_neighbours(void)
 {
-	Reference	mixed = {.width = 4, .binary = mixed_columns};
-	Reference	square = {.width = 2, .binary = numeric_columns};
-	Candidates *classes[3];
-	const bool *binary[3] = {mixed_columns, numeric_columns, mixed_columns};
+	Reference				 mixed = {.width = 4, .binary = mixed_columns};
+	Reference				 square = {.width = 2, .binary = numeric_columns};
+	Candidates				*classes[3];
+	const bool				*binary[3] = {mixed_columns, numeric_columns, mixed_columns};
 	static const char *const names[] = {"stumps", "rectangles", "halfspaces"};
 
 	classes[0] = candidates_build(CLASS_STUMPS, &mixed, 9);
@@ -606,7 +612,7 @@ test_random_neighbours(void)
 	classes[2] = halfspaces_build(&mixed, 400);
 	for (int i = 0; i < 3; i++)
 	{
-		double		worst = 0;
+		double worst = 0;
 
 		for (int trial = 0; trial < 200; trial++)
 			worst = Max(worst, random_range(classes[i], binary[i], 1));
@@ -619,16 +625,17 @@ test_random_neighbours(void)
 static void
 test_plan(void)
 {
-	bool		right = true;
+	bool right = true;
 
 	for (int i = 0; i < 1000; i++)
 	{
-		CoverPlan	plan = {exp(8 * uniform() - 5), exp(-6 * uniform()), 0.5 * uniform() + 1e-6, i % 2};
-		double		candidates = exp(12 * uniform()) + 1;
-		double		units = cover_units_for(&plan, candidates);
+		CoverPlan plan = {exp(8 * uniform() - 5), exp(-6 * uniform()), 0.5 * uniform() + 1e-6,
+						  i % 2};
+		double	  candidates = exp(12 * uniform()) + 1;
+		double	  units = cover_units_for(&plan, candidates);
 
 		right = right && cover_log_limit(&plan, units) >= log(candidates) &&
-			cover_log_limit(&plan, units - 3) < log(candidates);
+				cover_log_limit(&plan, units - 3) < log(candidates);
 	}
 	ok(right, "the number of units that a hint names is the least that will do");
 }
@@ -640,32 +647,33 @@ test_plan(void)
 static void
 test_accuracy(void)
 {
-	double		before = 1;
+	double before = 1;
 
 	for (int n = 2000; n <= 200000; n *= 10)
 	{
-		Reference	reference = {.width = 1, .binary = numeric_columns};
-		CoverPlan	plan = {.epsilon = 0.5, .beta = 0.05};
-		Candidates *candidates;
+		Reference	 reference = {.width = 1, .binary = numeric_columns};
+		CoverPlan	 plan = {.epsilon = 0.5, .beta = 0.05};
+		Candidates	*candidates;
 		ErrorCounts *counts;
-		int64	   *errors;
-		double	   *p;
-		double		best = 1;
-		double		lost = 0;
-		double		broken = 0;
-		int			resolution;
+		int64		*errors;
+		double		*p;
+		double		 best = 1;
+		double		 lost = 0;
+		double		 broken = 0;
+		int			 resolution;
 
 		for (plan.accuracy = 0.01;; plan.accuracy *= 1.01)
 		{
 			resolution = candidates_resolution_within(CLASS_THRESHOLDS, 1, plan.accuracy / 4);
-			if (log(candidates_count(CLASS_THRESHOLDS, &reference, resolution)) <= cover_log_limit(&plan, n))
+			if (log(candidates_count(CLASS_THRESHOLDS, &reference, resolution)) <=
+				cover_log_limit(&plan, n))
 				break;
 		}
 		candidates = candidates_build(CLASS_THRESHOLDS, &reference, resolution);
 		counts = errors_create(candidates);
 		for (int i = 0; i < n; i++)
 		{
-			double		x = (i + 0.5) / n;
+			double x = (i + 0.5) / n;
 
 			errors_add(counts, &x, (x >= 0.37) != (i % 10 == 0), ERROR_ONE);
 		}
@@ -676,7 +684,7 @@ test_accuracy(void)
 			best = Min(best, (double) errors[c] / ERROR_ONE / n);
 		for (int64 c = 0; c < candidates->count; c++)
 		{
-			double		error = (double) errors[c] / ERROR_ONE / n;
+			double error = (double) errors[c] / ERROR_ONE / n;
 
 			lost += p[c] * (error - best);
 			if (error > 0.1 + plan.accuracy)
@@ -711,9 +719,9 @@ test_draw(void)
 	for (int i = 0; i < lengthof(epsilons); i++)
 	{
 		EpsilonUnits epsilon = units_of(epsilons[i]);
-		double		probability[lengthof(some_errors)];
-		Enumeration enumeration;
-		bool		same = true;
+		double		 probability[lengthof(some_errors)];
+		Enumeration	 enumeration;
+		bool		 same = true;
 
 		cover_distribution(epsilon, lengthof(some_errors), some_errors, probability);
 		enumerate(draw_one, &epsilon, 1e-12, &enumeration);

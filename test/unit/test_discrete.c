@@ -2,7 +2,7 @@
  * test_discrete.c
  *		Discrete noise: every path of random choices, with its exact weight.
  *
- * sources: src/sampler/discrete.c
+ * sources: src/draw/discrete.c
  */
 #include "c.h"
 
@@ -37,7 +37,7 @@ laplace(int64 x, double scale)
 static double
 gaussian(int64 x, double variance)
 {
-	double		total = 0;
+	double total = 0;
 
 	for (int i = -1000; i <= 1000; i++)
 		total += exp(-0.5 * i * i / variance);
@@ -45,7 +45,7 @@ gaussian(int64 x, double variance)
 }
 
 static void
-test_noise(const char *name, RandomFunction draw, double (*probability) (int64, double),
+test_noise(const char *name, RandomFunction draw, double (*probability)(int64, double),
 		   const uint64 *ratio)
 {
 	Enumeration paths;
@@ -91,12 +91,10 @@ gaussian_too_long(void)
 int
 main(void)
 {
-	static const uint64 laplace_scales[][2] = {
-		{1, 1}, {2, 1}, {1, 2}, {3, 2}, {5, 3}, {2, 7}, {4, 1}
-	};
-	static const uint64 variances[][2] = {
-		{1, 1}, {1, 4}, {2, 1}, {5, 2}, {7, 3}, {4, 1}, {1, 100}, {9, 1}
-	};
+	static const uint64 laplace_scales[][2] = {{1, 1}, {2, 1}, {1, 2}, {3, 2},
+											   {5, 3}, {2, 7}, {4, 1}};
+	static const uint64 variances[][2] = {{1, 1}, {1, 4}, {2, 1},	{5, 2},
+										  {7, 3}, {4, 1}, {1, 100}, {9, 1}};
 
 	for (int i = 0; i < lengthof(laplace_scales); i++)
 		test_noise("discrete Laplace of scale", draw_laplace, laplace, laplace_scales[i]);
@@ -104,7 +102,8 @@ main(void)
 		test_noise("discrete Gaussian of variance", draw_gaussian, gaussian, variances[i]);
 
 	ok(fails_out_of_range(laplace_too_wide) && fails_out_of_range(laplace_too_long) &&
-	   fails_out_of_range(laplace_zero) && fails_out_of_range(gaussian_zero) &&
-	   fails_out_of_range(gaussian_too_long), "arguments out of range are refused");
+		   fails_out_of_range(laplace_zero) && fails_out_of_range(gaussian_zero) &&
+		   fails_out_of_range(gaussian_too_long),
+	   "arguments out of range are refused");
 	return done();
 }

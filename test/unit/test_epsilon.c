@@ -2,13 +2,13 @@
  * test_epsilon.c
  *		Epsilon as a decimal in units of 10^-12.
  *
- * sources: src/ledger/accountant.c
+ * sources: src/account/accountant.c
  */
 #include "c.h"
 
 #include <math.h>
 
-#include "ledger/accountant.h"
+#include "account/accountant.h"
 #include "unit.h"
 
 static void
@@ -25,8 +25,8 @@ is_refused(double epsilon, double maximum)
 {
 	EpsilonUnits units = -1;
 
-	ok(!epsilon_to_units(epsilon, maximum, &units) && units == -1,
-	   "%g is refused below %g", epsilon, maximum);
+	ok(!epsilon_to_units(epsilon, maximum, &units) && units == -1, "%g is refused below %g",
+	   epsilon, maximum);
 }
 
 static void
@@ -34,13 +34,13 @@ test_reading(void)
 {
 	reads_as(0.1, INT64CONST(100000000000));
 	reads_as(0.3, INT64CONST(300000000000));
-	reads_as(0.1 + 0.2, INT64CONST(300000000000));	/* 0.30000000000000004 */
+	reads_as(0.1 + 0.2, INT64CONST(300000000000)); /* 0.30000000000000004 */
 	reads_as(5, INT64CONST(5000000000000));
 	reads_as(1, EPSILON_UNITS_PER_ONE);
 	reads_as(100, INT64CONST(100000000000000));
 	reads_as(1e-9, 1000);
 	reads_as(1.5e-9, 1500);
-	reads_as(1.2345e-9, 1234);	/* down */
+	reads_as(1.2345e-9, 1234); /* down */
 	reads_as(0.0000123, 12300000);
 	reads_as(1e6, INT64CONST(1000000000000000000));
 	reads_as(999999.99999999988, INT64CONST(999999999999999900));
@@ -67,7 +67,7 @@ test_refusing(void)
 	is_refused(2.3e-308, EPSILON_MAX);
 	is_refused(nextafter(1e-9, 0), EPSILON_MAX);
 	is_refused(nextafter(1e6, 1e7), EPSILON_MAX);
-	is_refused(1e7, 1e300);		/* a careless maximum does not overflow */
+	is_refused(1e7, 1e300); /* a careless maximum does not overflow */
 	is_refused(nextafter(100, 101), EPSILON_PER_ANSWER_MAX);
 	is_refused(1, NAN);
 }
@@ -76,9 +76,9 @@ test_refusing(void)
 static void
 test_short_decimals(void)
 {
-	bool		right = true;
+	bool		 right = true;
 	EpsilonUnits scale = EPSILON_UNITS_PER_ONE;
-	double		power = 1;
+	double		 power = 1;
 
 	for (int digits = 0; digits <= 6; digits++, scale /= 10, power *= 10)
 	{
@@ -95,10 +95,10 @@ test_short_decimals(void)
 static void
 prints_as(EpsilonUnits units, const char *expected)
 {
-	char		text[EPSILON_TEXT_SIZE];
+	char text[EPSILON_TEXT_SIZE];
 
-	ok(strcmp(epsilon_to_text(units, text), expected) == 0,
-	   INT64_FORMAT " units print as %s (%s)", units, expected, text);
+	ok(strcmp(epsilon_to_text(units, text), expected) == 0, INT64_FORMAT " units print as %s (%s)",
+	   units, expected, text);
 }
 
 static void

@@ -15,8 +15,8 @@
 #include "learner/predictor_format.h"
 #include "unit.h"
 
-#define ROUNDS	100000
-#define WIDTH	7
+#define ROUNDS 100000
+#define WIDTH 7
 
 static float
 draw_float(void)
@@ -42,7 +42,7 @@ release(Forest *forest)
 static void
 grow(Forest *forest, uint32 tree, uint32 node, uint32 level)
 {
-	float		values[8];
+	float values[8];
 
 	if (level < forest->depth && arbitrary(5) > 0)
 	{
@@ -59,7 +59,7 @@ grow(Forest *forest, uint32 tree, uint32 node, uint32 level)
 static Forest
 make_forest(uint32 depth, uint32 trees, uint32 scores, uint32 outputs)
 {
-	Forest		forest = {.depth = depth, .trees = trees, .scores = scores, .outputs = outputs};
+	Forest forest = {.depth = depth, .trees = trees, .scores = scores, .outputs = outputs};
 
 	allocate(&forest);
 	for (uint32 tree = 0; tree < trees; tree++)
@@ -78,18 +78,18 @@ draw_features(double *x, bool missing)
 static void
 plain_scores(const Forest *forest, const double *x, float *scores)
 {
-	uint32		splits = (1u << forest->depth) - 1;
+	uint32 splits = (1u << forest->depth) - 1;
 
 	for (uint32 tree = 0; tree < forest->trees; tree++)
 	{
-		uint32		node = 0;
+		uint32		 node = 0;
 		const float *leaf;
 
 		while (node < splits)
 		{
 			const ForestSplit *split = &forest->splits[tree * splits + node];
-			double		value = x[split->feature];
-			bool		left = isnan(value) ? split->missing_left : value < split->threshold;
+			double			   value = x[split->feature];
+			bool			   left = isnan(value) ? split->missing_left : value < split->threshold;
 
 			node = left ? 2 * node + 1 : 2 * node + 2;
 		}
@@ -105,23 +105,23 @@ plain_scores(const Forest *forest, const double *x, float *scores)
 static void
 test_evaluation(void)
 {
-	int			different = 0;
-	int			compared = 0;
+	int different = 0;
+	int compared = 0;
 
 	for (uint32 depth = 1; depth <= FOREST_MAX_DEPTH; depth++)
 		for (int shape = 0; shape < 4; shape++)
 		{
-			uint32		scores = shape < 2 ? 1 : 3;
-			uint32		outputs = shape == 3 ? 3 : 1;
-			Forest		forest = make_forest(depth, shape == 0 ? 1 : 21, scores, outputs);
+			uint32 scores = shape < 2 ? 1 : 3;
+			uint32 outputs = shape == 3 ? 3 : 1;
+			Forest forest = make_forest(depth, shape == 0 ? 1 : 21, scores, outputs);
 
 			for (int i = 0; i < 200; i++)
 			{
-				double		x[WIDTH];
-				float		features[WIDTH];
-				float		expected[3] = {0};
-				float		got[3] = {0};
-				bool		missing;
+				double x[WIDTH];
+				float  features[WIDTH];
+				float  expected[3] = {0};
+				float  got[3] = {0};
+				bool   missing;
 
 				draw_features(x, i % 2);
 				missing = forest_features(x, WIDTH, features);
@@ -132,17 +132,19 @@ test_evaluation(void)
 			}
 			release(&forest);
 		}
-	ok(different == 0 && compared == 6400, "scores are those of a plain walk, missing features included");
+	ok(different == 0 && compared == 6400,
+	   "scores are those of a plain walk, missing features included");
 }
 
 static void
 test_features(void)
 {
-	double		x[] = {0.1, -0.0, 1e300, -1e300, FLT_MAX};
-	float		features[5];
+	double x[] = {0.1, -0.0, 1e300, -1e300, FLT_MAX};
+	float  features[5];
 
 	ok(!forest_features(x, 5, features) && features[0] == 0.1f && features[2] == FLT_MAX &&
-	   features[3] == -FLT_MAX && features[4] == FLT_MAX, "numbers beyond the floats are clamped");
+		   features[3] == -FLT_MAX && features[4] == FLT_MAX,
+	   "numbers beyond the floats are clamped");
 	x[1] = NAN;
 	ok(forest_features(x, 5, features) && isnan(features[1]), "and NaN stays what is missing");
 }
@@ -151,8 +153,8 @@ test_features(void)
 static unsigned char *
 make_predictor(const Forest *forest, uint32 nclasses, size_t *size)
 {
-	size_t		body = forest_stored_size(forest);
-	size_t		at = PREDICTOR_HEADER_SIZE;
+	size_t		   body = forest_stored_size(forest);
+	size_t		   at = PREDICTOR_HEADER_SIZE;
 	unsigned char *bytes;
 
 	*size = at + nclasses * 5 + PREDICTOR_MEMBER_HEADER + body;
@@ -177,7 +179,7 @@ make_predictor(const Forest *forest, uint32 nclasses, size_t *size)
 static bool
 parse_and_evaluate(const unsigned char *bytes, size_t size)
 {
-	PredictorShape shape;
+	PredictorShape		 shape;
 	const unsigned char *position;
 
 	if (predictor_parse(bytes, size, &shape) != NULL)
@@ -186,10 +188,10 @@ parse_and_evaluate(const unsigned char *bytes, size_t size)
 	for (uint32 m = 0; m < shape.nmembers; m++)
 	{
 		PredictorMember member;
-		Forest		forest;
-		double	   *x = calloc(shape.width, sizeof(double));
-		float	   *features = calloc(shape.width, sizeof(float));
-		float	   *scores = calloc(shape.nclasses, sizeof(float));
+		Forest			forest;
+		double		   *x = calloc(shape.width, sizeof(double));
+		float		   *features = calloc(shape.width, sizeof(float));
+		float		   *scores = calloc(shape.nclasses, sizeof(float));
 
 		position = predictor_next_member(position, &member);
 		if (member.kind == MEMBER_FOREST &&
@@ -216,22 +218,22 @@ parse_and_evaluate(const unsigned char *bytes, size_t size)
 static void
 test_stored(void)
 {
-	Forest		forest = make_forest(3, 6, 3, 1);
-	Forest		stump = {.depth = 3, .trees = 6, .scores = 3, .outputs = 1};
-	Forest		copy;
-	size_t		size;
-	size_t		stump_size;
+	Forest		   forest = make_forest(3, 6, 3, 1);
+	Forest		   stump = {.depth = 3, .trees = 6, .scores = 3, .outputs = 1};
+	Forest		   copy;
+	size_t		   size;
+	size_t		   stump_size;
 	unsigned char *bytes = make_predictor(&forest, 3, &size);
 	unsigned char *stump_bytes;
 	unsigned char *body = bytes + size - forest_stored_size(&forest);
-	int			cut_accepted = 0;
+	int			   cut_accepted = 0;
 
 	ok(parse_and_evaluate(bytes, size), "a forest is accepted");
 	ok(forest_parse(body, forest_stored_size(&forest), 3, WIDTH, &copy), "its shape is read");
 	allocate(&copy);
 	forest_load(body, &copy);
 	ok(memcmp(copy.leaves, forest.leaves, forest_leaves(&forest) * sizeof(float)) == 0 &&
-	   memcmp(copy.splits, forest.splits, forest_splits(&forest) * sizeof(ForestSplit)) == 0,
+		   memcmp(copy.splits, forest.splits, forest_splits(&forest) * sizeof(ForestSplit)) == 0,
 	   "and it comes back as it was");
 	allocate(&stump);
 	stump_bytes = make_predictor(&stump, 3, &stump_size);
@@ -256,11 +258,11 @@ test_stored(void)
 static bool
 refused_with(size_t at, uint32 value, int bytes_written)
 {
-	Forest		forest = make_forest(2, 3, 3, 1);
-	size_t		size = forest_stored_size(&forest);
+	Forest		   forest = make_forest(2, 3, 3, 1);
+	size_t		   size = forest_stored_size(&forest);
 	unsigned char *body = malloc(size);
-	Forest		shape;
-	bool		accepted;
+	Forest		   shape;
+	bool		   accepted;
 
 	forest_store(&forest, body);
 	if (bytes_written == 4)
@@ -287,9 +289,11 @@ test_refusals(void)
 	ok(refused_with(4, 0, 4) && refused_with(4, 2, 4) && refused_with(4, UINT32_MAX, 4),
 	   "so are trees that are none, incomplete or too many");
 	ok(refused_with(8, 0, 4) && refused_with(8, 2, 4) && refused_with(8, 3, 4) &&
-	   refused_with(12, 2, 4), "and wrong outputs, and a flag that is neither 0 nor 1");
+		   refused_with(12, 2, 4),
+	   "and wrong outputs, and a flag that is neither 0 nor 1");
 	ok(refused_with(16, WIDTH, 2) && refused_with(16, WIDTH | FOREST_MISSING_LEFT, 2) &&
-	   !refused_with(16, (WIDTH - 1) | FOREST_MISSING_LEFT, 2), "features out of range are refused");
+		   !refused_with(16, (WIDTH - 1) | FOREST_MISSING_LEFT, 2),
+	   "features out of range are refused");
 	ok(refused_with(18, nan_bits, 4) && refused_with(18, infinity_bits, 4),
 	   "thresholds that are no numbers are refused");
 	ok(refused_with(16 + 3 * 6, nan_bits, 4) && refused_with(16 + 3 * 6 + 12, infinity_bits, 4),
@@ -299,24 +303,23 @@ test_refusals(void)
 static void
 test_mutations(void)
 {
-	size_t		sizes[3];
+	size_t		   sizes[3];
 	unsigned char *valid[3];
-	int			accepted = 0;
+	int			   accepted = 0;
 
 	for (int i = 0; i < 3; i++)
 	{
-		uint32		nclasses = i == 0 ? 2 : 3;
-		Forest		forest = make_forest(1 + i, i == 2 ? 2 : 9, nclasses == 2 ? 1 : 3,
-										 i == 2 ? 3 : 1);
+		uint32 nclasses = i == 0 ? 2 : 3;
+		Forest forest = make_forest(1 + i, i == 2 ? 2 : 9, nclasses == 2 ? 1 : 3, i == 2 ? 3 : 1);
 
 		valid[i] = make_predictor(&forest, nclasses, &sizes[i]);
 		release(&forest);
 	}
 	for (int round = 0; round < ROUNDS; round++)
 	{
-		int			which = round % 3;
+		int			   which = round % 3;
 		unsigned char *work = malloc(sizes[which]);
-		size_t		size;
+		size_t		   size;
 		unsigned char *copy;
 
 		memcpy(work, valid[which], sizes[which]);
@@ -328,8 +331,8 @@ test_mutations(void)
 		free(work);
 	}
 	/* many mutations only change a threshold or a leaf */
-	ok(accepted > ROUNDS / 100 && accepted < ROUNDS, "%d mutations are refused or evaluated (%d evaluated)",
-	   ROUNDS, accepted);
+	ok(accepted > ROUNDS / 100 && accepted < ROUNDS,
+	   "%d mutations are refused or evaluated (%d evaluated)", ROUNDS, accepted);
 	for (int i = 0; i < 3; i++)
 		free(valid[i]);
 }

@@ -3,31 +3,31 @@
  *		Gradients: no unit moves the integer sums by more than is paid for, the
  *		order of rows does not matter, and the noise is what a grant can pay for.
  *
- * sources: src/mechanism/gradient_sums.c src/mechanism/gradient_noise.c src/ledger/renyi.c src/ledger/charge.c src/ledger/accountant.c
- * sources: src/sampler/rng.c src/sampler/bernoulli.c src/sampler/discrete.c
+ * sources: src/mechanism/gradient/sums.c src/mechanism/gradient/noise.c src/account/renyi.c src/account/charge.c src/account/accountant.c
+ * sources: src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "c.h"
 
 #include <math.h>
 
-#include "ledger/renyi.h"
-#include "mechanism/gradient_noise.h"
-#include "mechanism/gradient_sums.h"
-#include "sampler/sampler.h"
+#include "account/renyi.h"
+#include "mechanism/gradient/noise.h"
+#include "mechanism/gradient/sums.h"
+#include "draw/sampler.h"
 #include "unit.h"
 
-#define MAX_WIDTH	12
-#define MAX_OUTPUTS	5
-#define MAX_ROWS	150
-#define PARAMETERS	(MAX_OUTPUTS * (MAX_WIDTH + 1))
+#define MAX_WIDTH 12
+#define MAX_OUTPUTS 5
+#define MAX_ROWS 150
+#define PARAMETERS (MAX_OUTPUTS * (MAX_WIDTH + 1))
 
 static const char *const loss_name[] = {"logistic", "softmax", "huber"};
 
 typedef struct Unit
 {
-	int			rows;
-	float		label[MAX_ROWS];
-	double		x[MAX_ROWS][MAX_WIDTH];
+	int	   rows;
+	float  label[MAX_ROWS];
+	double x[MAX_ROWS][MAX_WIDTH];
 } Unit;
 
 static double
@@ -39,9 +39,9 @@ uniform(void)
 static GradientShape
 make_shape(GradientLoss loss, int width, int32 clip, float residual_one)
 {
-	static int16 centre[MAX_WIDTH];
-	GradientShape shape = {loss, width, loss == GRADIENT_SOFTMAX ? MAX_OUTPUTS : 1, clip,
-	residual_one, 0.3f, centre};
+	static int16  centre[MAX_WIDTH];
+	GradientShape shape = {
+		loss, width, loss == GRADIENT_SOFTMAX ? MAX_OUTPUTS : 1, clip, residual_one, 0.3f, centre};
 
 	for (int i = 0; i < MAX_WIDTH; i++)
 		centre[i] = (int16) sample_uniform(GRADIENT_FEATURE_ONE + 1);
@@ -52,7 +52,8 @@ make_shape(GradientLoss loss, int width, int32 clip, float residual_one)
 static double
 nasty(void)
 {
-	static const double numbers[] = {0, 1, 0.5, -1, 2, 1e-5, 0.99999, 1e300, INFINITY, -INFINITY, NAN};
+	static const double numbers[] = {0,		  1,	 0.5,	   -1,		  2,  1e-5,
+									 0.99999, 1e300, INFINITY, -INFINITY, NAN};
 
 	return sample_uniform(2) == 0 ? uniform() : numbers[sample_uniform(lengthof(numbers))];
 }
@@ -63,8 +64,10 @@ random_unit(const GradientShape *shape, int rows, bool nasty_features, Unit *uni
 	unit->rows = rows;
 	for (int row = 0; row < rows; row++)
 	{
-		unit->label[row] = shape->loss == GRADIENT_HUBER ? (float) uniform() :
-			(float) sample_uniform(shape->loss == GRADIENT_SOFTMAX ? MAX_OUTPUTS : 2);
+		unit->label[row] =
+			shape->loss == GRADIENT_HUBER
+				? (float) uniform()
+				: (float) sample_uniform(shape->loss == GRADIENT_SOFTMAX ? MAX_OUTPUTS : 2);
 		for (int i = 0; i < shape->width; i++)
 			unit->x[row][i] = nasty_features ? nasty() : uniform();
 	}
@@ -75,10 +78,10 @@ random_unit(const GradientShape *shape, int rows, bool nasty_features, Unit *uni
 typedef struct Table
 {
 	GradientShape shape;
-	GradientWork work;
-	char		memory[65536];
-	double		block_memory[2][2048];
-	int64		features_limit; /* > 0: sums of features, not gradients */
+	GradientWork  work;
+	char		  memory[65536];
+	double		  block_memory[2][2048];
+	int64		  features_limit; /* > 0: sums of features, not gradients */
 } Table;
 
 static GradientBlock *
@@ -119,7 +122,7 @@ table_flush(Table *table, bool shared)
 static void
 table_put(Table *table, const Unit *unit)
 {
-	bool		shared = unit->rows > 1;
+	bool shared = unit->rows > 1;
 
 	for (int row = 0; row < unit->rows; row++)
 	{
@@ -147,11 +150,11 @@ sum_units(const GradientShape *shape, const float *weights, int64 features_limit
 static double
 distance(const int64 *a, const int64 *b, int64 count)
 {
-	uint128		square = 0;
+	uint128 square = 0;
 
 	for (int64 i = 0; i < count; i++)
 	{
-		int128		difference = (int128) a[i] - (b != NULL ? b[i] : 0);
+		int128 difference = (int128) a[i] - (b != NULL ? b[i] : 0);
 
 		square += (uint128) (difference * difference);
 	}
@@ -175,9 +178,9 @@ test_clip(GradientLoss loss)
 		GradientShape shape = make_shape(loss, 1 + (int) sample_uniform(MAX_WIDTH),
 										 1 + (int32) sample_uniform(1 << 24),
 										 1 + (float) sample_uniform(GRADIENT_RESIDUAL_MAX));
-		float		weights[PARAMETERS];
-		int64		sums[PARAMETERS];
-		int64		limit = 1 + sample_uniform(20000);
+		float		  weights[PARAMETERS];
+		int64		  sums[PARAMETERS];
+		int64		  limit = 1 + sample_uniform(20000);
 
 		for (int i = 0; i < PARAMETERS; i++)
 			weights[i] = (float) (nasty() * 1e3);
@@ -209,10 +212,10 @@ test_neighbours(GradientLoss loss)
 	for (int try = 0; try < 400; try++)
 	{
 		GradientShape shape = make_shape(loss, MAX_WIDTH, 1 << 22, 2000);
-		float		weights[PARAMETERS];
-		int64		before[PARAMETERS];
-		int64		after[PARAMETERS];
-		int64		limit = 7000;
+		float		  weights[PARAMETERS];
+		int64		  before[PARAMETERS];
+		int64		  after[PARAMETERS];
+		int64		  limit = 7000;
 
 		for (int i = 0; i < lengthof(crowd); i++)
 		{
@@ -238,7 +241,8 @@ test_neighbours(GradientLoss loss)
 		sum_units(&shape, weights, 0, units, lengthof(units), before);
 		units[lengthof(crowd)] = &other;
 		sum_units(&shape, weights, 0, units, lengthof(units), after);
-		furthest = Max(furthest, distance(before, after, gradient_parameters(&shape)) / (2 * shape.clip));
+		furthest =
+			Max(furthest, distance(before, after, gradient_parameters(&shape)) / (2 * shape.clip));
 
 		/* Features: half of them against the other half. */
 		for (int i = 0; i < MAX_WIDTH; i++)
@@ -251,13 +255,14 @@ test_neighbours(GradientLoss loss)
 		sum_units(&shape, weights, limit, units, lengthof(units), before);
 		units[lengthof(crowd)] = &other;
 		sum_units(&shape, weights, limit, units, lengthof(units), after);
-		furthest_features = Max(furthest_features,
-								distance(before, after, MAX_WIDTH) / (M_SQRT2 * limit));
+		furthest_features =
+			Max(furthest_features, distance(before, after, MAX_WIDTH) / (M_SQRT2 * limit));
 	}
 	ok(furthest <= 1 && furthest > 0.9, "%s: one unit moves the gradients by %.6f of 2 clip",
 	   loss_name[loss], furthest);
 	ok(furthest_features <= 1 && furthest_features > 0.9,
-	   "%s: one unit moves the features by %.6f of sqrt(2) limit", loss_name[loss], furthest_features);
+	   "%s: one unit moves the features by %.6f of sqrt(2) limit", loss_name[loss],
+	   furthest_features);
 }
 
 /* ---------- order ---------- */
@@ -265,7 +270,7 @@ test_neighbours(GradientLoss loss)
 static void
 swap_rows(Unit *unit, int a, int b)
 {
-	Unit		saved = *unit;
+	Unit saved = *unit;
 
 	unit->label[a] = saved.label[b];
 	unit->label[b] = saved.label[a];
@@ -276,13 +281,13 @@ swap_rows(Unit *unit, int a, int b)
 static void
 test_order(GradientLoss loss)
 {
-	static Unit crowd[200];
-	const Unit *units[lengthof(crowd)];
+	static Unit	  crowd[200];
+	const Unit	 *units[lengthof(crowd)];
 	GradientShape shape = make_shape(loss, 7, 1 << 21, 3000);
-	float		weights[PARAMETERS];
-	int64		first[2][PARAMETERS];
-	int64		again[PARAMETERS];
-	bool		same[2] = {true, true};
+	float		  weights[PARAMETERS];
+	int64		  first[2][PARAMETERS];
+	int64		  again[PARAMETERS];
+	bool		  same[2] = {true, true};
 
 	for (int i = 0; i < PARAMETERS; i++)
 		weights[i] = (float) (uniform() * 4 - 2);
@@ -309,8 +314,8 @@ test_order(GradientLoss loss)
 		for (int features = 0; features < 2; features++)
 		{
 			sum_units(&shape, weights, features * 9000, units, lengthof(units), again);
-			same[features] &= memcmp(again, first[features],
-									 gradient_parameters(&shape) * sizeof(int64)) == 0;
+			same[features] &=
+				memcmp(again, first[features], gradient_parameters(&shape) * sizeof(int64)) == 0;
 		}
 	}
 	ok(same[0] && same[1], "%s: sums do not depend on the order of units and of their rows",
@@ -323,9 +328,9 @@ static void
 true_gradient(const GradientShape *shape, const float *weights, const Unit *unit, int row,
 			  double *gradient)
 {
-	double		z[MAX_OUTPUTS];
-	double		x[MAX_WIDTH + 1];
-	double		total = 0;
+	double z[MAX_OUTPUTS];
+	double x[MAX_WIDTH + 1];
+	double total = 0;
 
 	for (int i = 0; i < shape->width; i++)
 		x[i] = unit->x[row][i] - (double) shape->centre[i] / GRADIENT_FEATURE_ONE;
@@ -339,7 +344,7 @@ true_gradient(const GradientShape *shape, const float *weights, const Unit *unit
 	}
 	for (int k = 0; k < shape->outputs; k++)
 	{
-		double		r;
+		double r;
 
 		if (shape->loss == GRADIENT_SOFTMAX)
 			r = exp(z[k]) / total - (unit->label[row] == k);
@@ -355,13 +360,13 @@ true_gradient(const GradientShape *shape, const float *weights, const Unit *unit
 static void
 test_truth(GradientLoss loss)
 {
-	static Unit crowd[500];
-	const Unit *units[lengthof(crowd)];
+	static Unit	  crowd[500];
+	const Unit	 *units[lengthof(crowd)];
 	GradientShape shape = make_shape(loss, 9, GRADIENT_CLIP_MAX, GRADIENT_RESIDUAL_MAX);
-	float		weights[PARAMETERS];
-	double		gradient[PARAMETERS] = {0};
-	int64		sums[PARAMETERS];
-	double		worst = 0;
+	float		  weights[PARAMETERS];
+	double		  gradient[PARAMETERS] = {0};
+	int64		  sums[PARAMETERS];
+	double		  worst = 0;
 
 	for (int i = 0; i < PARAMETERS; i++)
 		weights[i] = (float) (uniform() * 6 - 3);
@@ -377,7 +382,8 @@ test_truth(GradientLoss loss)
 		worst = Max(worst, fabs(sums[i] / ((double) shape.residual_one * GRADIENT_FEATURE_ONE) -
 								gradient[i]));
 	/* 500 roundings of 1/8192 at most, as a random walk */
-	ok(worst < 0.02, "%s: without clipping, sums of 500 units are right to %.5f", loss_name[loss], worst);
+	ok(worst < 0.02, "%s: without clipping, sums of 500 units are right to %.5f", loss_name[loss],
+	   worst);
 }
 
 /* ---------- noise ---------- */
@@ -387,15 +393,18 @@ static double
 least_use(double epsilon, double delta, int64 steps, const GradientNoise *step,
 		  const GradientNoise *features)
 {
-	double		least = INFINITY;
+	double least = INFINITY;
 
 	for (double power = -9; power < 20; power += 0.002)
 	{
-		RenyiOrder	order = RENYI_ORDER_ONE + (RenyiOrder) ldexp(exp2(power), RENYI_ORDER_BITS);
-		EpsilonUnits limit = renyi_limit((EpsilonUnits) rint(epsilon * EPSILON_UNITS_PER_ONE), delta,
-										 order);
-		double		charge = (double) renyi_charge_times(renyi_charge_gaussian(step->sensitivity_squared, step->variance, order), steps) +
-			(double) renyi_charge_gaussian(features->sensitivity_squared, features->variance, order);
+		RenyiOrder	 order = RENYI_ORDER_ONE + (RenyiOrder) ldexp(exp2(power), RENYI_ORDER_BITS);
+		EpsilonUnits limit =
+			renyi_limit((EpsilonUnits) rint(epsilon * EPSILON_UNITS_PER_ONE), delta, order);
+		double charge =
+			(double) renyi_charge_times(
+				renyi_charge_gaussian(step->sensitivity_squared, step->variance, order), steps) +
+			(double) renyi_charge_gaussian(features->sensitivity_squared, features->variance,
+										   order);
 
 		if (limit > 0)
 			least = Min(least, charge / limit);
@@ -408,20 +417,20 @@ test_noise(void)
 {
 	static const double epsilons[] = {0.001, 0.01, 0.1, 0.5, 1, 3, 8, 40, 100};
 	static const double deltas[] = {1e-12, 1e-6, 1e-3, 0.1};
-	static const int64 steps[] = {1, 100, 10000};
-	double		most = 0;
-	double		least = 1;
-	int			tried = 0;
+	static const int64	steps[] = {1, 100, 10000};
+	double				most = 0;
+	double				least = 1;
+	int					tried = 0;
 
 	for (int i = 0; i < lengthof(epsilons) * lengthof(deltas) * lengthof(steps); i++)
 	{
-		double		epsilon = epsilons[i % lengthof(epsilons)];
-		double		delta = deltas[i / lengthof(epsilons) % lengthof(deltas)];
-		int64		t = steps[i / lengthof(epsilons) / lengthof(deltas)];
-		double		rho = gradient_rho(epsilon, delta, t + 1);
+		double		  epsilon = epsilons[i % lengthof(epsilons)];
+		double		  delta = deltas[i / lengthof(epsilons) % lengthof(deltas)];
+		int64		  t = steps[i / lengthof(epsilons) / lengthof(deltas)];
+		double		  rho = gradient_rho(epsilon, delta, t + 1);
 		GradientNoise step;
 		GradientNoise features;
-		double		use;
+		double		  use;
 
 		if (!gradient_noise(20000, 50, rho * 0.05, &features) ||
 			!gradient_noise(1 << 24, 510, rho * 0.95 / t, &step))
@@ -443,13 +452,14 @@ test_cut(void)
 {
 	GradientNoise fine;
 	GradientNoise coarse;
-	int64		hits = 0;
+	int64		  hits = 0;
 
 	ok(gradient_noise(1000, 100, 0.5, &fine) && fine.shift == 0 &&
-	   fine.sensitivity_squared == 1000000 && fine.variance == 1000000, "nothing is cut if the noise is small");
+		   fine.sensitivity_squared == 1000000 && fine.variance == 1000000,
+	   "nothing is cut if the noise is small");
 	ok(gradient_noise(1 << 24, 100, 1e-8, &coarse) && coarse.shift > 0 &&
-	   coarse.variance <= SAMPLER_MAX_TERM &&
-	   sqrt(coarse.sensitivity_squared) >= ldexp(1, 24 - coarse.shift) + 10,
+		   coarse.variance <= SAMPLER_MAX_TERM &&
+		   sqrt(coarse.sensitivity_squared) >= ldexp(1, 24 - coarse.shift) + 10,
 	   "cut sums are as sensitive as before, and by one each more");
 	ok(!gradient_noise(1 << 24, 100, 1e-300, &coarse), "some noise is too much");
 
@@ -458,7 +468,8 @@ test_cut(void)
 	coarse.variance = 1;
 	for (int i = 0; i < 100000; i++)
 		hits += gradient_noisy_sum(-5, &coarse) == -8;
-	ok(plausible(hits, 100000, 0.3989422), "negative sums are cut downwards (" INT64_FORMAT ")", hits);
+	ok(plausible(hits, 100000, 0.3989422), "negative sums are cut downwards (" INT64_FORMAT ")",
+	   hits);
 }
 
 int

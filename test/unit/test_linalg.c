@@ -2,13 +2,13 @@
  * test_linalg.c
  *		Cholesky factorization against matrices with known answers.
  *
- * sources: src/linalg/cholesky.c
+ * sources: src/learner/cholesky.c
  */
 #include "c.h"
 
 #include <math.h>
 
-#include "linalg/linalg.h"
+#include "learner/linalg.h"
 #include "unit.h"
 
 static bool
@@ -24,14 +24,14 @@ factor(double *a, int n)
 static void
 check_solution(int n)
 {
-	double	   *a = malloc(PACKED_SIZE(n) * sizeof(double));
-	double	   *b = calloc(n, sizeof(double));
-	double		worst = 0;
+	double *a = malloc(PACKED_SIZE(n) * sizeof(double));
+	double *b = calloc(n, sizeof(double));
+	double	worst = 0;
 
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j <= i; j++)
 		{
-			double		value = 1.0 / (i + j + 1) + (i == j ? 0.01 : 0);
+			double value = 1.0 / (i + j + 1) + (i == j ? 0.01 : 0);
 
 			a[PACKED_ROW(i) + j] = value;
 			b[i] += value;
@@ -50,13 +50,13 @@ check_solution(int n)
 int
 main(void)
 {
-	double		known[] = {4, 12, 37, -16, -43, 98};
-	double		expected[] = {2, 6, 1, -8, 5, 3};
-	double		singular[] = {1, 1, 1};
-	double		indefinite[] = {1, 2, 1};
-	double		zero[] = {0};
-	double		undefined[] = {1, NAN, 1};
-	double		infinite[] = {INFINITY};
+	double known[] = {4, 12, 37, -16, -43, 98};
+	double expected[] = {2, 6, 1, -8, 5, 3};
+	double singular[] = {1, 1, 1};
+	double indefinite[] = {1, 2, 1};
+	double zero[] = {0};
+	double undefined[] = {1, NAN, 1};
+	double infinite[] = {INFINITY};
 
 	ok(factor(known, 3), "a textbook matrix is factored");
 	for (int i = 0; i < 6; i++)

@@ -40,7 +40,7 @@ put_doubles(unsigned char *bytes, size_t at, int n)
 static size_t
 make_valid(unsigned char *bytes)
 {
-	size_t		at = 8;
+	size_t at = 8;
 
 	memset(bytes, 0, PREDICTOR_HEADER_SIZE);
 	memcpy(bytes, PREDICTOR_MAGIC, 4);
@@ -88,7 +88,7 @@ static size_t
 walk(const PredictorShape *shape)
 {
 	const unsigned char *position = shape->names;
-	size_t		sum = 0;
+	size_t				 sum = 0;
 
 	for (uint32_t i = 0; i < shape->nclasses; i++)
 	{
@@ -115,7 +115,7 @@ walk(const PredictorShape *shape)
 static size_t
 make_threshold(unsigned char *bytes)
 {
-	size_t		at = 8;
+	size_t at = 8;
 
 	memset(bytes, 0, PREDICTOR_HEADER_SIZE);
 	memcpy(bytes, PREDICTOR_MAGIC, 4);
@@ -148,9 +148,9 @@ static void
 test_format(const char *what, const unsigned char *valid, size_t size)
 {
 	PredictorShape shape;
-	size_t		cut_accepted = 0;
-	size_t		accepted = 0;
-	size_t		sum = 0;
+	size_t		   cut_accepted = 0;
+	size_t		   accepted = 0;
+	size_t		   sum = 0;
 
 	ok(predictor_parse(valid, size, &shape) == NULL, "%s is accepted", what);
 	ok(shape.members + shape.members_size == valid + size, "up to its end");
@@ -165,8 +165,8 @@ test_format(const char *what, const unsigned char *valid, size_t size)
 	ok(cut_accepted == 0, "and refused when cut anywhere");
 	for (int round = 0; round < ROUNDS; round++)
 	{
-		unsigned char work[MAX_SIZE];
-		size_t		mutated;
+		unsigned char  work[MAX_SIZE];
+		size_t		   mutated;
 		unsigned char *copy;
 
 		memcpy(work, valid, size);
@@ -188,7 +188,7 @@ int
 main(void)
 {
 	unsigned char valid[MAX_SIZE];
-	size_t		size = make_valid(valid);
+	size_t		  size = make_valid(valid);
 
 	test_format("one member of each kind", valid, size);
 	size = make_threshold(valid);

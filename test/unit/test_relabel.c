@@ -7,24 +7,23 @@
  * End to end the bound is far from what small tables lose, so each part has a test
  * of its own that catches it when wrong.
  *
- * sources: src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable_draw.c
- * sources: src/mechanism/relabel_draw.c src/mechanism/sort.c src/mechanism/vote_draw.c src/mechanism/solve.c
- * sources: src/sampler/rng.c src/sampler/bernoulli.c
+ * sources: src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable/draw.c
+ * sources: src/mechanism/relabel/draw.c src/mechanism/sort.c src/mechanism/vote/draw.c src/mechanism/solve.c
+ * sources: src/draw/rng.c src/draw/bernoulli.c
  */
 #include "postgres.h"
 
-#include "mechanism/relabel_draw.h"
+#include "mechanism/relabel/draw.h"
 #include "mechanism/solve.h"
 #include "small_tables.h"
 
 #define ROUNDING 1e-9
 
-static const double line[3][2] = {{0.2, 0}, {0.5, 0}, {0.8, 0}};
-static const double square[3][2] = {{0.2, 0.7}, {0.5, 0.3}, {0.8, 0.5}};
+static const double	  line[3][2] = {{0.2, 0}, {0.5, 0}, {0.8, 0}};
+static const double	  square[3][2] = {{0.2, 0.7}, {0.5, 0.3}, {0.8, 0.5}};
 static const UnitKind single[6] = {{1, {0}}, {1, {1}}, {1, {2}}, {1, {3}}, {1, {4}}, {1, {5}}};
-static const UnitKind pairs[] = {
-	{1, {0}}, {1, {3}}, {2, {0, 2}}, {2, {1, 3}}, {2, {0, 5}}, {2, {1, 4}}, {2, {2, 5}}
-};
+static const UnitKind pairs[] = {{1, {0}},	  {1, {3}},	   {2, {0, 2}}, {2, {1, 3}},
+								 {2, {0, 5}}, {2, {1, 4}}, {2, {2, 5}}};
 
 static const Domain on_line = {1, 3, line, 6, single};
 static const Domain on_two = {1, 2, line, 4, single};
@@ -36,7 +35,7 @@ static const Domain with_units = {1, 3, line, lengthof(pairs), pairs};
 typedef struct Vote
 {
 	const Chunks *chunks;
-	EpsilonUnits kappa;
+	EpsilonUnits  kappa;
 } Vote;
 
 static double
@@ -51,9 +50,9 @@ given_sample(StableSampler *sampler, const void *argument, const double *x)
 static Chunks *
 chunks_by_place(const LabelledUnits *units, int n, const int *kind, int nchunks)
 {
-	int32		chunk_of[SMALL_UNITS];
-	int			count = 0;
-	Chunks	   *chunks;
+	int32	chunk_of[SMALL_UNITS];
+	int		count = 0;
+	Chunks *chunks;
 
 	for (int i = 0; i < n; i++)
 		if (kind[i] >= 0)
@@ -67,21 +66,21 @@ chunks_by_place(const LabelledUnits *units, int n, const int *kind, int nchunks)
 static double *
 all_probabilities(const Domain *domain, int n, int nchunks, const RelabelParameters *parameters)
 {
-	int64		count = count_tables(domain, n);
-	double	   *p = malloc(sizeof(double) * count * domain->npoints);
+	int64	count = count_tables(domain, n);
+	double *p = malloc(sizeof(double) * count * domain->npoints);
 
 	for (int64 i = 0; i < count; i++)
 	{
-		int			kind[SMALL_UNITS];
-		SmallTable	table;
+		int			   kind[SMALL_UNITS];
+		SmallTable	   table;
 		StableSampler *sampler;
-		Vote		vote = {.kappa = parameters->kappa};
+		Vote		   vote = {.kappa = parameters->kappa};
 
 		table_digits(domain, n, i, kind);
 		fill_table(domain, n, kind, &table);
 		vote.chunks = chunks_by_place(&table.units, n, kind, nchunks);
-		sampler = stable_sampler_create(prepared_space(HYPOTHESES_STUMP, &table.units), &table.units,
-										parameters->q, parameters->kappa,
+		sampler = stable_sampler_create(prepared_space(HYPOTHESES_STUMP, &table.units),
+										&table.units, parameters->q, parameters->kappa,
 										(uint64) parameters->rows_per_unit * EPSILON_UNITS_PER_ONE);
 		for (int j = 0; j < domain->npoints; j++)
 			p[i * domain->npoints + j] = mean_over_samples(sampler, share_to_double(parameters->q),
@@ -95,7 +94,7 @@ all_probabilities(const Domain *domain, int n, int nchunks, const RelabelParamet
 static double
 excess(double p, double p_neighbour, const void *eps1)
 {
-	double		factor = exp(*(const double *) eps1);
+	double factor = exp(*(const double *) eps1);
 
 	return Max(p - factor * p_neighbour, (1 - p) - factor * (1 - p_neighbour));
 }
@@ -106,13 +105,17 @@ test_small_tables(const Domain *domain, int n, int rows_per_unit, int nchunks, d
 				  double q, double alpha)
 {
 	RelabelParameters parameters = {
-		.n_max = n, .rows_per_unit = rows_per_unit, .features = domain->width,
-		.alpha = share_from_double(alpha), .kappa = units_of(kappa), .q = share_from_double(q),
+		.n_max = n,
+		.rows_per_unit = rows_per_unit,
+		.features = domain->width,
+		.alpha = share_from_double(alpha),
+		.kappa = units_of(kappa),
+		.q = share_from_double(q),
 	};
-	double	   *p = all_probabilities(domain, n, nchunks, &parameters);
-	double		found = largest_loss(domain, n, p, share_to_double(parameters.alpha));
-	double		least = INFINITY;
-	bool		before_flip = true;
+	double *p = all_probabilities(domain, n, nchunks, &parameters);
+	double	found = largest_loss(domain, n, p, share_to_double(parameters.alpha));
+	double	least = INFINITY;
+	bool	before_flip = true;
 
 	for (int j = 0; j <= n; j++)
 	{
@@ -121,8 +124,8 @@ test_small_tables(const Domain *domain, int n, int rows_per_unit, int nchunks, d
 		parameters.j = j;
 		proof = relabel_prove(&parameters);
 		least = Min(least, real(proof.epsilon));
-		before_flip = before_flip &&
-			largest_over_neighbours(domain, n, p, excess, &proof.eps1) <= proof.delta1 + ROUNDING;
+		before_flip = before_flip && largest_over_neighbours(domain, n, p, excess, &proof.eps1) <=
+										 proof.delta1 + ROUNDING;
 	}
 	ok(before_flip, "before the flip: eps1 and delta1 hold for every j");
 	ok(found <= least + ROUNDING,
@@ -138,10 +141,10 @@ test_small_tables(const Domain *domain, int n, int rows_per_unit, int nchunks, d
 typedef struct ManyRows
 {
 	LabelledUnits units;
-	int32		first_row[MANY + 1];
-	uint8		label[MANY];
-	double		x[MANY];
-	int32		chunk_of[MANY];
+	int32		  first_row[MANY + 1];
+	uint8		  label[MANY];
+	double		  x[MANY];
+	int32		  chunk_of[MANY];
 } ManyRows;
 
 static void
@@ -155,13 +158,13 @@ random_rows(ManyRows *rows, int nchunks)
 		rows->first_row[i + 1] = i + 1;
 		rows->chunk_of[i] = (int32) sample_uniform(nchunks);
 	}
-	rows->units = (LabelledUnits) {MANY, MANY, 1, rows->first_row, rows->label, rows->x};
+	rows->units = (LabelledUnits){MANY, MANY, 1, rows->first_row, rows->label, rows->x};
 }
 
 static Chunks *
 prepared_chunks(const ManyRows *rows, int nchunks)
 {
-	Chunks	   *chunks = chunks_create(&rows->units, nchunks, rows->chunk_of);
+	Chunks *chunks = chunks_create(&rows->units, nchunks, rows->chunk_of);
 
 	chunks_prepare(chunks, 0);
 	return chunks;
@@ -170,7 +173,7 @@ prepared_chunks(const ManyRows *rows, int nchunks)
 static Hypothesis
 random_stump(void)
 {
-	Hypothesis	stump = {.class = HYPOTHESES_STUMP};
+	Hypothesis stump = {.class = HYPOTHESES_STUMP};
 
 	stump.u.interval.low = sample_uniform(60) / 50.0;
 	stump.u.interval.high = INFINITY;
@@ -181,8 +184,8 @@ random_stump(void)
 static int
 chunks_touched(const ManyRows *rows, const Hypothesis *a, const Hypothesis *b)
 {
-	bool		touched[MANY] = {false};
-	int			count = 0;
+	bool touched[MANY] = {false};
+	int	 count = 0;
 
 	for (int i = 0; i < MANY; i++)
 		if (hypothesis_says(a, &rows->x[i]) != hypothesis_says(b, &rows->x[i]))
@@ -199,18 +202,18 @@ chunks_touched(const ManyRows *rows, const Hypothesis *a, const Hypothesis *b)
 static void
 test_chunks(void)
 {
-	bool		by_labels = true;
-	bool		one_vote = true;
-	bool		consistent = true;
+	bool by_labels = true;
+	bool one_vote = true;
+	bool consistent = true;
 
 	for (int round = 0; round < 300; round++)
 	{
-		ManyRows	rows;
-		int			nchunks = 1 + (int) sample_uniform(20);
-		Chunks	   *chunks;
-		Hypothesis	stump = random_stump();
-		double		x;
-		int32		votes;
+		ManyRows   rows;
+		int		   nchunks = 1 + (int) sample_uniform(20);
+		Chunks	  *chunks;
+		Hypothesis stump = random_stump();
+		double	   x;
+		int32	   votes;
 
 		random_rows(&rows, nchunks);
 		chunks = prepared_chunks(&rows, nchunks);
@@ -218,17 +221,17 @@ test_chunks(void)
 		votes = chunks_vote(chunks, &stump.u.interval, &x);
 		for (int i = 0; i < 50; i++)
 		{
-			Hypothesis	other = random_stump();
+			Hypothesis other = random_stump();
 
 			by_labels = by_labels && abs(chunks_vote(chunks, &other.u.interval, &x) - votes) <=
-				chunks_touched(&rows, &stump, &other);
+										 chunks_touched(&rows, &stump, &other);
 		}
 		for (int i = 0; i < MANY; i += 3)
 		{
-			double		kept = rows.x[i];
-			int32		own[MANY];
-			Chunks	   *two;
-			int32		others;
+			double	kept = rows.x[i];
+			int32	own[MANY];
+			Chunks *two;
+			int32	others;
 
 			/* Of two chunks, the first has the row; its vote is its label. */
 			for (int j = 0; j < MANY; j++)
@@ -240,7 +243,8 @@ test_chunks(void)
 
 			rows.x[i] = sample_uniform(50) / 50.0;
 			one_vote = one_vote &&
-				abs(chunks_vote(prepared_chunks(&rows, nchunks), &stump.u.interval, &x) - votes) <= 1;
+					   abs(chunks_vote(prepared_chunks(&rows, nchunks), &stump.u.interval, &x) -
+						   votes) <= 1;
 			rows.x[i] = kept;
 		}
 		arena_reset();
@@ -258,17 +262,17 @@ test_chunks(void)
 static double
 vote_loss(EpsilonUnits kappa, int nchunks)
 {
-	double		largest = 0;
+	double largest = 0;
 
 	for (int ones = 1; ones < nchunks; ones++)
 	{
-		double		p[2];
-		double		x = 0.6;
-		uint64		first = 1;
+		double p[2];
+		double x = 0.6;
+		uint64 first = 1;
 
 		for (int k = 0; k < 2; k++)
 		{
-			ManyRows	rows;
+			ManyRows	   rows;
 			StableSampler *sampler;
 
 			random_rows(&rows, 1);
@@ -279,8 +283,8 @@ vote_loss(EpsilonUnits kappa, int nchunks)
 				rows.x[i] = i == 0 ? 0.5 : i < ones + k ? 0.55 : 0.1;
 				rows.label[i] = rows.x[i] >= 0.5;
 			}
-			sampler = stable_sampler_create(prepared_space(HYPOTHESES_STUMP, &rows.units), &rows.units,
-											1, units_of(50), EPSILON_UNITS_PER_ONE);
+			sampler = stable_sampler_create(prepared_space(HYPOTHESES_STUMP, &rows.units),
+											&rows.units, 1, units_of(50), EPSILON_UNITS_PER_ONE);
 			stable_choose_these(sampler, &first);
 			p[k] = relabel_probability(sampler, prepared_chunks(&rows, nchunks), kappa, &x);
 			arena_reset();
@@ -294,11 +298,11 @@ vote_loss(EpsilonUnits kappa, int nchunks)
 static void
 test_draw(void)
 {
-	int			kind[SMALL_UNITS] = {0, 3, 5, 1, 4, 5};
-	SmallTable	table;
+	int			   kind[SMALL_UNITS] = {0, 3, 5, 1, 4, 5};
+	SmallTable	   table;
 	StableSampler *sampler;
-	Vote		vote = {.kappa = units_of(0.7)};
-	int64		draws = 50000;
+	Vote		   vote = {.kappa = units_of(0.7)};
+	int64		   draws = 50000;
 
 	fill_table(&on_line, SMALL_UNITS, kind, &table);
 	vote.chunks = chunks_by_place(&table.units, SMALL_UNITS, kind, 3);
@@ -306,9 +310,9 @@ test_draw(void)
 									share_from_double(0.4), vote.kappa, EPSILON_UNITS_PER_ONE);
 	for (int i = 0; i < 3; i++)
 	{
-		double		exact = mean_over_samples(sampler, share_to_double(sampler->q), given_sample, &vote,
-											  line[i]);
-		int64		ones = 0;
+		double exact =
+			mean_over_samples(sampler, share_to_double(sampler->q), given_sample, &vote, line[i]);
+		int64 ones = 0;
 
 		for (int64 j = 0; j < draws; j++)
 			ones += relabel_draw(sampler, vote.chunks, vote.kappa, line[i]);
@@ -322,12 +326,12 @@ test_draw(void)
 static void
 test_sample(void)
 {
-	ManyRows	rows;
+	ManyRows	   rows;
 	StableSampler *sampler;
-	double		q = 0.07;
-	int64		rounds = 20000;
-	int64		each = 0;
-	int64		pairs_in = 0;
+	double		   q = 0.07;
+	int64		   rounds = 20000;
+	int64		   each = 0;
+	int64		   pairs_in = 0;
 
 	random_rows(&rows, 1);
 	sampler = stable_sampler_create(prepared_space(HYPOTHESES_STUMP, &rows.units), &rows.units,
@@ -340,7 +344,8 @@ test_sample(void)
 			pairs_in += (sampler->chosen[0] >> j & 3) == 3;
 	}
 	ok(plausible(each, rounds * MANY, q), "a unit is sampled with probability %g", q);
-	ok(told_apart(rounds * MANY, q, 2 * q) && !plausible(each, rounds * MANY, 2 * q), "twice that would be noticed");
+	ok(told_apart(rounds * MANY, q, 2 * q) && !plausible(each, rounds * MANY, 2 * q),
+	   "twice that would be noticed");
 	ok(plausible(pairs_in, rounds * MANY / 2, q * q), "two are sampled independently");
 	arena_reset();
 }
@@ -351,18 +356,23 @@ static void
 test_formula(void)
 {
 	RelabelParameters parameters = {
-		.n_max = 2000, .rows_per_unit = 1, .features = 1, .alpha = share_from_double(0.1),
-		.j = 200, .kappa = units_of(0.006), .q = share_from_double(0.05),
+		.n_max = 2000,
+		.rows_per_unit = 1,
+		.features = 1,
+		.alpha = share_from_double(0.1),
+		.j = 200,
+		.kappa = units_of(0.006),
+		.q = share_from_double(0.05),
 	};
-	double		c = 0.006 * 201;
-	double		eps1 = 4 * 0.006 + log(1 + (1 + exp(2 * c)) * 0.05 / 0.95);
-	double		delta1 = 0.05 * (1 + 0.05 * 2000) * pow(0.95, 201);
-	double		e = exp(eps1);
-	double		ratio = (0.1 + 0.8 * (e + delta1) / (e + 1)) / (0.1 + 0.8 * (1 - delta1) / (e + 1));
+	double c = 0.006 * 201;
+	double eps1 = 4 * 0.006 + log(1 + (1 + exp(2 * c)) * 0.05 / 0.95);
+	double delta1 = 0.05 * (1 + 0.05 * 2000) * pow(0.95, 201);
+	double e = exp(eps1);
+	double ratio = (0.1 + 0.8 * (e + delta1) / (e + 1)) / (0.1 + 0.8 * (1 - delta1) / (e + 1));
 	RelabelProof proof = relabel_prove(&parameters);
 
 	ok(fabs(proof.eps1 - eps1) < 1e-6 && fabs(proof.delta1 - delta1) < 1e-6 * delta1 &&
-	   fabs(real(proof.epsilon) - log(ratio)) < 1e-6,
+		   fabs(real(proof.epsilon) - log(ratio)) < 1e-6,
 	   "by hand: eps1 %.6f, delta1 %.3g, epsilon %.6f", eps1, delta1, log(ratio));
 	parameters.q = share_from_double(0.0001);
 	parameters.j = 0;
@@ -376,24 +386,29 @@ static void
 test_solver(double epsilon, double alpha, int rows_per_unit, int features)
 {
 	RelabelParameters parameters = {
-		.rows_per_unit = rows_per_unit, .features = features, .alpha = share_from_double(alpha),
+		.rows_per_unit = rows_per_unit,
+		.features = features,
+		.alpha = share_from_double(alpha),
 	};
-	int64		needed = relabel_n_needed(units_of(epsilon), &parameters);
-	bool		enough;
+	int64 needed = relabel_n_needed(units_of(epsilon), &parameters);
+	bool  enough;
 
 	parameters.n_max = needed;
 	enough = relabel_solve(units_of(epsilon), false, false, false, &parameters);
 	ok(enough && relabel_prove(&parameters).epsilon <= units_of(epsilon) &&
-	   real(parameters.kappa) * parameters.j >= 1,
-	   "epsilon %g, alpha %g, %d rows, %d features: " INT64_FORMAT " units do: j " INT64_FORMAT ", kappa %.6f, q %.5f",
+		   real(parameters.kappa) * parameters.j >= 1,
+	   "epsilon %g, alpha %g, %d rows, %d features: " INT64_FORMAT " units do: j " INT64_FORMAT
+	   ", kappa %.6f, q %.5f",
 	   epsilon, alpha, rows_per_unit, features, needed, parameters.j, real(parameters.kappa),
 	   share_to_double(parameters.q));
 	parameters.n_max = needed - 1;
-	ok(!relabel_solve(units_of(epsilon), false, false, false, &parameters), "one unit less does not");
+	ok(!relabel_solve(units_of(epsilon), false, false, false, &parameters),
+	   "one unit less does not");
 	parameters.n_max = 100 * needed;
 	enough = relabel_solve(units_of(epsilon), false, false, false, &parameters);
 	ok(enough && relabel_prove(&parameters).delta1 <= share_to_double(parameters.alpha) *
-	   share_to_double(parameters.q) * (1 + ROUNDING),
+														  share_to_double(parameters.q) *
+														  (1 + ROUNDING),
 	   "a hundred times as many: j " INT64_FORMAT ", kappa * j %.3f, q %.6f", parameters.j,
 	   real(parameters.kappa) * parameters.j, share_to_double(parameters.q));
 }
@@ -401,8 +416,8 @@ test_solver(double epsilon, double alpha, int rows_per_unit, int features)
 int
 main(void)
 {
-	double		kept;
-	double		doubled;
+	double kept;
+	double doubled;
 
 	test_formula();
 	test_solver(1, 0.1, 1, 1);

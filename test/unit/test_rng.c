@@ -2,14 +2,14 @@
  * test_rng.c
  *		Uniform integers: driven word by word, so that nothing is left to chance.
  *
- * sources: src/sampler/rng.c
+ * sources: src/draw/rng.c
  */
 #include "c.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sampler/sampler.h"
+#include "draw/sampler.h"
 #include "unit.h"
 
 /*
@@ -17,7 +17,7 @@
  * count, which shows how many were consumed.
  */
 static uint64 script[4];
-static int	script_length;
+static int	  script_length;
 
 static bool
 scripted(uint64 *words, int count)
@@ -34,14 +34,14 @@ exhausted(uint64 *words, int count)
 	return false;
 }
 
-static int	block_words;
-static const uint64 *block;		/* the sampler's own buffer */
+static int			 block_words;
+static const uint64 *block; /* the sampler's own buffer */
 
 /* Reads to the end of the block; returns how many words were consumed before. */
 static int
 finish_block(void)
 {
-	int			unread = 1;
+	int unread = 1;
 
 	while (sample_uint64() != (uint64) block_words - 1)
 		unread++;
@@ -52,7 +52,7 @@ finish_block(void)
 static uint64
 uniform_of(uint64 n, uint64 first, int *consumed)
 {
-	uint64		result;
+	uint64 result;
 
 	script[0] = first;
 	script[1] = PG_UINT64_MAX;
@@ -69,13 +69,13 @@ uniform_of(uint64 n, uint64 first, int *consumed)
 static bool
 result_is_fair(uint64 n, uint64 k)
 {
-	uint128		whole = (uint128) 1 << 64;
-	uint64		share = (uint64) (whole / n);
-	uint64		surplus = (uint64) (whole % n);
-	uint64		last = (uint64) ((((uint128) (k + 1) << 64) - 1) / n);
-	uint64		first = last - share + 1;
-	int			consumed;
-	bool		fair;
+	uint128 whole = (uint128) 1 << 64;
+	uint64	share = (uint64) (whole / n);
+	uint64	surplus = (uint64) (whole % n);
+	uint64	last = (uint64) ((((uint128) (k + 1) << 64) - 1) / n);
+	uint64	first = last - share + 1;
+	int		consumed;
+	bool	fair;
 
 	fair = uniform_of(n, first, &consumed) == k && consumed == 1;
 	fair = fair && uniform_of(n, last, &consumed) == k && consumed == 1;
@@ -92,12 +92,12 @@ result_is_fair(uint64 n, uint64 k)
 static int
 rejected_words(uint64 n)
 {
-	int			rejected = 0;
+	int rejected = 0;
 
 	for (uint64 k = 0; k < n; k++)
 	{
-		uint64		start = (uint64) ((((uint128) k << 64) + n - 1) / n);
-		int			consumed;
+		uint64 start = (uint64) ((((uint128) k << 64) + n - 1) / n);
+		int	   consumed;
 
 		(void) uniform_of(n, start, &consumed);
 		rejected += consumed == 2;
@@ -128,8 +128,8 @@ count_block(uint64 *words, int count)
 static void
 test_blocks(void)
 {
-	bool		in_order = true;
-	bool		wiped = true;
+	bool in_order = true;
+	bool wiped = true;
 
 	unit_entropy_source(exhausted);
 	ok(fails_no_entropy(draw_word), "no entropy is a failure");
@@ -153,14 +153,13 @@ test_blocks(void)
 static void
 test_fairness(void)
 {
-	static const uint64 large[] = {
-		UINT64CONST(1000000007), UINT64CONST(2000000000000),
-		(UINT64CONST(1) << 32) + 1, (UINT64CONST(1) << 60) - 1, (UINT64CONST(1) << 63) - 1,
-		UINT64CONST(1) << 63, (UINT64CONST(1) << 63) + 1, PG_UINT64_MAX / 3 * 2,
-		PG_UINT64_MAX - 1, PG_UINT64_MAX
-	};
-	bool		fair = true;
-	bool		exact = true;
+	static const uint64 large[] = {UINT64CONST(1000000007),	   UINT64CONST(2000000000000),
+								   (UINT64CONST(1) << 32) + 1, (UINT64CONST(1) << 60) - 1,
+								   (UINT64CONST(1) << 63) - 1, UINT64CONST(1) << 63,
+								   (UINT64CONST(1) << 63) + 1, PG_UINT64_MAX / 3 * 2,
+								   PG_UINT64_MAX - 1,		   PG_UINT64_MAX};
+	bool				fair = true;
+	bool				exact = true;
 
 	for (uint64 n = 1; n <= 100; n++)
 	{
@@ -173,10 +172,10 @@ test_fairness(void)
 
 	for (int i = 0; i < lengthof(large); i++)
 	{
-		uint64		n = large[i];
+		uint64 n = large[i];
 
 		fair = result_is_fair(n, 0) && result_is_fair(n, 1) && result_is_fair(n, n / 2) &&
-			result_is_fair(n, n / 3) && result_is_fair(n, n - 2) && result_is_fair(n, n - 1);
+			   result_is_fair(n, n / 3) && result_is_fair(n, n - 2) && result_is_fair(n, n - 1);
 		ok(fair, "n = " UINT64_FORMAT ": results own equally many words", n);
 	}
 	ok(fails_out_of_range(draw_from_none), "n = 0 is out of range");
@@ -186,8 +185,8 @@ test_fairness(void)
 static void
 test_wide(void)
 {
-	uint128		n = ((uint128) 5 << 64) + 7;
-	uint128		drawn;
+	uint128 n = ((uint128) 5 << 64) + 7;
+	uint128 drawn;
 
 	script_length = 4;
 	script[0] = (UINT64CONST(1) << 63) | 5; /* bits above n's are ignored */
@@ -221,7 +220,7 @@ test_wide(void)
 
 /* ---------- fork ---------- */
 
-static int	blocks_given;
+static int blocks_given;
 
 static bool
 counted(uint64 *words, int count)
@@ -236,9 +235,9 @@ counted(uint64 *words, int count)
 static void
 test_fork(void)
 {
-	uint64		before;
-	int			status = -1;
-	pid_t		child;
+	uint64 before;
+	int	   status = -1;
+	pid_t  child;
 
 	unit_entropy_source(counted);
 	do

@@ -6,13 +6,13 @@
  * is checked exactly elsewhere (test_rng.c, test_bernoulli.c, test_discrete.c);
  * here are realistic and extreme arguments.
  *
- * sources: src/sampler/rng.c src/sampler/bernoulli.c src/sampler/discrete.c
+ * sources: src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "c.h"
 
 #include <math.h>
 
-#include "sampler/sampler.h"
+#include "draw/sampler.h"
 #include "unit.h"
 
 #define TRIALS 200000
@@ -22,12 +22,12 @@
 static void
 test_words(void)
 {
-	int			ones[64] = {0};
-	bool		right = true;
+	int	 ones[64] = {0};
+	bool right = true;
 
 	for (int i = 0; i < TRIALS; i++)
 	{
-		uint64		word = sample_uint64();
+		uint64 word = sample_uint64();
 
 		for (int bit = 0; bit < 64; bit++)
 			ones[bit] += (word >> bit) & 1;
@@ -40,13 +40,13 @@ test_words(void)
 static void
 test_uniform(uint64 n, const char *name)
 {
-	int			count[10] = {0};
-	bool		right = true;
-	int			cells = (int) Min(n, 10);
+	int	 count[10] = {0};
+	bool right = true;
+	int	 cells = (int) Min(n, 10);
 
 	for (int i = 0; i < TRIALS; i++)
 	{
-		uint64		drawn = sample_uniform(n);
+		uint64 drawn = sample_uniform(n);
 
 		right = right && drawn < n;
 		count[(int) ((uint128) drawn * cells / n)]++;
@@ -59,9 +59,9 @@ test_uniform(uint64 n, const char *name)
 static void
 test_uniform_wide(void)
 {
-	uint128		n = (uint128) 10 << 100;
-	int			count[10] = {0};
-	bool		right = true;
+	uint128 n = (uint128) 10 << 100;
+	int		count[10] = {0};
+	bool	right = true;
 
 	for (int i = 0; i < TRIALS; i++)
 		count[(int) (sample_uniform_wide(n) >> 100)]++;
@@ -75,17 +75,20 @@ test_coins(void)
 {
 	static const struct
 	{
-		uint64		numerator;
-		uint64		denominator;
-	}			coins[] = {
-		{1, 3}, {999, 1000}, {1, 1000}, {TRILLION, 3 * TRILLION},
-		{PG_UINT64_MAX / 2, PG_UINT64_MAX}, {PG_UINT64_MAX - 1, PG_UINT64_MAX}, {1, PG_UINT64_MAX}
-	};
+		uint64 numerator;
+		uint64 denominator;
+	} coins[] = {{1, 3},
+				 {999, 1000},
+				 {1, 1000},
+				 {TRILLION, 3 * TRILLION},
+				 {PG_UINT64_MAX / 2, PG_UINT64_MAX},
+				 {PG_UINT64_MAX - 1, PG_UINT64_MAX},
+				 {1, PG_UINT64_MAX}};
 
 	for (int i = 0; i < lengthof(coins); i++)
 	{
-		double		probability = (double) coins[i].numerator / coins[i].denominator;
-		int			heads = 0;
+		double probability = (double) coins[i].numerator / coins[i].denominator;
+		int	   heads = 0;
 
 		for (int j = 0; j < TRIALS; j++)
 			heads += sample_bernoulli(coins[i].numerator, coins[i].denominator);
@@ -99,29 +102,33 @@ test_exponential_coins(void)
 {
 	static const struct
 	{
-		uint64		factor;
-		uint64		numerator;
-		uint64		denominator;
-	}			coins[] = {
-		/* a vote's coin: gap, epsilon in units, twice a unit */
-		{1, TRILLION / 10, 2 * TRILLION}, {7, TRILLION / 10, 2 * TRILLION},
-		{100000, TRILLION / 100000, 2 * TRILLION}, {3, TRILLION, 2 * TRILLION},
-		{1, 1000, 2 * TRILLION}, {100000, 100 * TRILLION, 2 * TRILLION},
-		/* products of more than 64 bits */
-		{UINT64CONST(1) << 63, 2, PG_UINT64_MAX}, {PG_UINT64_MAX, PG_UINT64_MAX / 2, PG_UINT64_MAX},
-		{PG_UINT64_MAX, PG_UINT64_MAX, PG_UINT64_MAX}, {PG_UINT64_MAX, PG_UINT64_MAX, 1},
-		{1, PG_UINT64_MAX / 2, PG_UINT64_MAX}, {1, PG_UINT64_MAX - 1, PG_UINT64_MAX}
-	};
+		uint64 factor;
+		uint64 numerator;
+		uint64 denominator;
+	} coins[] = {/* a vote's coin: gap, epsilon in units, twice a unit */
+				 {1, TRILLION / 10, 2 * TRILLION},
+				 {7, TRILLION / 10, 2 * TRILLION},
+				 {100000, TRILLION / 100000, 2 * TRILLION},
+				 {3, TRILLION, 2 * TRILLION},
+				 {1, 1000, 2 * TRILLION},
+				 {100000, 100 * TRILLION, 2 * TRILLION},
+				 /* products of more than 64 bits */
+				 {UINT64CONST(1) << 63, 2, PG_UINT64_MAX},
+				 {PG_UINT64_MAX, PG_UINT64_MAX / 2, PG_UINT64_MAX},
+				 {PG_UINT64_MAX, PG_UINT64_MAX, PG_UINT64_MAX},
+				 {PG_UINT64_MAX, PG_UINT64_MAX, 1},
+				 {1, PG_UINT64_MAX / 2, PG_UINT64_MAX},
+				 {1, PG_UINT64_MAX - 1, PG_UINT64_MAX}};
 
 	for (int i = 0; i < lengthof(coins); i++)
 	{
-		double		probability = exp(-(double) coins[i].factor * coins[i].numerator /
-									  coins[i].denominator);
-		int			heads = 0;
+		double probability =
+			exp(-(double) coins[i].factor * coins[i].numerator / coins[i].denominator);
+		int heads = 0;
 
 		for (int j = 0; j < TRIALS; j++)
-			heads += sample_bernoulli_exp(coins[i].factor, coins[i].numerator,
-										  coins[i].denominator);
+			heads +=
+				sample_bernoulli_exp(coins[i].factor, coins[i].numerator, coins[i].denominator);
 		ok(plausible(heads, TRIALS, probability),
 		   "coin of exp(-" UINT64_FORMAT " * " UINT64_FORMAT " / " UINT64_FORMAT ")",
 		   coins[i].factor, coins[i].numerator, coins[i].denominator);
@@ -132,9 +139,9 @@ static void
 test_wide_coins(void)
 {
 	/* 7/9 of a denominator near 2^124, and 16/9 */
-	uint128		denominator = (uint128) 9 << 120;
-	int			heads = 0;
-	int			rarer_heads = 0;
+	uint128 denominator = (uint128) 9 << 120;
+	int		heads = 0;
+	int		rarer_heads = 0;
 
 	for (int i = 0; i < TRIALS; i++)
 	{
@@ -145,8 +152,8 @@ test_wide_coins(void)
 	ok(plausible(rarer_heads, TRIALS, exp(-16.0 / 9)), "coin of exp(-16/9), wide");
 }
 
-typedef int64 (*NoiseSampler) (uint64 numerator, uint64 denominator);
-typedef double (*NoiseMass) (int64 x, double parameter);
+typedef int64 (*NoiseSampler)(uint64 numerator, uint64 denominator);
+typedef double (*NoiseMass)(int64 x, double parameter);
 
 static double
 laplace_mass(int64 x, double scale)
@@ -175,18 +182,19 @@ static void
 test_mass(const char *name, NoiseSampler sample, NoiseMass mass, uint64 numerator,
 		  uint64 denominator)
 {
-	int			count[21] = {0};
-	bool		right = true;
+	int	 count[21] = {0};
+	bool right = true;
 
 	for (int i = 0; i < TRIALS; i++)
 	{
-		int64		drawn = sample(numerator, denominator);
+		int64 drawn = sample(numerator, denominator);
 
 		if (drawn >= -10 && drawn <= 10)
 			count[drawn + 10]++;
 	}
 	for (int x = -10; x <= 10; x++)
-		right = right && plausible(count[x + 10], TRIALS, mass(x, (double) numerator / denominator));
+		right =
+			right && plausible(count[x + 10], TRIALS, mass(x, (double) numerator / denominator));
 	ok(right, "%s of " UINT64_FORMAT "/" UINT64_FORMAT, name, numerator, denominator);
 }
 
@@ -204,16 +212,16 @@ gaussian_below(double x, double variance)
 
 /* Noise so large that its grid is too fine to see: by its continuous limit. */
 static void
-test_limit(const char *name, NoiseSampler sample, double (*below) (double, double),
-		   uint64 numerator, uint64 denominator, double unit)
+test_limit(const char *name, NoiseSampler sample, double (*below)(double, double), uint64 numerator,
+		   uint64 denominator, double unit)
 {
 	static const double steps[] = {-3, -2, -1, -0.5, 0, 0.5, 1, 2, 3};
-	int			count[lengthof(steps)] = {0};
-	bool		right = true;
+	int					count[lengthof(steps)] = {0};
+	bool				right = true;
 
 	for (int i = 0; i < TRIALS / 2; i++)
 	{
-		int64		drawn = sample(numerator, denominator);
+		int64 drawn = sample(numerator, denominator);
 
 		for (int j = 0; j < lengthof(steps); j++)
 			count[j] += drawn <= steps[j] * unit;
@@ -245,19 +253,20 @@ main(void)
 	test_mass("Laplace scale", sample_discrete_laplace, laplace_mass, 1, SAMPLER_MAX_TERM);
 	test_mass("Laplace scale", sample_discrete_laplace, laplace_mass, SAMPLER_MAX_TERM,
 			  SAMPLER_MAX_TERM - 1);
-	test_limit("Laplace scale", sample_discrete_laplace, laplace_below,
-			   SAMPLER_MAX_SCALE - 1, 1, SAMPLER_MAX_SCALE);
-	test_limit("Laplace scale", sample_discrete_laplace, laplace_below,
-			   SAMPLER_MAX_TERM, UINT64CONST(1) << 20, UINT64CONST(1) << 40);
+	test_limit("Laplace scale", sample_discrete_laplace, laplace_below, SAMPLER_MAX_SCALE - 1, 1,
+			   SAMPLER_MAX_SCALE);
+	test_limit("Laplace scale", sample_discrete_laplace, laplace_below, SAMPLER_MAX_TERM,
+			   UINT64CONST(1) << 20, UINT64CONST(1) << 40);
 
 	test_mass("Gaussian variance", sample_discrete_gaussian, gaussian_mass, 1, 1);
-	test_mass("Gaussian variance", sample_discrete_gaussian, gaussian_mass, 123 * TRILLION / 10, TRILLION);
+	test_mass("Gaussian variance", sample_discrete_gaussian, gaussian_mass, 123 * TRILLION / 10,
+			  TRILLION);
 	test_mass("Gaussian variance", sample_discrete_gaussian, gaussian_mass, 1, SAMPLER_MAX_TERM);
 	test_mass("Gaussian variance", sample_discrete_gaussian, gaussian_mass, SAMPLER_MAX_TERM,
 			  SAMPLER_MAX_TERM - 1);
-	test_limit("Gaussian variance", sample_discrete_gaussian, gaussian_below,
-			   SAMPLER_MAX_TERM, 1, UINT64CONST(1) << 30);
-	test_limit("Gaussian variance", sample_discrete_gaussian, gaussian_below,
-			   SAMPLER_MAX_TERM - 1, 7, sqrt((double) SAMPLER_MAX_TERM / 7));
+	test_limit("Gaussian variance", sample_discrete_gaussian, gaussian_below, SAMPLER_MAX_TERM, 1,
+			   UINT64CONST(1) << 30);
+	test_limit("Gaussian variance", sample_discrete_gaussian, gaussian_below, SAMPLER_MAX_TERM - 1,
+			   7, sqrt((double) SAMPLER_MAX_TERM / 7));
 	return done();
 }

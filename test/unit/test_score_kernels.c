@@ -5,26 +5,26 @@
  *		numbers chosen to hurt (ties, cancellation, overflow, denormals,
  *		infinities, NaN), for members that fill blocks and members that do not.
  *
- * sources: src/linalg/score_kernels.c
+ * sources: src/learner/score_kernels.c
  */
 #include "c.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "linalg/score_kernels.h"
+#include "learner/score_kernels.h"
 #include "unit.h"
 
-#define ROUNDS			4000
-#define MAX_MEMBERS		70
-#define MAX_WIDTH		33
-#define MAX_CLASSES		12
-#define MAX_KERNELS		8
+#define ROUNDS 4000
+#define MAX_MEMBERS 70
+#define MAX_WIDTH 33
+#define MAX_CLASSES 12
+#define MAX_KERNELS 8
 
 static double
 any_mantissa(void)
 {
-	double		value = 0;
+	double value = 0;
 
 	for (int i = 0; i < 4; i++)
 		value = (value + arbitrary(1 << 16)) / (1 << 16);
@@ -36,9 +36,9 @@ static double
 any_number(int malice)
 {
 	static const double special[] = {
-		0.0, -0.0, 1.0, -1.0, 1.0 + DBL_EPSILON, -1.0 - DBL_EPSILON, DBL_MAX, -DBL_MAX,
-		DBL_MIN, DBL_MIN / 4, -DBL_MIN / 4, 1e16, -1e16, INFINITY, -INFINITY, NAN
-	};
+		0.0,	 -0.0,	   1.0,		  -1.0,		   1.0 + DBL_EPSILON, -1.0 - DBL_EPSILON,
+		DBL_MAX, -DBL_MAX, DBL_MIN,	  DBL_MIN / 4, -DBL_MIN / 4,	  1e16,
+		-1e16,	 INFINITY, -INFINITY, NAN};
 
 	if (malice > 0 && arbitrary(malice) == 0)
 		return special[arbitrary(lengthof(special))];
@@ -49,19 +49,19 @@ any_number(int malice)
 
 typedef struct Members
 {
-	ScoreKind	kind;
-	int			width;
-	int			vectors;
-	int			n;
-	double		numbers[MAX_MEMBERS][MAX_CLASSES * (1 + 2 * MAX_WIDTH)];
+	ScoreKind kind;
+	int		  width;
+	int		  vectors;
+	int		  n;
+	double	  numbers[MAX_MEMBERS][MAX_CLASSES * (1 + 2 * MAX_WIDTH)];
 } Members;
 
 static double
 plain_score(const Members *members, int member, int vector, const double *x)
 {
-	int			width = members->width;
-	const double *numbers = members->numbers[member] +
-		vector * score_vector_size(members->kind, width);
+	int			  width = members->width;
+	const double *numbers =
+		members->numbers[member] + vector * score_vector_size(members->kind, width);
 	volatile double score = members->kind == SCORE_LINEAR ? numbers[width] : numbers[0];
 
 	/* volatile: each operation rounds on its own */
@@ -89,18 +89,18 @@ plain_score(const Members *members, int member, int vector, const double *x)
 static int
 plain_vote(const Members *members, int member, const double *x, int default_class)
 {
-	double		best = 0;
-	int			winner = -1;
+	double best = 0;
+	int	   winner = -1;
 
 	if (members->vectors == 1)
 	{
-		double		score = plain_score(members, member, 0, x);
+		double score = plain_score(members, member, 0, x);
 
 		return isfinite(score) ? score > 0 : default_class;
 	}
 	for (int c = 0; c < members->vectors; c++)
 	{
-		double		score = plain_score(members, member, c, x);
+		double score = plain_score(members, member, c, x);
 
 		if (isfinite(score) && (winner < 0 || score > best))
 		{
@@ -116,7 +116,7 @@ plain_vote(const Members *members, int member, const double *x, int default_clas
 static void
 fill_group(const Members *members, ScoreGroup *group)
 {
-	size_t		size;
+	size_t size;
 
 	score_group_init(group, members->kind, members->width, members->vectors, members->n);
 	size = score_group_size(group, members->n);
@@ -140,12 +140,12 @@ make_members(Members *members, int malice)
 {
 	members->kind = arbitrary(3) == 0 ? SCORE_GAUSSIAN : SCORE_LINEAR;
 	members->width = arbitrary(MAX_WIDTH + 1);
-	members->vectors = arbitrary(2) == 0 ? (members->kind == SCORE_LINEAR ? 1 : 2) :
-		2 + arbitrary(MAX_CLASSES - 1);
+	members->vectors = arbitrary(2) == 0 ? (members->kind == SCORE_LINEAR ? 1 : 2)
+										 : 2 + arbitrary(MAX_CLASSES - 1);
 	members->n = 1 + arbitrary(MAX_MEMBERS);
 	for (int m = 0; m < members->n; m++)
 	{
-		size_t		size = score_vector_size(members->kind, members->width);
+		size_t size = score_vector_size(members->kind, members->width);
 
 		for (size_t i = 0; i < members->vectors * size; i++)
 			members->numbers[m][i] = any_number(malice);
@@ -159,9 +159,9 @@ static bool
 votes_agree(const ScoreKernels *kernels, const Members *members, const ScoreGroup *group,
 			const double *x)
 {
-	int			default_class = arbitrary(members->vectors == 1 ? 2 : members->vectors);
-	int32		expected[MAX_CLASSES] = {0};
-	int32		votes[MAX_CLASSES] = {0};
+	int	  default_class = arbitrary(members->vectors == 1 ? 2 : members->vectors);
+	int32 expected[MAX_CLASSES] = {0};
+	int32 votes[MAX_CLASSES] = {0};
 
 	/* votes are added to what was there */
 	votes[0] = expected[0] = 7;
@@ -175,15 +175,15 @@ static bool
 margins_agree(const ScoreKernels *kernels, const Members *members, const ScoreGroup *group,
 			  const double *x)
 {
-	double		margins[MAX_MEMBERS + 1];
-	bool		agree;
+	double margins[MAX_MEMBERS + 1];
+	bool   agree;
 
-	margins[members->n] = 42;	/* nothing is written beyond the last */
+	margins[members->n] = 42; /* nothing is written beyond the last */
 	kernels->margins(group, x, margins);
 	agree = margins[members->n] == 42;
 	for (int m = 0; m < members->n; m++)
 	{
-		double		expected = plain_score(members, m, 0, x);
+		double expected = plain_score(members, m, 0, x);
 
 		if (members->vectors > 1)
 			expected = plain_score(members, m, 1, x) - expected;
@@ -195,15 +195,15 @@ margins_agree(const ScoreKernels *kernels, const Members *members, const ScoreGr
 static void
 compare(int malice, const char *what)
 {
-	static Members members;
-	int			differ[MAX_KERNELS] = {0};
+	static Members		members;
+	int					differ[MAX_KERNELS] = {0};
 	const ScoreKernels *kernels;
-	bool		usable;
+	bool				usable;
 
 	for (int round = 0; round < ROUNDS; round++)
 	{
-		ScoreGroup	group;
-		double		x[MAX_WIDTH + 1];
+		ScoreGroup group;
+		double	   x[MAX_WIDTH + 1];
 
 		make_members(&members, malice);
 		for (int i = 0; i < members.width; i++)
@@ -218,8 +218,8 @@ compare(int malice, const char *what)
 	for (int k = 0; (kernels = score_kernels(k, &usable)) != NULL; k++)
 	{
 		if (usable)
-			ok(differ[k] == 0, "%s: %s as member by member, %d of %d rounds differ",
-			   kernels->name, what, differ[k], ROUNDS);
+			ok(differ[k] == 0, "%s: %s as member by member, %d of %d rounds differ", kernels->name,
+			   what, differ[k], ROUNDS);
 		else
 			note("this processor cannot run %s", kernels->name);
 	}
@@ -228,8 +228,8 @@ compare(int malice, const char *what)
 int
 main(void)
 {
-	bool		usable;
-	bool		known = false;
+	bool usable;
+	bool known = false;
 
 	compare(0, "numbers that round");
 	compare(50, "a few special numbers");

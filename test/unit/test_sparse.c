@@ -4,13 +4,13 @@
  *		noise is as claimed, runs are private for the worst sequences, and the
  *		checks reject the test as it was printed.
  *
- * sources: src/mechanism/sparse_draw.c src/sampler/rng.c src/sampler/bernoulli.c src/sampler/discrete.c
+ * sources: src/mechanism/sparse/draw.c src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "c.h"
 
 #include <math.h>
 
-#include "mechanism/sparse_draw.h"
+#include "mechanism/sparse/draw.h"
 #include "unit.h"
 
 #define MAX_CLASSES 5
@@ -23,13 +23,13 @@ units_of(double epsilon)
 
 /* ---------- the distance ---------- */
 
-typedef int64 (*Distance) (int n, const int32 *counts, int *top);
+typedef int64 (*Distance)(int n, const int32 *counts, int *top);
 
 /* Wrong: as it was printed. */
 static int64
 printed_distance(int n, const int32 *counts, int *top)
 {
-	int32		second = 0;
+	int32 second = 0;
 
 	(void) sparse_distance(n, counts, top);
 	for (int i = 0; i < n; i++)
@@ -44,14 +44,14 @@ static int64 pairs;
 static bool
 neighbours_agree(Distance distance, int n, int32 *counts)
 {
-	int			top;
-	int64		here = distance(n, counts, &top);
+	int	  top;
+	int64 here = distance(n, counts, &top);
 
 	for (int from = 0; from < n; from++)
 		for (int to = 0; to < n; to++)
 		{
-			int			other_top;
-			int64		there;
+			int	  other_top;
+			int64 there;
 
 			if (from == to || counts[from] == 0)
 				continue;
@@ -88,7 +88,7 @@ all_counts_agree(Distance distance, int n, int class, int32 left, int32 *counts)
 static bool
 has_sensitivity_one(Distance distance)
 {
-	int32		counts[MAX_CLASSES];
+	int32 counts[MAX_CLASSES];
 
 	for (int n = 2; n <= MAX_CLASSES; n++)
 		for (int32 teachers = 1; teachers <= (n <= 3 ? 24 : 12); teachers++)
@@ -102,8 +102,8 @@ has_sensitivity_one(Distance distance)
 /* The scales of threshold and distances, in units of 1/epsilon. */
 typedef struct Scales
 {
-	double		threshold;
-	double		distance;
+	double threshold;
+	double distance;
 } Scales;
 
 static const Scales ours = {3, 3};
@@ -133,8 +133,8 @@ laplace_mass(double a, int64 x)
 static double
 summed_tail(double epsilon, int64 excess)
 {
-	int64		reach = reach_of(epsilon);
-	double		sum = 0;
+	int64  reach = reach_of(epsilon);
+	double sum = 0;
 
 	for (int64 y = -reach; y <= reach; y++)
 		sum += laplace_mass(exp(-epsilon / 3), y) * laplace_tail(exp(-epsilon / 3), excess + y);
@@ -145,11 +145,11 @@ static void
 test_noise(double epsilon)
 {
 	EpsilonUnits units = units_of(epsilon);
-	double		worst = 0;
+	double		 worst = 0;
 
 	for (int64 excess = -40; excess <= 60; excess++)
 	{
-		double		expected = summed_tail(epsilon, excess);
+		double expected = summed_tail(epsilon, excess);
 
 		worst = Max(worst, fabs(sparse_tail(units, excess) / expected - 1));
 	}
@@ -157,10 +157,10 @@ test_noise(double epsilon)
 
 	for (double delta = 0.4; delta > 1e-300; delta = delta > 1e-3 ? delta / 3 : delta * delta)
 	{
-		int64		width = sparse_width(units, delta);
+		int64 width = sparse_width(units, delta);
 
 		ok(sparse_tail(units, width) <= delta &&
-		   (width == 0 || sparse_tail(units, width - 1) * (1 + 1e-8) > delta),
+			   (width == 0 || sparse_tail(units, width - 1) * (1 + 1e-8) > delta),
 		   "epsilon %g, delta %g: " INT64_FORMAT " is the least width", epsilon, delta, width);
 	}
 }
@@ -169,17 +169,18 @@ static void
 test_draws(double epsilon)
 {
 	EpsilonUnits units = units_of(epsilon);
-	int64		width = sparse_width(units, 0.02);
-	int			draws = 50000;
+	int64		 width = sparse_width(units, 0.02);
+	int			 draws = 50000;
 
 	for (int64 distance = 0; distance <= 2 * width; distance += width / 2 + 1)
 	{
-		int64		stable = 0;
+		int64 stable = 0;
 
 		for (int i = 0; i < draws; i++)
 			stable += distance + sparse_noise(units) > sparse_threshold(units, width);
 		ok(plausible(stable, draws, sparse_stable_probability(units, width, distance)),
-		   "epsilon %g, width " INT64_FORMAT ": distance " INT64_FORMAT " is stable in " INT64_FORMAT " of %d draws",
+		   "epsilon %g, width " INT64_FORMAT ": distance " INT64_FORMAT
+		   " is stable in " INT64_FORMAT " of %d draws",
 		   epsilon, width, distance, stable, draws);
 	}
 }
@@ -190,23 +191,22 @@ test_draws(double epsilon)
 static double
 run_probability(Scales scales, double epsilon, int64 width, int64 distance, int labels, int64 last)
 {
-	double		a = exp(-epsilon / scales.distance);
-	double		b = exp(-epsilon / scales.threshold);
-	int64		reach = reach_of(epsilon);
-	double		sum = 0;
+	double a = exp(-epsilon / scales.distance);
+	double b = exp(-epsilon / scales.threshold);
+	int64  reach = reach_of(epsilon);
+	double sum = 0;
 
 	for (int64 y = -reach; y <= reach; y++)
-		sum += laplace_mass(b, y) *
-			pow(laplace_tail(a, width + y - distance), labels) *
-			(1 - laplace_tail(a, width + y - last));
+		sum += laplace_mass(b, y) * pow(laplace_tail(a, width + y - distance), labels) *
+			   (1 - laplace_tail(a, width + y - last));
 	return sum;
 }
 
 static int64
 of_two(Distance distance, int32 first, int32 second)
 {
-	int32		counts[2] = {first, second};
-	int			top;
+	int32 counts[2] = {first, second};
+	int	  top;
 
 	return distance(2, counts, &top);
 }
@@ -215,7 +215,7 @@ of_two(Distance distance, int32 first, int32 second)
 static double
 errata_loss(Scales scales, Distance distance, double *p)
 {
-	double		q;
+	double q;
 
 	*p = run_probability(scales, 1, 26, of_two(distance, 113, 88), 20, of_two(distance, 114, 87));
 	q = run_probability(scales, 1, 26, of_two(distance, 112, 89), 20, of_two(distance, 115, 86));
@@ -226,14 +226,14 @@ errata_loss(Scales scales, Distance distance, double *p)
 static double
 worst_loss(Scales scales, double epsilon, int64 width, int step)
 {
-	double		worst = 0;
+	double worst = 0;
 
 	for (int64 distance = 0; distance <= 2 * width; distance += 2)
 		for (int labels = 0; labels <= 64; labels = 4 * labels + 1)
 			for (int64 last = 0; last <= 2 * width; last++)
 			{
-				double		p = run_probability(scales, epsilon, width, distance + step, labels, last);
-				double		q = run_probability(scales, epsilon, width, distance, labels, last + step);
+				double p = run_probability(scales, epsilon, width, distance + step, labels, last);
+				double q = run_probability(scales, epsilon, width, distance, labels, last + step);
 
 				worst = Max(worst, fabs(log(p / q)));
 			}
@@ -244,16 +244,18 @@ int
 main(void)
 {
 	static const double epsilons[] = {0.1, 0.5, 1, 4, 100};
-	double		p;
-	double		loss;
-	bool		one = has_sensitivity_one(sparse_distance);
+	double				p;
+	double				loss;
+	bool				one = has_sensitivity_one(sparse_distance);
 
-	ok(one, "the distance has sensitivity one, and is 0 where the top changes ("
-	   INT64_FORMAT " pairs)", pairs);
+	ok(one,
+	   "the distance has sensitivity one, and is 0 where the top changes (" INT64_FORMAT " pairs)",
+	   pairs);
 	ok(!has_sensitivity_one(printed_distance), "the printed distance has not");
 	ok(of_two(sparse_distance, 7, 7) == 0 && of_two(sparse_distance, 8, 6) == 0 &&
-	   of_two(sparse_distance, 9, 6) == 1 && of_two(sparse_distance, 2, 9) == 3 &&
-	   of_two(sparse_distance, 0, 21) == 10, "distances of two counts");
+		   of_two(sparse_distance, 9, 6) == 1 && of_two(sparse_distance, 2, 9) == 3 &&
+		   of_two(sparse_distance, 0, 21) == 10,
+	   "distances of two counts");
 
 	for (int i = 0; i < lengthof(epsilons); i++)
 	{
@@ -265,8 +267,8 @@ main(void)
 	   "widths for audits: " INT64_FORMAT " and " INT64_FORMAT, sparse_width(units_of(1), 0.02),
 	   sparse_width(units_of(0.5), 0.02));
 	ok(sparse_width(1000, 1e-300) > INT64CONST(2000000000000) &&
-	   sparse_width(1000, 1e-300) < INT64CONST(2200000000000), "the widest width: " INT64_FORMAT,
-	   sparse_width(1000, 1e-300));
+		   sparse_width(1000, 1e-300) < INT64CONST(2200000000000),
+	   "the widest width: " INT64_FORMAT, sparse_width(1000, 1e-300));
 
 	loss = errata_loss(printed, printed_distance, &p);
 	ok(fabs(p / 1.302e-4 - 1) < 1e-3 && fabs(loss - 2) < 1e-3,

@@ -5,8 +5,8 @@
  *		the checks reject it without the flip, with too large a sample, with
  *		too sharp a draw, with too many rows of a unit.
  *
- * sources: src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable_draw.c
- * sources: src/mechanism/solve.c src/sampler/rng.c src/sampler/bernoulli.c
+ * sources: src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable/draw.c
+ * sources: src/mechanism/solve.c src/draw/rng.c src/draw/bernoulli.c
  */
 #include "postgres.h"
 
@@ -21,16 +21,14 @@ static const double line[4][2] = {{0.2, 0}, {0.4, 0}, {0.6, 0}, {0.8, 0}};
 static const double square[4][2] = {{0.25, 0.25}, {0.25, 0.75}, {0.75, 0.25}, {0.75, 0.75}};
 
 /* One row a unit: each point with each label. */
-static const UnitKind single[8] = {
-	{1, {0}}, {1, {1}}, {1, {2}}, {1, {3}}, {1, {4}}, {1, {5}}, {1, {6}}, {1, {7}}
-};
+static const UnitKind single[8] = {{1, {0}}, {1, {1}}, {1, {2}}, {1, {3}},
+								   {1, {4}}, {1, {5}}, {1, {6}}, {1, {7}}};
 
 /* Up to four rows on two points. */
 static const UnitKind several[] = {
-	{1, {0}}, {1, {1}}, {1, {2}}, {1, {3}}, {2, {0, 3}}, {2, {1, 2}}, {4, {0, 0, 0, 0}},
-	{4, {1, 1, 1, 1}}, {4, {2, 2, 2, 2}}, {4, {3, 3, 3, 3}}, {4, {0, 1, 2, 3}}, {4, {0, 0, 3, 3}},
-	{4, {1, 1, 2, 2}}
-};
+	{1, {0}},		   {1, {1}},		  {1, {2}},			 {1, {3}},			{2, {0, 3}},
+	{2, {1, 2}},	   {4, {0, 0, 0, 0}}, {4, {1, 1, 1, 1}}, {4, {2, 2, 2, 2}}, {4, {3, 3, 3, 3}},
+	{4, {0, 1, 2, 3}}, {4, {0, 0, 3, 3}}, {4, {1, 1, 2, 2}}};
 
 static const Domain on_line = {1, 4, line, 8, single};
 static const Domain on_square = {2, 4, square, 8, single};
@@ -58,14 +56,14 @@ given_sample(StableSampler *sampler, const void *argument, const double *x)
 static int64
 same_units(const Domain *domain, int n, int64 number)
 {
-	int			kind[SMALL_UNITS];
-	int64		result = 0;
+	int	  kind[SMALL_UNITS];
+	int64 result = 0;
 
 	table_digits(domain, n, number, kind);
 	for (int i = 1; i < n; i++)
 		for (int j = i; j > 0 && kind[j] > kind[j - 1]; j--)
 		{
-			int			other = kind[j - 1];
+			int other = kind[j - 1];
 
 			kind[j - 1] = kind[j];
 			kind[j] = other;
@@ -77,18 +75,18 @@ same_units(const Domain *domain, int n, int64 number)
 
 /* Pr[1] before the flip, for every table and point. */
 static double *
-all_probabilities(HypothesisClass class, const Domain *domain, int n, Share q,
-				  EpsilonUnits e, int rows_per_unit)
+all_probabilities(HypothesisClass class, const Domain *domain, int n, Share q, EpsilonUnits e,
+				  int rows_per_unit)
 {
-	int64		count = count_tables(domain, n);
-	double	   *p = malloc(sizeof(double) * count * domain->npoints);
+	int64	count = count_tables(domain, n);
+	double *p = malloc(sizeof(double) * count * domain->npoints);
 
 	for (int64 i = 0; i < count; i++)
 	{
-		int			kind[SMALL_UNITS];
-		SmallTable	table;
+		int			   kind[SMALL_UNITS];
+		SmallTable	   table;
 		StableSampler *sampler;
-		int64		same = same_units(domain, n, i);
+		int64		   same = same_units(domain, n, i);
 
 		if (same < i)
 		{
@@ -101,8 +99,8 @@ all_probabilities(HypothesisClass class, const Domain *domain, int n, Share q,
 		sampler = stable_sampler_create(prepared_space(class, &table.units), &table.units, q, e,
 										(uint64) 2 * rows_per_unit * EPSILON_UNITS_PER_ONE);
 		for (int j = 0; j < domain->npoints; j++)
-			p[i * domain->npoints + j] = mean_over_samples(sampler, share_to_double(q), given_sample,
-														   NULL, domain->point[j]);
+			p[i * domain->npoints + j] = mean_over_samples(sampler, share_to_double(q),
+														   given_sample, NULL, domain->point[j]);
 		arena_reset();
 	}
 	return p;
@@ -112,8 +110,8 @@ static double
 loss(HypothesisClass class, const Domain *domain, int n, const StableParameters *parameters,
 	 int rows_per_unit, double alpha)
 {
-	double	   *p = all_probabilities(class, domain, n, parameters->q, parameters->e, rows_per_unit);
-	double		result = largest_loss(domain, n, p, alpha);
+	double *p = all_probabilities(class, domain, n, parameters->q, parameters->e, rows_per_unit);
+	double	result = largest_loss(domain, n, p, alpha);
 
 	free(p);
 	return result;
@@ -125,14 +123,16 @@ test_small_tables(HypothesisClass class, const Domain *domain, int n, int rows_p
 {
 	StableParameters parameters = solved(epsilon, alpha);
 	StableParameters mutant = parameters;
-	double		claimed = real(stable_flip_epsilon(&parameters));
-	double		found = loss(class, domain, n, &parameters, rows_per_unit, share_to_double(parameters.alpha));
+	double			 claimed = real(stable_flip_epsilon(&parameters));
+	double			 found =
+		loss(class, domain, n, &parameters, rows_per_unit, share_to_double(parameters.alpha));
 	const char *name = class_name[class];
 
 	ok(found <= claimed + ROUNDING,
 	   "%s, %d rows a unit, epsilon %g, alpha %g: all tables of %d units lose at most %.6f (found %.6f)",
 	   name, rows_per_unit, epsilon, alpha, n, claimed, found);
-	found = loss(class, domain, n, &parameters, rows_per_unit, share_to_double(parameters.alpha) / 10);
+	found =
+		loss(class, domain, n, &parameters, rows_per_unit, share_to_double(parameters.alpha) / 10);
 	ok(found > claimed, "%s: caught with a tenth of the flips (%.3f)", name, found);
 	mutant.q = 2 * parameters.q;
 	found = loss(class, domain, n, &mutant, rows_per_unit, share_to_double(parameters.alpha));
@@ -140,8 +140,8 @@ test_small_tables(HypothesisClass class, const Domain *domain, int n, int rows_p
 	if (rows_per_unit == 1)
 		return;
 	found = loss(class, domain, n, &parameters, 1, share_to_double(parameters.alpha));
-	ok(found > claimed, "%s: caught counting %d rows of a unit as if of as many units (%.3f)",
-	   name, rows_per_unit, found);
+	ok(found > claimed, "%s: caught counting %d rows of a unit as if of as many units (%.3f)", name,
+	   rows_per_unit, found);
 }
 
 /*
@@ -151,34 +151,34 @@ test_small_tables(HypothesisClass class, const Domain *domain, int n, int rows_p
 static void
 test_odds(HypothesisClass class, const Domain *domain, int rows_per_unit, double e)
 {
-	int			n = 3;
-	double		most = 0;
+	int	   n = 3;
+	double most = 0;
 
 	for (int64 i = 0; i < count_tables(domain, n); i++)
 	{
-		int			kind[SMALL_UNITS];
-		int			first;
+		int kind[SMALL_UNITS];
+		int first;
 
 		table_digits(domain, n, i, kind);
 		if (kind[0] < 0 || kind[1] < 0 || kind[2] < 0)
 			continue;
 		for (first = 0; first < domain->nkinds; first++)
 		{
-			int			changed[3] = {first, kind[1], kind[2]};
-			SmallTable	tables[2];
+			int			   changed[3] = {first, kind[1], kind[2]};
+			SmallTable	   tables[2];
 			StableSampler *samplers[2];
 
 			fill_table(domain, n, kind, &tables[0]);
 			fill_table(domain, n, changed, &tables[1]);
 			for (int j = 0; j < 2; j++)
-				samplers[j] = stable_sampler_create(prepared_space(class, &tables[j].units),
-													&tables[j].units, 1, units_of(e),
-													(uint64) 2 * rows_per_unit * EPSILON_UNITS_PER_ONE);
+				samplers[j] = stable_sampler_create(
+					prepared_space(class, &tables[j].units), &tables[j].units, 1, units_of(e),
+					(uint64) 2 * rows_per_unit * EPSILON_UNITS_PER_ONE);
 			for (uint64 chosen = 0; chosen < 8; chosen += 2)
 			{
 				for (int j = 0; j < domain->npoints; j++)
 				{
-					double		p[2];
+					double p[2];
 
 					for (int k = 0; k < 2; k++)
 					{
@@ -203,9 +203,9 @@ test_odds(HypothesisClass class, const Domain *domain, int rows_per_unit, double
 typedef struct ManyRows
 {
 	LabelledUnits units;
-	int32		first_row[MANY + 1];
-	uint8		label[MANY];
-	double		x[2 * MANY];
+	int32		  first_row[MANY + 1];
+	uint8		  label[MANY];
+	double		  x[2 * MANY];
 } ManyRows;
 
 /* Values on a coarse grid, so that ties and lines of many points are common. */
@@ -232,8 +232,8 @@ random_rows(ManyRows *rows, int n, int width, int grid, int rows_per_unit)
 static uint64
 labeling(const Hypothesis *hypothesis, const LabelledUnits *units, uint64 chosen)
 {
-	uint64		result = 0;
-	int			bit = 0;
+	uint64 result = 0;
+	int	   bit = 0;
 
 	FOR_CHOSEN_ROWS(row, units, &chosen)
 	{
@@ -246,17 +246,17 @@ labeling(const Hypothesis *hypothesis, const LabelledUnits *units, uint64 chosen
 
 #define MAX_LISTED 20000
 
-static uint64 listed[MAX_LISTED];
+static uint64	  listed[MAX_LISTED];
 static Hypothesis listed_hypothesis[MAX_LISTED];
-static int	nlisted;
+static int		  nlisted;
 
 /* Lists H_T, with stumps of one feature only; false if an error count is wrong. */
 static bool
 list_hypotheses(HypothesisSpace *space, const LabelledUnits *units, uint64 chosen, int only_block)
 {
-	int32	   *errors = palloc(sizeof(int32) * hypotheses_block_size(space));
-	int			blocks;
-	bool		right = true;
+	int32 *errors = palloc(sizeof(int32) * hypotheses_block_size(space));
+	int	   blocks;
+	bool   right = true;
 
 	hypotheses_choose(space, &chosen);
 	blocks = hypotheses_blocks(space);
@@ -264,17 +264,17 @@ list_hypotheses(HypothesisSpace *space, const LabelledUnits *units, uint64 chose
 	nlisted = 0;
 	for (int block = 0; block < blocks; block++)
 	{
-		int32		count = hypotheses_errors(space, block, errors);
+		int32 count = hypotheses_errors(space, block, errors);
 
 		right = right && count <= hypotheses_block_size(space);
 		for (int32 i = 0; i < count; i++)
 		{
-			Hypothesis	hypothesis = hypotheses_get(space, block, i);
-			int32		wrong = 0;
+			Hypothesis hypothesis = hypotheses_get(space, block, i);
+			int32	   wrong = 0;
 
 			for (int32 row = 0; row < units->nrows; row++)
 				wrong += hypothesis_says(&hypothesis, units->x + (Size) row * units->width) !=
-					units->label[row];
+						 units->label[row];
 			right = right && wrong == errors[i];
 			if (only_block >= 0 && block != only_block)
 				continue;
@@ -308,9 +308,9 @@ listed_twice(void)
 static Hypothesis
 random_hypothesis(HypothesisClass class, int feature)
 {
-	Hypothesis	result = {.class = class};
-	double		a = sample_uniform(1000) / 1000.0;
-	double		b = sample_uniform(1000) / 1000.0;
+	Hypothesis result = {.class = class};
+	double	   a = sample_uniform(1000) / 1000.0;
+	double	   b = sample_uniform(1000) / 1000.0;
 
 	if (class == HYPOTHESES_HALFSPACE)
 	{
@@ -330,32 +330,34 @@ random_hypothesis(HypothesisClass class, int feature)
 static void
 test_hypotheses(HypothesisClass class, int width, int rows_per_unit)
 {
-	bool		counts = true;
-	bool		once = true;
-	bool		complete = true;
+	bool counts = true;
+	bool once = true;
+	bool complete = true;
 
 	for (int round = 0; round < 200; round++)
 	{
-		ManyRows	rows;
+		ManyRows		 rows;
 		HypothesisSpace *space;
-		uint64		chosen;
-		int			feature = (int) sample_uniform(width);
-		int			only = class == HYPOTHESES_STUMP ? feature : -1;
+		uint64			 chosen;
+		int				 feature = (int) sample_uniform(width);
+		int				 only = class == HYPOTHESES_STUMP ? feature : -1;
 
-		random_rows(&rows, (int) sample_uniform(17), width, 2 + (int) sample_uniform(8), rows_per_unit);
+		random_rows(&rows, (int) sample_uniform(17), width, 2 + (int) sample_uniform(8),
+					rows_per_unit);
 		chosen = sample_uint64() & ((UINT64CONST(1) << rows.units.nunits) - 1);
 		space = prepared_space(class, &rows.units);
 		counts = list_hypotheses(space, &rows.units, chosen, only) && counts;
 		once = once && !listed_twice();
 		for (int i = 0; i < 200; i++)
 		{
-			Hypothesis	other = random_hypothesis(class, feature);
+			Hypothesis other = random_hypothesis(class, feature);
 
 			complete = complete && is_listed(labeling(&other, &rows.units, chosen));
 		}
 		arena_reset();
 	}
-	ok(counts, "%s, %d rows a unit: errors are counted over all rows", class_name[class], rows_per_unit);
+	ok(counts, "%s, %d rows a unit: errors are counted over all rows", class_name[class],
+	   rows_per_unit);
 	ok(once, "%s: no labeling twice", class_name[class]);
 	ok(complete, "%s: every labeling that the class has", class_name[class]);
 }
@@ -364,7 +366,7 @@ test_hypotheses(HypothesisClass class, int width, int rows_per_unit)
 static void
 test_general_position(void)
 {
-	ManyRows	rows;
+	ManyRows rows;
 
 	random_rows(&rows, 20, 2, 1000003, 1);
 	list_hypotheses(prepared_space(HYPOTHESES_HALFSPACE, &rows.units), &rows.units,
@@ -377,15 +379,15 @@ test_general_position(void)
 static void
 test_nested(void)
 {
-	bool		nested = true;
+	bool nested = true;
 
 	for (int round = 0; round < 200; round++)
 	{
-		ManyRows	rows;
+		ManyRows		 rows;
 		HypothesisSpace *space;
-		uint64		chosen;
-		Hypothesis *smaller = malloc(sizeof(listed_hypothesis));
-		int			nsmaller;
+		uint64			 chosen;
+		Hypothesis		*smaller = malloc(sizeof(listed_hypothesis));
+		int				 nsmaller;
 
 		random_rows(&rows, 20, 1, 10, 2);
 		chosen = sample_uint64() & 0x3ff & ~UINT64CONST(8);
@@ -396,11 +398,12 @@ test_nested(void)
 		list_hypotheses(space, &rows.units, chosen | 8, -1);
 		for (int i = 0; i < nsmaller; i++)
 		{
-			bool		found = false;
+			bool found = false;
 
 			for (int j = 0; j < nlisted; j++)
-				found = found || (smaller[i].u.interval.low == listed_hypothesis[j].u.interval.low &&
-								  smaller[i].u.interval.inside == listed_hypothesis[j].u.interval.inside);
+				found = found ||
+						(smaller[i].u.interval.low == listed_hypothesis[j].u.interval.low &&
+						 smaller[i].u.interval.inside == listed_hypothesis[j].u.interval.inside);
 			nested = nested && found;
 		}
 		free(smaller);
@@ -414,27 +417,26 @@ test_nested(void)
 static void
 test_draw(HypothesisClass class, int width, double e)
 {
-	ManyRows	rows;
+	ManyRows	   rows;
 	StableSampler *sampler;
-	double		x[3][2] = {{0.3, 0.6}, {0.5, 0.1}, {0.9, 0.8}};
-	int64		says[3] = {0};
-	int64		draws = 50000;
+	double		   x[3][2] = {{0.3, 0.6}, {0.5, 0.1}, {0.9, 0.8}};
+	int64		   says[3] = {0};
+	int64		   draws = 50000;
 
 	random_rows(&rows, 10, width, 7, 1);
 	sampler = stable_sampler_create(prepared_space(class, &rows.units), &rows.units,
-									share_from_double(0.3), units_of(e),
-									2 * EPSILON_UNITS_PER_ONE);
+									share_from_double(0.3), units_of(e), 2 * EPSILON_UNITS_PER_ONE);
 	for (int64 i = 0; i < draws; i++)
 	{
-		Hypothesis	drawn = stable_draw(sampler);
+		Hypothesis drawn = stable_draw(sampler);
 
 		for (int j = 0; j < 3; j++)
 			says[j] += hypothesis_says(&drawn, x[j]);
 	}
 	for (int j = 0; j < 3; j++)
 	{
-		double		exact = mean_over_samples(sampler, share_to_double(sampler->q), given_sample,
-											  NULL, x[j]);
+		double exact =
+			mean_over_samples(sampler, share_to_double(sampler->q), given_sample, NULL, x[j]);
 
 		ok(plausible(says[j], draws, exact), "%s, e %g: %.4f of draws say 1, exactly %.4f",
 		   class_name[class], e, (double) says[j] / draws, exact);
@@ -446,13 +448,13 @@ test_draw(HypothesisClass class, int width, double e)
 static void
 test_levels(double e)
 {
-	ManyRows	rows;
+	ManyRows	   rows;
 	StableSampler *sampler;
-	double		x[2] = {0.35, 0};
-	int64		says = 0;
-	int64		draws = 50000;
-	uint64		all = (UINT64CONST(1) << MANY) - 1;
-	double		exact;
+	double		   x[2] = {0.35, 0};
+	int64		   says = 0;
+	int64		   draws = 50000;
+	uint64		   all = (UINT64CONST(1) << MANY) - 1;
+	double		   exact;
 
 	random_rows(&rows, MANY, 1, 1000, 1);
 	for (int i = 0; i < MANY; i++)
@@ -463,7 +465,7 @@ test_levels(double e)
 	exact = stable_probability(sampler, x);
 	for (int64 i = 0; i < draws; i++)
 	{
-		Hypothesis	drawn = stable_draw_chosen(sampler);
+		Hypothesis drawn = stable_draw_chosen(sampler);
 
 		says += hypothesis_says(&drawn, x);
 	}
@@ -476,14 +478,15 @@ test_levels(double e)
 static void
 test_empty(void)
 {
-	static const HypothesisClass classes[] = {HYPOTHESES_STUMP, HYPOTHESES_INTERVAL, HYPOTHESES_HALFSPACE};
+	static const HypothesisClass classes[] = {HYPOTHESES_STUMP, HYPOTHESES_INTERVAL,
+											  HYPOTHESES_HALFSPACE};
 
 	for (int i = 0; i < lengthof(classes); i++)
 	{
-		int			none[1] = {-1};
-		double		x[2] = {0.5, 0.5};
-		SmallTable	table;
-		Hypothesis	drawn;
+		int		   none[1] = {-1};
+		double	   x[2] = {0.5, 0.5};
+		SmallTable table;
+		Hypothesis drawn;
 
 		fill_table(i == 2 ? &on_square : &on_line, 1, none, &table);
 		drawn = stable_draw(stable_sampler_create(prepared_space(classes[i], &table.units),
@@ -500,10 +503,10 @@ test_empty(void)
 static double
 ratio_at(const StableParameters *parameters, double u)
 {
-	double		alpha = share_to_double(parameters->alpha);
-	double		q = share_to_double(parameters->q);
-	double		k = exp(real(parameters->e));
-	double		g = k * u / (1 - u + k * u);
+	double alpha = share_to_double(parameters->alpha);
+	double q = share_to_double(parameters->q);
+	double k = exp(real(parameters->e));
+	double g = k * u / (1 - u + k * u);
 
 	return (alpha + (1 - 2 * alpha) * ((1 - q) * g + q)) / (alpha + (1 - 2 * alpha) * (1 - q) * u);
 }
@@ -511,16 +514,17 @@ ratio_at(const StableParameters *parameters, double u)
 static void
 test_formula(void)
 {
-	bool		above = true;
-	bool		tight = true;
+	bool above = true;
+	bool tight = true;
 
 	for (double alpha = 0.001; alpha < 0.49; alpha *= 1.7)
 		for (double q = 0.0001; q < 1; q *= 2.1)
 			for (double e = 0.0001; e < 50; e *= 2.3)
 			{
-				StableParameters parameters = {share_from_double(alpha), share_from_double(q), units_of(e)};
-				double		claimed = real(stable_flip_epsilon(&parameters));
-				double		largest = 0;
+				StableParameters parameters = {share_from_double(alpha), share_from_double(q),
+											   units_of(e)};
+				double			 claimed = real(stable_flip_epsilon(&parameters));
+				double			 largest = 0;
 
 				for (int i = 0; i <= 3000; i++)
 					largest = Max(largest, log(ratio_at(&parameters, pow(i / 3000.0, 4))));
@@ -535,14 +539,15 @@ static void
 test_solver(void)
 {
 	static const double epsilons[] = {0.01, 0.1, 0.5, 1, 2, 5, 100};
-	StableParameters book = solved(1, 0.1);
+	StableParameters	book = solved(1, 0.1);
 
 	ok(fabs(share_to_double(book.q) - 0.1875) < 0.002 && fabs(real(book.e) - 1.34) < 0.01,
-	   "epsilon 1, alpha 0.1: q = %.4f, e = %.4f as in the book", share_to_double(book.q), real(book.e));
+	   "epsilon 1, alpha 0.1: q = %.4f, e = %.4f as in the book", share_to_double(book.q),
+	   real(book.e));
 	for (int i = 0; i < lengthof(epsilons); i++)
 	{
 		StableParameters found = solved(epsilons[i], 0.1);
-		double		best = 0;
+		double			 best = 0;
 
 		ok(stable_flip_epsilon(&found) <= units_of(epsilons[i]), "epsilon %g: proved is %.9f",
 		   epsilons[i], real(stable_flip_epsilon(&found)));
@@ -561,8 +566,8 @@ test_solver(void)
 		StableParameters found = {0};
 
 		stable_solve(gamma, &found);
-		ok(stable_gamma(&found) <= gamma && stable_gamma(&found) > 0.7 * gamma, "gamma %g: proved %.6f",
-		   gamma, stable_gamma(&found));
+		ok(stable_gamma(&found) <= gamma && stable_gamma(&found) > 0.7 * gamma,
+		   "gamma %g: proved %.6f", gamma, stable_gamma(&found));
 	}
 }
 
@@ -571,9 +576,9 @@ static void
 test_stability(void)
 {
 	StableParameters parameters = {0};
-	double	   *p;
-	double		most = 0;
-	int64		count = count_tables(&on_line, 4);
+	double			*p;
+	double			 most = 0;
+	int64			 count = count_tables(&on_line, 4);
 
 	stable_solve(0.3, &parameters);
 	p = all_probabilities(HYPOTHESES_STUMP, &on_line, 4, parameters.q, parameters.e, 1);

@@ -4,48 +4,48 @@
  *		the certificate is honest; noise is drawn as claimed; the checks reject
  *		what is wrong.
  *
- * sources: src/mechanism/erm.c src/mechanism/erm_solve.c src/mechanism/erm_noise.c src/linalg/cholesky.c src/sampler/rng.c src/sampler/bernoulli.c src/sampler/discrete.c
+ * sources: src/mechanism/stable_erm/erm.c src/mechanism/stable_erm/solve.c src/mechanism/stable_erm/noise.c src/learner/cholesky.c src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "c.h"
 
 #include <math.h>
 
-#include "linalg/linalg.h"
-#include "mechanism/erm.h"
-#include "sampler/sampler.h"
+#include "learner/linalg.h"
+#include "mechanism/stable_erm/erm.h"
+#include "draw/sampler.h"
 #include "unit.h"
 
 /* The solver once more, with nothing but its last resort. */
 #define MAX_NEWTON 0
 #define erm_solve erm_solve_by_gradient
 #define erm_workspace erm_workspace_by_gradient
-#include "../../src/mechanism/erm_solve.c"
+#include "../../src/mechanism/stable_erm/solve.c"
 #undef erm_solve
 #undef erm_workspace
 
-#define MAX_DIMENSION	12
-#define MAX_UNITS		64
-#define MAX_ROWS		5
+#define MAX_DIMENSION 12
+#define MAX_UNITS 64
+#define MAX_ROWS 5
 
-static const ErmLoss losses[] = {ERM_LOGISTIC, ERM_HUBER, ERM_SQUARED};
+static const ErmLoss	 losses[] = {ERM_LOGISTIC, ERM_HUBER, ERM_SQUARED};
 static const char *const loss_names[] = {"logistic", "huber", "squared"};
 
 /* ---------- tables ---------- */
 
 typedef struct TestUnit
 {
-	int64		nrows;
-	double		label[MAX_ROWS];
-	float		x[MAX_ROWS * MAX_DIMENSION];
+	int64  nrows;
+	double label[MAX_ROWS];
+	float  x[MAX_ROWS * MAX_DIMENSION];
 } TestUnit;
 
 typedef struct TestTable
 {
-	ErmSource	source;
-	int			nunits;
-	TestUnit	unit[MAX_UNITS];
-	int64		more;			/* the first unit again, so often */
-	int64		position;
+	ErmSource source;
+	int		  nunits;
+	TestUnit  unit[MAX_UNITS];
+	int64	  more; /* the first unit again, so often */
+	int64	  position;
 } TestTable;
 
 static void
@@ -57,8 +57,8 @@ table_rewind(ErmSource *source)
 static bool
 table_next(ErmSource *source, ErmUnit *unit)
 {
-	TestTable  *table = (TestTable *) source;
-	int64		i = table->position++;
+	TestTable	   *table = (TestTable *) source;
+	int64			i = table->position++;
 	const TestUnit *found;
 
 	if (i >= table->nunits + table->more)
@@ -94,27 +94,31 @@ uniform(void)
 static void
 random_unit(const ErmProblem *problem, TestUnit *unit)
 {
-	double		features[MAX_DIMENSION];
+	double features[MAX_DIMENSION];
 
 	unit->nrows = sample_bernoulli(1, 2) ? 1 : 1 + sample_uniform(MAX_ROWS);
 	for (int i = 0; i < unit->nrows; i++)
 	{
-		bool		corner = sample_bernoulli(1, 2);
+		bool corner = sample_bernoulli(1, 2);
 
 		for (int j = 0; j < problem->dimension - 1; j++)
 			features[j] = corner ? sample_uniform(2) : uniform();
 		(void) erm_features(problem, features, unit->x + i * problem->dimension);
-		unit->label[i] = corner || problem->loss == ERM_LOGISTIC ?
-			(sample_bernoulli(1, 2) ? 1 : -1) : 2 * uniform() - 1;
+		unit->label[i] = corner || problem->loss == ERM_LOGISTIC ? (sample_bernoulli(1, 2) ? 1 : -1)
+																 : 2 * uniform() - 1;
 	}
 }
 
 static ErmProblem
 problem_of(ErmLoss loss, int dimension, double units, double lambda, double share)
 {
-	ErmProblem	problem = {.loss = loss, .dimension = dimension, .units = units,
-		.lambda = lambda, .norm = erm_natural_norm(dimension - 1),
-	.lipschitz = 0.25, .radius = 0.5};
+	ErmProblem problem = {.loss = loss,
+						  .dimension = dimension,
+						  .units = units,
+						  .lambda = lambda,
+						  .norm = erm_natural_norm(dimension - 1),
+						  .lipschitz = 0.25,
+						  .radius = 0.5};
 
 	erm_complete(&problem, share);
 	return problem;
@@ -133,7 +137,7 @@ solve(const ErmProblem *problem, TestTable *table, double *w)
 static void
 test_features(void)
 {
-	bool		fits = true;
+	bool fits = true;
 
 	for (int trial = 0; trial < 10000; trial++)
 	{
@@ -171,8 +175,7 @@ slope_by_hand(const ErmProblem *problem, long double score, long double y)
 }
 
 static double
-gradient_error(const ErmProblem *problem, TestTable *table, const double *w,
-			   const double *gradient)
+gradient_error(const ErmProblem *problem, TestTable *table, const double *w, const double *gradient)
 {
 	long double error = 0;
 
@@ -187,7 +190,7 @@ gradient_error(const ErmProblem *problem, TestTable *table, const double *w,
 			for (int r = 0; r < unit->nrows; r++)
 			{
 				const float *x = unit->x + r * problem->dimension;
-				long double score = 0;
+				long double	 score = 0;
 
 				for (int k = 0; k < problem->dimension; k++)
 					score += (long double) w[k] * x[k];
@@ -206,15 +209,15 @@ shuffle(const ErmProblem *problem, TestTable *table)
 {
 	for (int i = table->nunits - 1; i > 0; i--)
 	{
-		int			other = (int) sample_uniform(i + 1);
-		TestUnit	unit = table->unit[i];
+		int		 other = (int) sample_uniform(i + 1);
+		TestUnit unit = table->unit[i];
 
 		table->unit[i] = table->unit[other];
 		table->unit[other] = unit;
 	}
 	for (int i = 0; i < table->nunits; i++)
 	{
-		TestUnit	unit = table->unit[i];
+		TestUnit unit = table->unit[i];
 
 		for (int r = 0; r < unit.nrows; r++)
 		{
@@ -231,18 +234,18 @@ test_gradient(ErmLoss loss)
 {
 	static int128 total[MAX_DIMENSION];
 	static int128 of_unit[MAX_DIMENSION];
-	ErmSums		sums = {total, of_unit};
-	double		worst = 0;
-	bool		same = true;
+	ErmSums		  sums = {total, of_unit};
+	double		  worst = 0;
+	bool		  same = true;
 
 	for (int trial = 0; trial < 40; trial++)
 	{
-		ErmProblem	problem = problem_of(loss, 2 + trial % 8, trial % 2 ? 100 : 5,
-										 exp2(-(trial % 12)), 0.01);
-		TestTable	table;
-		double		w[MAX_DIMENSION];
-		double		gradient[MAX_DIMENSION];
-		double		again[MAX_DIMENSION];
+		ErmProblem problem =
+			problem_of(loss, 2 + trial % 8, trial % 2 ? 100 : 5, exp2(-(trial % 12)), 0.01);
+		TestTable table;
+		double	  w[MAX_DIMENSION];
+		double	  gradient[MAX_DIMENSION];
+		double	  again[MAX_DIMENSION];
 
 		table_init(&table);
 		table.nunits = 30;
@@ -266,7 +269,7 @@ test_gradient(ErmLoss loss)
 static double
 distance(const double *a, const double *b, int n)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int j = 0; j < n; j++)
 		sum += (a[j] - b[j]) * (a[j] - b[j]);
@@ -287,14 +290,14 @@ static void
 test_certificate(ErmLoss loss)
 {
 	static const char *const ways[] = {"dense", "conjugate", "gradient steps"};
-	double		worst[3] = {0};
-	int			steps = 0;
+	double					 worst[3] = {0};
+	int						 steps = 0;
 
 	for (int trial = 0; trial < 60; trial++)
 	{
-		ErmProblem	tight = problem_of(loss, 2 + trial % 10, 40, exp2(-(trial % 6)), 1e-6);
-		TestTable	table;
-		double		minimum[MAX_DIMENSION];
+		ErmProblem tight = problem_of(loss, 2 + trial % 10, 40, exp2(-(trial % 6)), 1e-6);
+		TestTable  table;
+		double	   minimum[MAX_DIMENSION];
 
 		table_init(&table);
 		table.nunits = trial % MAX_UNITS;
@@ -303,19 +306,20 @@ test_certificate(ErmLoss loss)
 		steps = Max(steps, erm_solve(&tight, &table.source, true, workspace, minimum));
 		for (int way = 0; way < 3; way++)
 		{
-			ErmProblem	loose = tight;
-			double		w[MAX_DIMENSION];
+			ErmProblem loose = tight;
+			double	   w[MAX_DIMENSION];
 
 			if (way == 1 && loss == ERM_SQUARED)
 				continue;
 			erm_complete(&loose, 0.3);
 			solve_some_way(&loose, &table, way, w);
 			worst[way] = Max(worst[way], distance(w, minimum, tight.dimension) * tight.lambda /
-							 (loose.tolerance + tight.tolerance));
+											 (loose.tolerance + tight.tolerance));
 		}
 	}
 	for (int way = 0; way < 3; way++)
-		ok(worst[way] <= 1, "%s, %s: the minimum is where it is certified to be (%g of the distance)",
+		ok(worst[way] <= 1,
+		   "%s, %s: the minimum is where it is certified to be (%g of the distance)",
 		   loss_names[loss], ways[way], worst[way]);
 	ok(steps < 50, "%s: no more than %d steps", loss_names[loss], steps);
 }
@@ -324,23 +328,23 @@ test_certificate(ErmLoss loss)
 static void
 test_floor(ErmLoss loss)
 {
-	ErmProblem	problem = problem_of(loss, 8, 1e12, 1e-3, 1e-6);
-	TestTable	table;
-	double		w[MAX_DIMENSION];
+	ErmProblem problem = problem_of(loss, 8, 1e12, 1e-3, 1e-6);
+	TestTable  table;
+	double	   w[MAX_DIMENSION];
 
 	table_init(&table);
 	table.nunits = 50;
 	for (int i = 0; i < table.nunits; i++)
 		random_unit(&problem, &table.unit[i]);
-	problem.units = 40;			/* the rows matter again; the tolerance stays */
+	problem.units = 40; /* the rows matter again; the tolerance stays */
 	ok(problem.tolerance == 16 * problem.rounding &&
-	   erm_solve(&problem, &table.source, true, workspace, w) < 50,
+		   erm_solve(&problem, &table.source, true, workspace, w) < 50,
 	   "%s: ends at the precision of floating point", loss_names[loss]);
 }
 
 /* ---------- sensitivity ---------- */
 
-typedef double (*Claim) (const ErmProblem *problem, double question_norm);
+typedef double (*Claim)(const ErmProblem *problem, double question_norm);
 
 /* Wrong: as if a unit could only come or go. */
 static double
@@ -354,29 +358,30 @@ static double
 uncertified(const ErmProblem *problem, double question_norm)
 {
 	return question_norm * 2 * problem->lipschitz * problem->norm /
-		(problem->lambda * problem->units);
+		   (problem->lambda * problem->units);
 }
 
 /* The largest share of the claim that the scores of two fits use up. */
 static double
 used_up(const ErmProblem *problem, Claim claim, const double *w, const double *other)
 {
-	int			n = problem->dimension;
-	double		most = 0;
+	int	   n = problem->dimension;
+	double most = 0;
 
 	for (int trial = 0; trial < 20; trial++)
 	{
-		double		features[MAX_DIMENSION];
-		float		x[MAX_DIMENSION];
-		double		norm;
+		double features[MAX_DIMENSION];
+		float  x[MAX_DIMENSION];
+		double norm;
 
 		/* The corner along the difference, then anything. */
 		for (int j = 0; j < n - 1; j++)
-			features[j] = trial > 0 ? uniform() :
-				((w[j] - other[j] > 0) == (w[n - 1] - other[n - 1] > 0) ? 1 : 0);
+			features[j] = trial > 0
+							  ? uniform()
+							  : ((w[j] - other[j] > 0) == (w[n - 1] - other[n - 1] > 0) ? 1 : 0);
 		norm = erm_features(problem, features, x);
 		most = Max(most, fabs(erm_score(problem, w, x) - erm_score(problem, other, x)) /
-				   claim(problem, norm));
+							 claim(problem, norm));
 	}
 	return most;
 }
@@ -385,8 +390,8 @@ used_up(const ErmProblem *problem, Claim claim, const double *w, const double *o
 static void
 change_one(const ErmProblem *problem, TestTable *table)
 {
-	int			which = (int) sample_uniform(table->nunits);
-	TestUnit   *unit = &table->unit[which];
+	int		  which = (int) sample_uniform(table->nunits);
+	TestUnit *unit = &table->unit[which];
 
 	switch (sample_uniform(4))
 	{
@@ -408,16 +413,16 @@ change_one(const ErmProblem *problem, TestTable *table)
 static void
 test_random_changes(ErmLoss loss)
 {
-	double		worst = 0;
+	double worst = 0;
 
 	for (int trial = 0; trial < 400; trial++)
 	{
 		/* Fewer units than declared, and more. */
-		ErmProblem	problem = problem_of(loss, 2 + trial % 5, trial % 3 ? 12 : 4,
-										 exp2(-(trial % 8)), 0.01);
-		TestTable	table;
-		double		w[MAX_DIMENSION];
-		double		other[MAX_DIMENSION];
+		ErmProblem problem =
+			problem_of(loss, 2 + trial % 5, trial % 3 ? 12 : 4, exp2(-(trial % 8)), 0.01);
+		TestTable table;
+		double	  w[MAX_DIMENSION];
+		double	  other[MAX_DIMENSION];
 
 		table_init(&table);
 		table.nunits = 1 + trial % 13;
@@ -428,8 +433,8 @@ test_random_changes(ErmLoss loss)
 		solve(&problem, &table, other);
 		worst = Max(worst, used_up(&problem, erm_sensitivity, w, other));
 	}
-	ok(worst <= 1, "%s: 400 changes move scores by %g of the sensitivity at most",
-	   loss_names[loss], worst);
+	ok(worst <= 1, "%s: 400 changes move scores by %g of the sensitivity at most", loss_names[loss],
+	   worst);
 }
 
 /* As far along x as the certificate lets it be. */
@@ -437,9 +442,9 @@ static bool
 push(const ErmProblem *problem, TestTable *table, double towards, double *w)
 {
 	static int128 total[MAX_DIMENSION];
-	ErmSums		sums = {total, total};
-	double		gradient[MAX_DIMENSION];
-	double		length = (problem->tolerance - 2 * problem->rounding) / problem->lambda;
+	ErmSums		  sums = {total, total};
+	double		  gradient[MAX_DIMENSION];
+	double		  length = (problem->tolerance - 2 * problem->rounding) / problem->lambda;
 
 	for (int j = 0; j < problem->dimension; j++)
 		w[j] += towards * length * table->unit[0].x[j] / problem->norm;
@@ -454,17 +459,17 @@ push(const ErmProblem *problem, TestTable *table, double towards, double *w)
 static double
 worst_case(Claim claim, bool pushed)
 {
-	double		share = pushed ? 0.1 : 0.01;
-	double		most = 0;
+	double share = pushed ? 0.1 : 0.01;
+	double most = 0;
 
 	for (int dimension = 2; dimension <= 9; dimension++)
 	{
 		/* L R^2/(lambda n0) = 1/2: the fit stays L away from either label */
-		double		square = erm_natural_norm(dimension - 1) * erm_natural_norm(dimension - 1);
-		ErmProblem	problem = problem_of(ERM_HUBER, dimension, 10, 0.25 * square / 5, 1e-6);
-		double		features[MAX_DIMENSION];
-		double		fits[2][MAX_DIMENSION];
-		TestTable	table;
+		double	   square = erm_natural_norm(dimension - 1) * erm_natural_norm(dimension - 1);
+		ErmProblem problem = problem_of(ERM_HUBER, dimension, 10, 0.25 * square / 5, 1e-6);
+		double	   features[MAX_DIMENSION];
+		double	   fits[2][MAX_DIMENSION];
+		TestTable  table;
 
 		table_init(&table);
 		table.nunits = 1;
@@ -474,7 +479,7 @@ worst_case(Claim claim, bool pushed)
 		(void) erm_features(&problem, features, table.unit[0].x);
 		for (int i = 0; i < 2; i++)
 		{
-			ErmProblem	loose = problem;
+			ErmProblem loose = problem;
 
 			table.unit[0].label[0] = i == 0 ? 1 : -1;
 			solve(&problem, &table, fits[i]);
@@ -485,7 +490,7 @@ worst_case(Claim claim, bool pushed)
 		erm_complete(&problem, share);
 		most = Max(most, fabs(erm_score(&problem, fits[0], table.unit[0].x) -
 							  erm_score(&problem, fits[1], table.unit[0].x)) /
-				   claim(&problem, problem.norm));
+							 claim(&problem, problem.norm));
 	}
 	return most;
 }
@@ -498,11 +503,15 @@ worst_case(Claim claim, bool pushed)
 static double
 squared_with_radius(double radius, double claimed)
 {
-	ErmProblem	problem = {.loss = ERM_SQUARED, .dimension = 1, .norm = 1, .units = 1e5,
-	.lambda = 1e-4, .radius = radius};
-	TestTable	table;
-	double		w;
-	double		other;
+	ErmProblem problem = {.loss = ERM_SQUARED,
+						  .dimension = 1,
+						  .norm = 1,
+						  .units = 1e5,
+						  .lambda = 1e-4,
+						  .radius = radius};
+	TestTable  table;
+	double	   w;
+	double	   other;
 
 	erm_complete(&problem, 0.01);
 	table_init(&table);
@@ -526,10 +535,10 @@ squared_with_radius(double radius, double claimed)
 static void
 test_squared_ball(void)
 {
-	ErmProblem	ball = {.loss = ERM_SQUARED, .dimension = 1, .norm = 1, .units = 1e5,
-	.lambda = 1e-4, .radius = 1};
-	double		inside;
-	double		outside;
+	ErmProblem ball = {
+		.loss = ERM_SQUARED, .dimension = 1, .norm = 1, .units = 1e5, .lambda = 1e-4, .radius = 1};
+	double inside;
+	double outside;
 
 	erm_complete(&ball, 0.01);
 	inside = squared_with_radius(1, 0);
@@ -546,7 +555,7 @@ units_of(double epsilon)
 	return (EpsilonUnits) rint(epsilon * EPSILON_UNITS_PER_ONE);
 }
 
-typedef int64 (*ShiftRule) (double sensitivity, double grid);
+typedef int64 (*ShiftRule)(double sensitivity, double grid);
 
 /* Wrong: rounding to the grid can add a step. */
 static int64
@@ -559,15 +568,15 @@ shift_too_small(double sensitivity, double grid)
 static bool
 is_private(ShiftRule rule, double epsilon)
 {
-	double		sensitivity = 0.37;
-	double		grid = 0.1;
-	int64		shift = rule(sensitivity, grid);
-	double		bound = exp(epsilon) * (1 + 1e-9);
+	double sensitivity = 0.37;
+	double grid = 0.1;
+	int64  shift = rule(sensitivity, grid);
+	double bound = exp(epsilon) * (1 + 1e-9);
 
 	for (double score = -2; score < 2; score += 0.007)
 	{
-		double		p[2];
-		double		q[2];
+		double p[2];
+		double q[2];
 
 		erm_draw_signs(true, units_of(epsilon), score, grid, shift, &p[1], &p[0]);
 		erm_draw_signs(true, units_of(epsilon), score + sensitivity, grid, shift, &q[1], &q[0]);
@@ -580,23 +589,24 @@ is_private(ShiftRule rule, double epsilon)
 static void
 test_draws(bool order_is_infinite, double epsilon, double score)
 {
-	double		grid = 0.25;
-	int64		shift = erm_shift(0.9, grid);
-	int64		above = 0;
-	int64		below = 0;
-	double		p_above;
-	double		p_below;
+	double grid = 0.25;
+	int64  shift = erm_shift(0.9, grid);
+	int64  above = 0;
+	int64  below = 0;
+	double p_above;
+	double p_below;
 
 	for (int i = 0; i < 50000; i++)
 	{
-		int64		steps = erm_draw(order_is_infinite, units_of(epsilon), score, grid, shift);
+		int64 steps = erm_draw(order_is_infinite, units_of(epsilon), score, grid, shift);
 
 		above += steps > 0;
 		below += steps < 0;
 	}
 	erm_draw_signs(order_is_infinite, units_of(epsilon), score, grid, shift, &p_above, &p_below);
 	ok(plausible(above, 50000, p_above) && plausible(below, 50000, p_below),
-	   "%s, epsilon %g, score %g: " INT64_FORMAT " above and " INT64_FORMAT " below 0 for %g and %g",
+	   "%s, epsilon %g, score %g: " INT64_FORMAT " above and " INT64_FORMAT
+	   " below 0 for %g and %g",
 	   order_is_infinite ? "Laplace" : "Gaussian", epsilon, score, above, below, p_above, p_below);
 }
 
@@ -604,20 +614,20 @@ test_draws(bool order_is_infinite, double epsilon, double score)
 static void
 test_moments(bool order_is_infinite, double epsilon, double score)
 {
-	double		grid = 0x1p-9;
-	int64		shift = erm_shift(0.3, grid);
-	double		scale = order_is_infinite ? shift / epsilon : 2 * shift / epsilon;
-	double		all = 0;
-	double		first = 0;
-	double		second = 0;
-	double		mean;
-	double		square;
+	double grid = 0x1p-9;
+	int64  shift = erm_shift(0.3, grid);
+	double scale = order_is_infinite ? shift / epsilon : 2 * shift / epsilon;
+	double all = 0;
+	double first = 0;
+	double second = 0;
+	double mean;
+	double square;
 
 	for (int64 i = -200000; i <= 200000; i++)
 	{
-		double		away = fabs(i / scale);
-		double		mass = exp(order_is_infinite ? -away : -away * away / 2);
-		double		value = Max(-1, Min(score + i * grid, 1));
+		double away = fabs(i / scale);
+		double mass = exp(order_is_infinite ? -away : -away * away / 2);
+		double value = Max(-1, Min(score + i * grid, 1));
 
 		all += mass;
 		first += mass * value;
@@ -633,14 +643,14 @@ test_moments(bool order_is_infinite, double epsilon, double score)
 static void
 test_ratio(double epsilon)
 {
-	uint64		n;
-	uint64		d;
-	double		ratio;
+	uint64 n;
+	uint64 d;
+	double ratio;
 
 	erm_gaussian_ratio(units_of(epsilon), &n, &d);
 	ratio = ((double) n / d) / (epsilon * epsilon / 4);
 	ok(ratio <= 1 + 1e-12 && ratio > 0.998 && n <= SAMPLER_MAX_TERM &&
-	   d <= SAMPLER_MAX_TERM / ERM_MAX_SHIFT / ERM_MAX_SHIFT,
+		   d <= SAMPLER_MAX_TERM / ERM_MAX_SHIFT / ERM_MAX_SHIFT,
 	   "epsilon %g: (shift/sigma)^2 is %.6f of epsilon^2/4", epsilon, ratio);
 }
 
@@ -648,13 +658,13 @@ static void
 test_noise(void)
 {
 	static const double epsilons[] = {1e-4, 0.01, 0.5, 1, 3, 20, 100};
-	bool		fits = true;
+	bool				fits = true;
 
 	for (int i = 0; i < lengthof(epsilons); i++)
 		test_ratio(epsilons[i]);
 	for (double s = 1e-12; s < 1e12; s *= 1.7)
 	{
-		int64		shift = erm_shift(s, erm_default_grid(s));
+		int64 shift = erm_shift(s, erm_default_grid(s));
 
 		fits = fits && shift > ERM_MAX_SHIFT / 4 && shift <= ERM_MAX_SHIFT / 2 + 1;
 	}
@@ -675,7 +685,7 @@ test_noise(void)
 int
 main(void)
 {
-	double		most;
+	double most;
 
 	test_features();
 	for (int i = 0; i < lengthof(losses); i++)

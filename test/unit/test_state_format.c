@@ -20,7 +20,7 @@
 typedef struct Bytes
 {
 	unsigned char data[MAX_SIZE];
-	size_t		size;
+	size_t		  size;
 } Bytes;
 
 static void
@@ -110,9 +110,9 @@ static bool
 accepted(const unsigned char *data, size_t size)
 {
 	unsigned char *exact = malloc(size ? size : 1);
-	StateShape	shape;
-	double		sum = 0;
-	bool		ok;
+	StateShape	   shape;
+	double		   sum = 0;
+	bool		   ok;
 
 	memcpy(exact, data, size);
 	ok = state_parse(exact, size, &shape) == NULL;
@@ -135,17 +135,17 @@ accepted(const unsigned char *data, size_t size)
 }
 
 static void
-fuzz(const char *what, void (*make) (Bytes *))
+fuzz(const char *what, void (*make)(Bytes *))
 {
-	int			taken = 0;
-	int			unsealed = 0;
-	Bytes		valid;
+	int	  taken = 0;
+	int	  unsealed = 0;
+	Bytes valid;
 
 	make(&valid);
 	ok(accepted(valid.data, valid.size), "a state of %s is accepted", what);
 	for (int round = 0; round < ROUNDS; round++)
 	{
-		Bytes		mutant = valid;
+		Bytes mutant = valid;
 
 		mutant.size = mutate(mutant.data, mutant.size);
 		if (mutant.size != valid.size || memcmp(mutant.data, valid.data, valid.size) != 0)
@@ -154,14 +154,14 @@ fuzz(const char *what, void (*make) (Bytes *))
 		taken += accepted(mutant.data, mutant.size);
 	}
 	ok(unsealed == 0, "no mutant of a state of %s is accepted with the old checksum", what);
-	ok(taken > 0 && taken < ROUNDS, "some mutants of a state of %s are, with a new one: %d of %d", what,
-	   taken, ROUNDS);
+	ok(taken > 0 && taken < ROUNDS, "some mutants of a state of %s are, with a new one: %d of %d",
+	   what, taken, ROUNDS);
 }
 
 static void
-refuses(const char *what, void (*make) (Bytes *), size_t at, uint32_t value)
+refuses(const char *what, void (*make)(Bytes *), size_t at, uint32_t value)
 {
-	Bytes		bytes;
+	Bytes bytes;
 
 	make(&bytes);
 	write_u32(bytes.data + at, value);
@@ -172,7 +172,7 @@ refuses(const char *what, void (*make) (Bytes *), size_t at, uint32_t value)
 int
 main(void)
 {
-	Bytes		bytes;
+	Bytes bytes;
 
 	fuzz("sums", make_sums);
 	fuzz("rows", make_rows);

@@ -4,14 +4,14 @@
  *		neighbours, as accurate as claimed, and the checks catch its mutants.
  *
  * sources: src/learner/threshold_walk.c src/learner/predictor_format.c src/learner/forest.c
- * sources: src/mechanism/threshold_draw.c src/sampler/rng.c src/sampler/bernoulli.c
+ * sources: src/mechanism/threshold/draw.c src/draw/rng.c src/draw/bernoulli.c
  */
 #include "c.h"
 
 #include <math.h>
 
 #include "learner/predictor_format.h"
-#include "mechanism/threshold_draw.h"
+#include "mechanism/threshold/draw.h"
 #include "unit.h"
 
 #define ROUNDING 1e-12
@@ -64,7 +64,7 @@ sort(WalkRow *rows, int64 nrows)
 static int32
 simulated(const WalkRow *sorted, int64 nrows, int32 limit, double x)
 {
-	int64		t = 0;
+	int64 t = 0;
 
 	for (int64 i = 0; i < nrows && sorted[i].x <= x; i++)
 	{
@@ -79,17 +79,17 @@ simulated(const WalkRow *sorted, int64 nrows, int32 limit, double x)
 static bool
 stored_walk_agrees(void)
 {
-	WalkRow		rows[60];
-	int			nrows = random_below(61);
-	int			spread = 1 + random_below(30);
-	int32		limit[WALK_LINKS] = {1 + random_below(6), 1 + random_below(12)};
-	int64		points;
-	int64		capacity;
+	WalkRow		   rows[60];
+	int			   nrows = random_below(61);
+	int			   spread = 1 + random_below(30);
+	int32		   limit[WALK_LINKS] = {1 + random_below(6), 1 + random_below(12)};
+	int64		   points;
+	int64		   capacity;
 	unsigned char *body;
-	double		x[60];
-	int32		steps[WALK_LINKS][60];
-	WalkPoints	loaded = {.x = x,.steps = {steps[0], steps[1]}};
-	bool		agrees = true;
+	double		   x[60];
+	int32		   steps[WALK_LINKS][60];
+	WalkPoints	   loaded = {.x = x, .steps = {steps[0], steps[1]}};
+	bool		   agrees = true;
 
 	for (int i = 0; i < nrows; i++)
 	{
@@ -111,8 +111,8 @@ stored_walk_agrees(void)
 	}
 	for (double at = -1; at <= spread; at += 0.5)
 		for (int link = 0; link < WALK_LINKS; link++)
-			agrees = agrees &&
-				walk_at(&loaded, link, at) == simulated(rows, nrows, limit[link], at);
+			agrees =
+				agrees && walk_at(&loaded, link, at) == simulated(rows, nrows, limit[link], at);
 	free(body);
 	return agrees;
 }
@@ -121,31 +121,31 @@ stored_walk_agrees(void)
 static bool
 damage_is_noticed(void)
 {
-	WalkRow		rows[3] = {{0.25, 1}, {0.5, 0}, {0.5, 0}};
-	int32		limit[WALK_LINKS] = {5, 6};
-	Size		size = walk_body_size(4);
+	WalkRow		   rows[3] = {{0.25, 1}, {0.5, 0}, {0.5, 0}};
+	int32		   limit[WALK_LINKS] = {5, 6};
+	Size		   size = walk_body_size(4);
 	unsigned char *body = malloc(size);
-	bool		noticed;
+	bool		   noticed;
 
 	walk_write(body, 4, rows, 3, limit);
 	noticed = threshold_body_ok(body, size) && !threshold_body_ok(body, size - 1) &&
-		!threshold_body_ok(body, 8);
-	write_u32(body + threshold_steps(4, WALK_LOGISTIC, 1), 7);	/* beyond the limit */
+			  !threshold_body_ok(body, 8);
+	write_u32(body + threshold_steps(4, WALK_LOGISTIC, 1), 7); /* beyond the limit */
 	noticed = noticed && !threshold_body_ok(body, size);
 	walk_write(body, 4, rows, 3, limit);
-	write_double(body + threshold_x(1), 0.25);	/* not increasing */
+	write_double(body + threshold_x(1), 0.25); /* not increasing */
 	noticed = noticed && !threshold_body_ok(body, size);
 	walk_write(body, 4, rows, 3, limit);
 	write_double(body + threshold_x(0), NAN);
 	noticed = noticed && !threshold_body_ok(body, size);
 	walk_write(body, 4, rows, 3, limit);
-	write_u32(body + 8, 5);		/* more points than room */
+	write_u32(body + 8, 5); /* more points than room */
 	noticed = noticed && !threshold_body_ok(body, size);
 	walk_write(body, 4, rows, 3, limit);
-	body[threshold_x(3)] = 1;	/* something in unused room */
+	body[threshold_x(3)] = 1; /* something in unused room */
 	noticed = noticed && !threshold_body_ok(body, size);
 	walk_write(body, 4, rows, 3, limit);
-	write_u32(body, 0);			/* no limit */
+	write_u32(body, 0); /* no limit */
 	noticed = noticed && !threshold_body_ok(body, size);
 	free(body);
 	return noticed;
@@ -154,8 +154,8 @@ damage_is_noticed(void)
 static void
 test_walk(void)
 {
-	int			wrong = 0;
-	int32		limit[WALK_LINKS];
+	int	  wrong = 0;
+	int32 limit[WALK_LINKS];
 
 	for (int i = 0; i < 5000; i++)
 		wrong += !stored_walk_agrees();
@@ -170,20 +170,20 @@ test_walk(void)
 /* ---------- privacy, exactly ---------- */
 
 #define POINTS 4
-#define KINDS (2 * POINTS)		/* of a row: x and label */
+#define KINDS (2 * POINTS) /* of a row: x and label */
 #define MOST_ROWS 6
 
 typedef struct Table
 {
-	int			n;
-	int			kind[MOST_ROWS];
+	int n;
+	int kind[MOST_ROWS];
 } Table;
 
 /* The next multiset of at most so many rows; false after the last. */
 static bool
 next_table(Table *table, int most)
 {
-	int			i = table->n - 1;
+	int i = table->n - 1;
 
 	while (i >= 0 && table->kind[i] == KINDS - 1)
 		i--;
@@ -203,15 +203,15 @@ next_table(Table *table, int most)
 /* Where the walks stand at each point, and below all of them. */
 typedef struct Stand
 {
-	int32		steps[WALK_LINKS][POINTS + 1];
+	int32 steps[WALK_LINKS][POINTS + 1];
 } Stand;
 
 static Stand
 stand_of(const Table *table, const int32 *limit)
 {
-	WalkRow		rows[MOST_ROWS];
-	Walk		walk;
-	Stand		stand = {0};
+	WalkRow rows[MOST_ROWS];
+	Walk	walk;
+	Stand	stand = {0};
 
 	for (int i = 0; i < table->n; i++)
 	{
@@ -230,9 +230,9 @@ stand_of(const Table *table, const int32 *limit)
 /* The largest loss seen, of an answer and of its odds, as epsilon. */
 typedef struct Loss
 {
-	double		pure[WALK_LINKS];
-	double		range[WALK_LINKS];
-	int64		pairs;
+	double pure[WALK_LINKS];
+	double range[WALK_LINKS];
+	int64  pairs;
 } Loss;
 
 static void
@@ -242,16 +242,18 @@ compare_stands(const Stand *a, const Stand *b, const ThresholdStep *step, Loss *
 	for (int link = 0; link < WALK_LINKS; link++)
 		for (int x = 0; x <= POINTS; x++)
 		{
-			int32		sa = a->steps[link][x];
-			int32		sb = b->steps[link][x];
-			double		yes;
-			double		no;
+			int32  sa = a->steps[link][x];
+			int32  sb = b->steps[link][x];
+			double yes;
+			double no;
 
 			if (sa == sb)
 				continue;
-			yes = log(threshold_probability(link, step, sa) / threshold_probability(link, step, sb));
+			yes =
+				log(threshold_probability(link, step, sa) / threshold_probability(link, step, sb));
 			/* both links are symmetric, and small numbers keep their digits */
-			no = log(threshold_probability(link, step, -sa) / threshold_probability(link, step, -sb));
+			no = log(threshold_probability(link, step, -sa) /
+					 threshold_probability(link, step, -sb));
 			loss->pure[link] = Max(loss->pure[link], Max(fabs(yes), fabs(no)));
 			loss->range[link] = Max(loss->range[link], fabs(yes - no));
 		}
@@ -261,14 +263,14 @@ compare_stands(const Stand *a, const Stand *b, const ThresholdStep *step, Loss *
 static Loss
 rows_and_neighbours(const ThresholdStep *step, const int32 *limit)
 {
-	Table		table = {0};
-	Loss		loss = {0};
+	Table table = {0};
+	Loss  loss = {0};
 
 	do
 	{
-		Stand		stand = stand_of(&table, limit);
-		Table		neighbour;
-		Stand		other;
+		Stand stand = stand_of(&table, limit);
+		Table neighbour;
+		Stand other;
 
 		for (int i = 0; i < table.n; i++)
 		{
@@ -299,18 +301,18 @@ rows_and_neighbours(const ThresholdStep *step, const int32 *limit)
 static Loss
 units_and_neighbours(const ThresholdStep *step, const int32 *limit)
 {
-	Table		others = {0};
-	Loss		loss = {0};
+	Table others = {0};
+	Loss  loss = {0};
 
 	do
 	{
-		Stand		stands[45];
-		int			nstands = 0;
-		Table		unit = {0};
+		Stand stands[45];
+		int	  nstands = 0;
+		Table unit = {0};
 
 		do
 		{
-			Table		table = others;
+			Table table = others;
 
 			for (int i = 0; i < unit.n; i++)
 				table.kind[table.n++] = unit.kind[i];
@@ -323,23 +325,25 @@ units_and_neighbours(const ThresholdStep *step, const int32 *limit)
 	return loss;
 }
 
-typedef Loss (*Neighbours) (const ThresholdStep *step, const int32 *limit);
+typedef Loss (*Neighbours)(const ThresholdStep *step, const int32 *limit);
 
 static void
 test_privacy_of(Neighbours neighbours, int rows, double epsilon, double alpha)
 {
-	ThresholdStep step = {.epsilon = units_of(epsilon),.rows = rows};
-	ThresholdStep twice = {.epsilon = units_of(2 * epsilon),.rows = rows};
-	ThresholdStep one_row = {.epsilon = units_of(epsilon),.rows = 1};
-	int32		limit[WALK_LINKS];
-	Loss		loss;
-	Loss		mutant;
+	ThresholdStep step = {.epsilon = units_of(epsilon), .rows = rows};
+	ThresholdStep twice = {.epsilon = units_of(2 * epsilon), .rows = rows};
+	ThresholdStep one_row = {.epsilon = units_of(epsilon), .rows = 1};
+	int32		  limit[WALK_LINKS];
+	Loss		  loss;
+	Loss		  mutant;
 
 	walk_limits(alpha, threshold_step_size(&step), limit);
 	loss = neighbours(&step, limit);
-	ok(loss.pure[WALK_LAPLACE] <= epsilon + ROUNDING && loss.range[WALK_LOGISTIC] <= epsilon + ROUNDING &&
-	   loss.pure[WALK_LOGISTIC] <= epsilon + ROUNDING,
-	   "epsilon %g, alpha %g, %d rows a unit: private in all " INT64_FORMAT " pairs (limits %d, %d)",
+	ok(loss.pure[WALK_LAPLACE] <= epsilon + ROUNDING &&
+		   loss.range[WALK_LOGISTIC] <= epsilon + ROUNDING &&
+		   loss.pure[WALK_LOGISTIC] <= epsilon + ROUNDING,
+	   "epsilon %g, alpha %g, %d rows a unit: private in all " INT64_FORMAT
+	   " pairs (limits %d, %d)",
 	   epsilon, alpha, rows, loss.pairs, limit[0], limit[1]);
 	/* From -2R steps to 0; a limit that is nearer leaves something over. */
 	if (limit[WALK_LAPLACE] < 2 * rows)
@@ -356,7 +360,8 @@ test_privacy_of(Neighbours neighbours, int rows, double epsilon, double alpha)
 	{
 		mutant = neighbours(&one_row, limit);
 		ok(mutant.pure[WALK_LAPLACE] > epsilon + 1e-9 &&
-		   mutant.range[WALK_LOGISTIC] > epsilon + 1e-9, "caught: steps as if a unit were a row");
+			   mutant.range[WALK_LOGISTIC] > epsilon + 1e-9,
+		   "caught: steps as if a unit were a row");
 	}
 }
 
@@ -380,15 +385,15 @@ static void
 test_draw(void)
 {
 	static const int32 stands[] = {-40, -5, -1, 0, 1, 2, 7, -PG_INT32_MAX};
-	static const int rows[] = {1, 3, PG_INT32_MAX};
-	const int	draws = 50000;
+	static const int   rows[] = {1, 3, PG_INT32_MAX};
+	const int		   draws = 50000;
 
 	for (int link = 0; link < WALK_LINKS; link++)
 		for (int r = 0; r < lengthof(rows); r++)
 			for (int i = 0; i < lengthof(stands); i++)
 			{
-				ThresholdStep step = {.epsilon = units_of(0.5),.rows = rows[r]};
-				int64		yes = 0;
+				ThresholdStep step = {.epsilon = units_of(0.5), .rows = rows[r]};
+				int64		  yes = 0;
 
 				for (int j = 0; j < draws; j++)
 					yes += threshold_draw(link, &step, stands[i]);
@@ -412,9 +417,9 @@ test_draw(void)
 static double
 error_bound(double epsilon, double alpha, int switches, int n, WalkLink link)
 {
-	ThresholdStep step = {.epsilon = units_of(epsilon),.rows = 1};
-	double		size = threshold_step_size(&step);
-	int32		limit[WALK_LINKS];
+	ThresholdStep step = {.epsilon = units_of(epsilon), .rows = 1};
+	double		  size = threshold_step_size(&step);
+	int32		  limit[WALK_LINKS];
 
 	walk_limits(alpha, size, limit);
 	return exp(epsilon) * (exp(-limit[link] * size) / (link == WALK_LAPLACE ? 2 : 1) +
@@ -424,7 +429,7 @@ error_bound(double epsilon, double alpha, int switches, int n, WalkLink link)
 static int
 truth(const double *switches, int nswitches, double x)
 {
-	int			label = 0;
+	int label = 0;
 
 	for (int i = 0; i < nswitches; i++)
 		label ^= x >= switches[i];
@@ -435,12 +440,12 @@ truth(const double *switches, int nswitches, double x)
 static double
 error_between(double from, double to, double yes, const double *switches, int nswitches)
 {
-	double		error = 0;
+	double error = 0;
 
 	for (int i = 0; i <= nswitches; i++)
 	{
-		double		low = Max(from, i == 0 ? 0 : switches[i - 1]);
-		double		high = Min(to, i == nswitches ? 1 : switches[i]);
+		double low = Max(from, i == 0 ? 0 : switches[i - 1]);
+		double high = Min(to, i == nswitches ? 1 : switches[i]);
 
 		if (low < high)
 			error += (high - low) * (i % 2 == 1 ? 1 - yes : yes);
@@ -453,10 +458,10 @@ static void
 add_error(const WalkRow *rows, int n, const ThresholdStep *step, const int32 *limit,
 		  const double *switches, int nswitches, double *error)
 {
-	Walk		walk;
-	double		from = 0;
-	double		yes[WALK_LINKS] = {0.5, 0.5};
-	bool		more = true;
+	Walk   walk;
+	double from = 0;
+	double yes[WALK_LINKS] = {0.5, 0.5};
+	bool   more = true;
 
 	walk_start(&walk, rows, n, limit);
 	while (more)
@@ -475,8 +480,8 @@ static void
 mean_error(double epsilon, const int32 *limit, int tables, int n, const double *switches,
 		   int nswitches, double *error)
 {
-	ThresholdStep step = {.epsilon = units_of(epsilon),.rows = 1};
-	WalkRow    *rows = malloc(n * sizeof(WalkRow));
+	ThresholdStep step = {.epsilon = units_of(epsilon), .rows = 1};
+	WalkRow		 *rows = malloc(n * sizeof(WalkRow));
 
 	error[WALK_LAPLACE] = error[WALK_LOGISTIC] = 0;
 	for (int table = 0; table < tables; table++)
@@ -500,19 +505,19 @@ test_accuracy_of(const char *what, const double *switches, int nswitches, int n)
 	const double epsilon = 0.1;
 	const double alpha = 0.05;
 	const double claim = exp(epsilon) * alpha;
-	const int32 no_limit[WALK_LINKS] = {PG_INT32_MAX, PG_INT32_MAX};
-	int32		limit[WALK_LINKS];
-	double		error[WALK_LINKS];
+	const int32	 no_limit[WALK_LINKS] = {PG_INT32_MAX, PG_INT32_MAX};
+	int32		 limit[WALK_LINKS];
+	double		 error[WALK_LINKS];
 
 	walk_limits(alpha, epsilon / 2, limit);
 	mean_error(epsilon, limit, 200, n, switches, nswitches, error);
 	for (int link = 0; link < WALK_LINKS; link++)
 	{
-		double		bound = error_bound(epsilon, alpha, nswitches, n, link);
+		double bound = error_bound(epsilon, alpha, nswitches, n, link);
 
 		ok(error[link] <= bound && error[link] <= claim,
-		   "%s, %d rows, %s link: error %.4f, by the proof %.4f, as claimed %.4f",
-		   what, n, link_names[link], error[link], bound, claim);
+		   "%s, %d rows, %s link: error %.4f, by the proof %.4f, as claimed %.4f", what, n,
+		   link_names[link], error[link], bound, claim);
 	}
 	mean_error(epsilon, no_limit, 10, n, switches, nswitches, error);
 	ok(error[WALK_LAPLACE] > claim && error[WALK_LOGISTIC] > claim,
@@ -524,7 +529,7 @@ test_accuracy(void)
 {
 	static const double threshold[] = {0.37};
 	static const double intervals[] = {0.15, 0.4, 0.55, 0.8};
-	double		least = 12 * log(2 / 0.05) / (0.05 * 0.1);
+	double				least = 12 * log(2 / 0.05) / (0.05 * 0.1);
 
 	test_accuracy_of("a threshold", threshold, 1, (int) ceil(least));
 	/* (4 L + 1) / (step n) <= alpha/2 for the larger L */

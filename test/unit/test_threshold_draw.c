@@ -2,19 +2,19 @@
  * test_threshold_draw.c
  *		The draw of the threshold mechanism, along every path of its coins.
  *
- * sources: src/mechanism/threshold_draw.c
+ * sources: src/mechanism/threshold/draw.c
  */
 #include "c.h"
 
 #include "fake_coins.h"
-#include "mechanism/threshold_draw.h"
+#include "mechanism/threshold/draw.h"
 #include "unit.h"
 
 typedef struct Case
 {
-	WalkLink	link;
+	WalkLink	  link;
 	ThresholdStep step;
-	int32		steps;
+	int32		  steps;
 } Case;
 
 static int64
@@ -31,7 +31,7 @@ main(void)
 	for (int link = 0; link < WALK_LINKS; link++)
 		for (int rows = 1; rows <= 4; rows += 3)
 		{
-			int			wrong = 0;
+			int wrong = 0;
 
 			for (int32 steps = -30; steps <= 30; steps++)
 			{
@@ -41,7 +41,7 @@ main(void)
 
 				enumerate(draw, &c, 1e-12, &found);
 				wrong += !agrees(&found, 1, yes) || !agrees(&found, 0, 1 - yes) ||
-					found.unresolved > 1e-11;
+						 found.unresolved > 1e-11;
 			}
 			ok(wrong == 0, "%s link, %d rows a unit: drawn as claimed",
 			   link == WALK_LAPLACE ? "Laplace" : "logistic", rows);

@@ -6,13 +6,13 @@
  * Every check takes the rule as an argument and is also shown to reject rules
  * known to be wrong.
  *
- * sources: src/mechanism/vote_draw.c src/sampler/rng.c src/sampler/bernoulli.c
+ * sources: src/mechanism/vote/draw.c src/draw/rng.c src/draw/bernoulli.c
  */
 #include "c.h"
 
 #include <math.h>
 
-#include "mechanism/vote_draw.h"
+#include "mechanism/vote/draw.h"
 #include "unit.h"
 #include "vote_vectors.h"
 
@@ -28,8 +28,8 @@ units_of(double epsilon)
 
 /* ---------- rules ---------- */
 
-typedef void (*Rule) (bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-					  const int32 *votes, int teachers, double *probability);
+typedef void (*Rule)(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
+					 int teachers, double *probability);
 
 /* Wrong: exp(epsilon * count), without the half. */
 static void
@@ -41,28 +41,28 @@ exponential_without_half(bool order_is_infinite, EpsilonUnits epsilon, int nclas
 
 /* Wrong: permute-and-flip without the half; an even number avoids the odd rule. */
 static void
-permute_without_half(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-					 const int32 *votes, int teachers, double *probability)
+permute_without_half(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
+					 int teachers, double *probability)
 {
 	vote_distribution(true, 2 * epsilon, nclasses, votes, 2, probability);
 }
 
 /* Wrong: permute-and-flip where bounded range is claimed. */
 static void
-permute_always(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-			   const int32 *votes, int teachers, double *probability)
+permute_always(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
+			   int teachers, double *probability)
 {
 	vote_distribution(true, epsilon, nclasses, votes, 2, probability);
 }
 
 /* Wrong: the rule for odd numbers of teachers, applied to even ones. */
 static void
-odd_rule_always(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-				const int32 *votes, int teachers, double *probability)
+odd_rule_always(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
+				int teachers, double *probability)
 {
-	double		e = (double) epsilon / EPSILON_UNITS_PER_ONE;
-	int			winner = vote_majority(2, votes);
-	int			gap = votes[winner] - votes[1 - winner];
+	double e = (double) epsilon / EPSILON_UNITS_PER_ONE;
+	int	   winner = vote_majority(2, votes);
+	int	   gap = votes[winner] - votes[1 - winner];
 
 	probability[1 - winner] = exp(-e * (gap - 1) / 2) / (1 + exp(e));
 	probability[winner] = 1 - probability[1 - winner];
@@ -70,8 +70,8 @@ odd_rule_always(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
 
 /* Private, but not the best: the exponential mechanism everywhere. */
 static void
-exponential_always(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-				   const int32 *votes, int teachers, double *probability)
+exponential_always(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
+				   int teachers, double *probability)
 {
 	vote_distribution(false, epsilon, nclasses, votes, teachers, probability);
 }
@@ -80,28 +80,28 @@ exponential_always(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
 
 typedef struct Setting
 {
-	Rule		rule;
-	bool		order_is_infinite;
+	Rule		 rule;
+	bool		 order_is_infinite;
 	EpsilonUnits epsilon;
-	int			nclasses;
-	int			teachers;
+	int			 nclasses;
+	int			 teachers;
 } Setting;
 
 typedef struct Loss
 {
-	double		ratio;			/* largest ln(p/q) of any output */
-	double		range;			/* largest difference of two outputs' ln(p/q) */
+	double ratio; /* largest ln(p/q) of any output */
+	double range; /* largest difference of two outputs' ln(p/q) */
 } Loss;
 
 /* Adds one pair of neighbours: a vote moved between two classes. */
 static void
 add_loss(const Setting *s, const int32 *votes, int from, int to, Loss *loss)
 {
-	int32		moved[SMALL_CLASSES];
-	double		p[SMALL_CLASSES];
-	double		q[SMALL_CLASSES];
-	double		largest = -INFINITY;
-	double		smallest = INFINITY;
+	int32  moved[SMALL_CLASSES];
+	double p[SMALL_CLASSES];
+	double q[SMALL_CLASSES];
+	double largest = -INFINITY;
+	double smallest = INFINITY;
 
 	memcpy(moved, votes, sizeof(moved));
 	moved[from]--;
@@ -121,8 +121,8 @@ add_loss(const Setting *s, const int32 *votes, int from, int to, Loss *loss)
 static Loss
 worst_loss(const Setting *s)
 {
-	Loss		loss = {0, 0};
-	int32		votes[SMALL_CLASSES];
+	Loss  loss = {0, 0};
+	int32 votes[SMALL_CLASSES];
 
 	memset(votes, 0, sizeof(votes));
 	first_votes(s->nclasses, s->teachers, votes);
@@ -144,7 +144,7 @@ worst_loss(const Setting *s)
 static bool
 keeps_promise(Rule rule, bool order_is_infinite, int max_classes)
 {
-	Setting		s = {.rule = rule,.order_is_infinite = order_is_infinite};
+	Setting s = {.rule = rule, .order_is_infinite = order_is_infinite};
 
 	for (int i = 0; i < lengthof(epsilons); i++)
 	{
@@ -153,7 +153,7 @@ keeps_promise(Rule rule, bool order_is_infinite, int max_classes)
 		{
 			for (s.teachers = 1; s.teachers <= SMALL_TEACHERS; s.teachers++)
 			{
-				Loss		loss = worst_loss(&s);
+				Loss loss = worst_loss(&s);
 
 				if (loss.ratio > epsilons[i] + ROUNDING ||
 					(!order_is_infinite && loss.range > epsilons[i] + ROUNDING))
@@ -167,7 +167,7 @@ keeps_promise(Rule rule, bool order_is_infinite, int max_classes)
 static void
 test_privacy(void)
 {
-	bool		attained = true;
+	bool attained = true;
 
 	ok(keeps_promise(vote_distribution, true, SMALL_CLASSES),
 	   "infinite order: every pair of neighbours is within epsilon");
@@ -178,7 +178,7 @@ test_privacy(void)
 	{
 		for (int teachers = 1; teachers <= SMALL_TEACHERS; teachers++)
 		{
-			Setting		s = {vote_distribution, true, units_of(epsilons[i]), 2, teachers};
+			Setting s = {vote_distribution, true, units_of(epsilons[i]), 2, teachers};
 
 			attained = attained && worst_loss(&s).ratio > epsilons[i] - ROUNDING;
 		}
@@ -203,9 +203,9 @@ test_privacy(void)
 static double
 expected_shortfall(Rule rule, double epsilon, int nclasses, const int32 *votes, int teachers)
 {
-	double		probability[SMALL_CLASSES];
-	int32		most = votes[vote_majority(nclasses, votes)];
-	double		shortfall = 0;
+	double probability[SMALL_CLASSES];
+	int32  most = votes[vote_majority(nclasses, votes)];
+	double shortfall = 0;
 
 	rule(true, units_of(epsilon), nclasses, votes, teachers, probability);
 	for (int i = 0; i < nclasses; i++)
@@ -216,8 +216,8 @@ expected_shortfall(Rule rule, double epsilon, int nclasses, const int32 *votes, 
 static bool
 never_worse(Rule rule, Rule other)
 {
-	bool		result = true;
-	int32		votes[SMALL_CLASSES];
+	bool  result = true;
+	int32 votes[SMALL_CLASSES];
 
 	for (int i = 0; i < lengthof(epsilons); i++)
 	{
@@ -229,8 +229,9 @@ never_worse(Rule rule, Rule other)
 				do
 				{
 					result = result &&
-						expected_shortfall(rule, epsilons[i], nclasses, votes, teachers) <=
-						expected_shortfall(other, epsilons[i], nclasses, votes, teachers) + ROUNDING;
+							 expected_shortfall(rule, epsilons[i], nclasses, votes, teachers) <=
+								 expected_shortfall(other, epsilons[i], nclasses, votes, teachers) +
+									 ROUNDING;
 				} while (next_votes(nclasses, votes));
 			}
 		}
@@ -259,18 +260,18 @@ least_error(double x, int steps, double epsilon)
 static bool
 is_optimal_at(Rule rule, double epsilon, int teachers, int ones)
 {
-	int32		votes[2] = {teachers - ones, ones};
-	int32		mirrored[2] = {ones, teachers - ones};
-	int			middle = teachers / 2;
-	double		p[2];
-	double		q[2];
-	double		best = 2;
+	int32  votes[2] = {teachers - ones, ones};
+	int32  mirrored[2] = {ones, teachers - ones};
+	int	   middle = teachers / 2;
+	double p[2];
+	double q[2];
+	double best = 2;
 
 	for (int i = 0; i <= 100000; i++)
 	{
-		double		x = i / 100000.0;
-		double		error = least_error(x, middle - ones, epsilon);
-		double		mirrored_error = least_error(1 - x, teachers - ones - middle, epsilon);
+		double x = i / 100000.0;
+		double error = least_error(x, middle - ones, epsilon);
+		double mirrored_error = least_error(1 - x, teachers - ones - middle, epsilon);
 
 		best = Min(best, error + mirrored_error);
 	}
@@ -283,7 +284,7 @@ is_optimal_at(Rule rule, double epsilon, int teachers, int ones)
 static bool
 is_optimal(Rule rule, int teachers)
 {
-	bool		optimal = true;
+	bool optimal = true;
 
 	for (int i = 0; i < lengthof(epsilons); i++)
 	{
@@ -302,7 +303,8 @@ test_accuracy(void)
 	for (int teachers = 1; teachers <= 6; teachers++)
 		ok(is_optimal(vote_distribution, teachers), "two classes, %d teachers: optimal", teachers);
 	ok(!is_optimal(exponential_always, 4) && !is_optimal(exponential_always, 5) &&
-	   !is_optimal(permute_always, 5), "rejected as optimal: rules that are not");
+		   !is_optimal(permute_always, 5),
+	   "rejected as optimal: rules that are not");
 }
 
 /* ---------- large votes ---------- */
@@ -311,27 +313,27 @@ test_accuracy(void)
 static bool
 matches_closed_form(int nclasses, double epsilon, int ahead)
 {
-	int32		votes[PRIVPRED_MAX_CLASSES];
-	double		probability[PRIVPRED_MAX_CLASSES];
-	double		a = exp(-epsilon / 2 * ahead);
-	double		winner = ahead == 0 ? 1.0 / nclasses : -expm1(nclasses * log1p(-a)) / (nclasses * a);
-	double		exponential_winner = 1 / (1 + (nclasses - 1) * a);
-	bool		right = true;
-	int			place = nclasses / 3;
+	int32  votes[PRIVPRED_MAX_CLASSES];
+	double probability[PRIVPRED_MAX_CLASSES];
+	double a = exp(-epsilon / 2 * ahead);
+	double winner = ahead == 0 ? 1.0 / nclasses : -expm1(nclasses * log1p(-a)) / (nclasses * a);
+	double exponential_winner = 1 / (1 + (nclasses - 1) * a);
+	bool   right = true;
+	int	   place = nclasses / 3;
 
 	for (int i = 0; i < nclasses; i++)
 		votes[i] = 5 + (i == place ? ahead : 0);
 	vote_distribution(true, units_of(epsilon), nclasses, votes, 2, probability);
 	for (int i = 0; i < nclasses; i++)
 	{
-		double		expected = i == place ? winner : (1 - winner) / (nclasses - 1);
+		double expected = i == place ? winner : (1 - winner) / (nclasses - 1);
 
 		right = right && fabs(probability[i] - expected) <= 1e-12;
 	}
 	vote_distribution(false, units_of(epsilon), nclasses, votes, 2, probability);
 	for (int i = 0; i < nclasses; i++)
 	{
-		double		expected = i == place ? exponential_winner : exponential_winner * a;
+		double expected = i == place ? exponential_winner : exponential_winner * a;
 
 		right = right && fabs(probability[i] - expected) <= 1e-12;
 	}
@@ -342,8 +344,8 @@ static bool
 is_distribution(bool order_is_infinite, double epsilon, int nclasses, const int32 *votes,
 				int teachers)
 {
-	double		probability[PRIVPRED_MAX_CLASSES];
-	double		total = 0;
+	double probability[PRIVPRED_MAX_CLASSES];
+	double total = 0;
 
 	vote_distribution(order_is_infinite, units_of(epsilon), nclasses, votes, teachers, probability);
 	for (int i = 0; i < nclasses; i++)
@@ -359,9 +361,9 @@ static void
 test_large(void)
 {
 	static const int classes[] = {2, 3, 4, 7, 10, 99, 100, 999, 1000};
-	int32		votes[PRIVPRED_MAX_CLASSES];
-	bool		right = true;
-	bool		whole = true;
+	int32			 votes[PRIVPRED_MAX_CLASSES];
+	bool			 right = true;
+	bool			 whole = true;
 
 	for (int i = 0; i < lengthof(classes); i++)
 	{
@@ -382,11 +384,12 @@ test_large(void)
 	memset(votes, 0, sizeof(votes));
 	votes[1] = PRIVPRED_MAX_TEACHERS - 1;
 	for (int order_is_infinite = 0; order_is_infinite <= 1; order_is_infinite++)
-		whole = whole &&
-			is_distribution(order_is_infinite, 100, 2, votes, PRIVPRED_MAX_TEACHERS - 1) &&
+		whole =
+			whole && is_distribution(order_is_infinite, 100, 2, votes, PRIVPRED_MAX_TEACHERS - 1) &&
 			is_distribution(order_is_infinite, 100, 1000, votes, PRIVPRED_MAX_TEACHERS - 1) &&
 			vote_draw(order_is_infinite, units_of(100), 2, votes, PRIVPRED_MAX_TEACHERS - 1) == 1 &&
-			vote_draw(order_is_infinite, units_of(100), 1000, votes, PRIVPRED_MAX_TEACHERS - 1) == 1;
+			vote_draw(order_is_infinite, units_of(100), 1000, votes, PRIVPRED_MAX_TEACHERS - 1) ==
+				1;
 	ok(whole, "the largest gap at the largest epsilon is certain, without overflow");
 }
 
@@ -396,11 +399,11 @@ static void
 test_draws(const char *name, bool order_is_infinite, double epsilon, int nclasses,
 		   const int32 *votes)
 {
-	int			count[10] = {0};
-	double		probability[10];
-	int			teachers = 0;
-	bool		right = true;
-	const int	trials = 100000;
+	int		  count[10] = {0};
+	double	  probability[10];
+	int		  teachers = 0;
+	bool	  right = true;
+	const int trials = 100000;
 
 	for (int i = 0; i < nclasses; i++)
 		teachers += votes[i];
@@ -409,7 +412,8 @@ test_draws(const char *name, bool order_is_infinite, double epsilon, int nclasse
 	vote_distribution(order_is_infinite, units_of(epsilon), nclasses, votes, teachers, probability);
 	for (int i = 0; i < nclasses; i++)
 		right = right && plausible(count[i], trials, probability[i]);
-	ok(right, "%s, %s order: drawn as distributed", name, order_is_infinite ? "infinite" : "finite");
+	ok(right, "%s, %s order: drawn as distributed", name,
+	   order_is_infinite ? "infinite" : "finite");
 }
 
 static void

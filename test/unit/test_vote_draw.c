@@ -3,21 +3,21 @@
  *		vote_draw() has the distribution that vote_distribution() says: along
  *		every path of random choices, for every small vector of votes.
  *
- * sources: src/mechanism/vote_draw.c
+ * sources: src/mechanism/vote/draw.c
  */
 #include "c.h"
 
 #include "fake_coins.h"
-#include "mechanism/vote_draw.h"
+#include "mechanism/vote/draw.h"
 #include "vote_vectors.h"
 
 typedef struct Election
 {
-	bool		order_is_infinite;
+	bool		 order_is_infinite;
 	EpsilonUnits epsilon;
-	int			nclasses;
-	int			teachers;
-	int32		votes[SMALL_CLASSES];
+	int			 nclasses;
+	int			 teachers;
+	int32		 votes[SMALL_CLASSES];
 } Election;
 
 static int64
@@ -49,12 +49,10 @@ draw_is_exact(const Election *e)
 static void
 test_order(bool order_is_infinite, double epsilon)
 {
-	Election	e = {
-		.order_is_infinite = order_is_infinite,
-		.epsilon = (EpsilonUnits) (epsilon * EPSILON_UNITS_PER_ONE)
-	};
-	int			vectors = 0;
-	bool		right = true;
+	Election e = {.order_is_infinite = order_is_infinite,
+				  .epsilon = (EpsilonUnits) (epsilon * EPSILON_UNITS_PER_ONE)};
+	int		 vectors = 0;
+	bool	 right = true;
 
 	for (e.nclasses = 2; e.nclasses <= SMALL_CLASSES; e.nclasses++)
 	{

@@ -2,15 +2,15 @@
  * test_vote_gaussian.c
  *		Gaussian noisy max: its variance, its distribution and its price.
  *
- * sources: src/mechanism/vote_gaussian.c src/mechanism/vote_draw.c src/sampler/rng.c src/sampler/bernoulli.c src/sampler/discrete.c src/ledger/renyi.c src/ledger/charge.c src/ledger/accountant.c
+ * sources: src/mechanism/vote/gaussian.c src/mechanism/vote/draw.c src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c src/account/renyi.c src/account/charge.c src/account/accountant.c
  */
 #include "c.h"
 
 #include <math.h>
 
-#include "ledger/charge.h"
-#include "mechanism/vote_draw.h"
-#include "sampler/sampler.h"
+#include "account/charge.h"
+#include "mechanism/vote/draw.h"
+#include "draw/sampler.h"
 #include "unit.h"
 
 #define ONE EPSILON_UNITS_PER_ONE
@@ -24,13 +24,15 @@ units_of(double epsilon)
 static void
 test_variance(void)
 {
-	bool		right = true;
-	bool		priced = true;
+	bool right = true;
+	bool priced = true;
 
 	for (int i = 0; i < 20000; i++)
 	{
-		EpsilonUnits epsilon = VOTE_GAUSSIAN_MIN + (EpsilonUnits) sample_uniform(100 * ONE >> sample_uniform(40));
-		RenyiOrder	order = RENYI_ORDER_ONE + 1 + (RenyiOrder) sample_uniform(UINT64CONST(100) << RENYI_ORDER_BITS);
+		EpsilonUnits epsilon =
+			VOTE_GAUSSIAN_MIN + (EpsilonUnits) sample_uniform(100 * ONE >> sample_uniform(40));
+		RenyiOrder order =
+			RENYI_ORDER_ONE + 1 + (RenyiOrder) sample_uniform(UINT64CONST(100) << RENYI_ORDER_BITS);
 		long double e = (long double) epsilon / ONE;
 		Charge		charge = {0};
 		uint64		numerator;
@@ -41,7 +43,7 @@ test_variance(void)
 		vote_variance(epsilon, &numerator, &denominator);
 		ratio = (long double) numerator / denominator * e * e / 8;
 		right = right && numerator <= SAMPLER_MAX_TERM && denominator <= SAMPLER_MAX_TERM &&
-			ratio >= 1 - 1e-17L && ratio < 1 + 1e-12L;
+				ratio >= 1 - 1e-17L && ratio < 1 + 1e-12L;
 
 		charge.part[0].shape = CHARGE_GAUSSIAN;
 		charge.part[0].times = 1;
@@ -49,7 +51,8 @@ test_variance(void)
 		charge.part[0].denominator = numerator;
 		expected = (long double) order / RENYI_ORDER_ONE * e * e / 8 * ONE;
 		priced = priced && charge_is_valid(&charge) &&
-			charge_units(&charge, order) <= expected + 1 && charge_units(&charge, order) >= expected * (1 - 1e-11L);
+				 charge_units(&charge, order) <= expected + 1 &&
+				 charge_units(&charge, order) >= expected * (1 - 1e-11L);
 	}
 	ok(right, "the variance is 8 / epsilon^2, no less, in the sampler's range");
 	ok(priced, "and costs a epsilon^2 / 8");
@@ -59,18 +62,19 @@ test_variance(void)
 static void
 reference(double epsilon, int nclasses, const int32 *votes, double *probability)
 {
-	double		variance = 8 / (epsilon * epsilon);
-	int			reach = (int) (9 * sqrt(variance)) + 1;
-	double		total = 0;
+	double variance = 8 / (epsilon * epsilon);
+	int	   reach = (int) (9 * sqrt(variance)) + 1;
+	double total = 0;
 
 	memset(probability, 0, nclasses * sizeof(double));
 	for (int a = -reach; a <= reach; a++)
 		for (int b = -reach; b <= reach; b++)
 			for (int c = nclasses > 2 ? -reach : 0; c <= (nclasses > 2 ? reach : 0); c++)
 			{
-				int			noisy[3] = {votes[0] + a, votes[1] + b, nclasses > 2 ? votes[2] + c : 0};
-				double		weight = exp(-((double) a * a + (double) b * b + (double) c * c) / (2 * variance));
-				int			winner = 0;
+				int	   noisy[3] = {votes[0] + a, votes[1] + b, nclasses > 2 ? votes[2] + c : 0};
+				double weight =
+					exp(-((double) a * a + (double) b * b + (double) c * c) / (2 * variance));
+				int winner = 0;
 
 				for (int i = 1; i < nclasses; i++)
 					if (noisy[i] > noisy[winner])
@@ -85,16 +89,17 @@ reference(double epsilon, int nclasses, const int32 *votes, double *probability)
 static void
 test_distribution(void)
 {
-	static const int32 votes[][3] = {{2, 2, 2}, {4, 0, 0}, {0, 1, 5}, {1, 3, 2}, {0, 0, 60}, {25, 24, 1}};
+	static const int32	votes[][3] = {{2, 2, 2}, {4, 0, 0},	 {0, 1, 5},
+									  {1, 3, 2}, {0, 0, 60}, {25, 24, 1}};
 	static const double epsilons[] = {0.5, 1, 4, 30};
-	double		worst = 0;
+	double				worst = 0;
 
 	for (int i = 0; i < lengthof(votes); i++)
 		for (int j = 0; j < lengthof(epsilons); j++)
 			for (int nclasses = 2; nclasses <= 3; nclasses++)
 			{
-				double		expected[3];
-				double		probability[3];
+				double expected[3];
+				double probability[3];
 
 				if (nclasses == 3 && epsilons[j] < 1)
 					continue;
@@ -111,10 +116,10 @@ static void
 test_wide(void)
 {
 	static const int32 votes[] = {300, 100, 90, 310, 0, 0, 200};
-	double		narrow[lengthof(votes)];
-	double		wide[lengthof(votes)];
-	double		jump = 0;
-	double		sum = 0;
+	double			   narrow[lengthof(votes)];
+	double			   wide[lengthof(votes)];
+	double			   jump = 0;
+	double			   sum = 0;
 
 	vote_distribution_gaussian(units_of(0.01104854346), lengthof(votes), votes, narrow);
 	vote_distribution_gaussian(units_of(0.01104854345), lengthof(votes), votes, wide);
@@ -133,15 +138,15 @@ test_wide(void)
 static void
 test_draws(void)
 {
-	static const int32 votes[] = {5, 30, 27, 5, 0, 20, 3, 0, 0, 10};
+	static const int32	votes[] = {5, 30, 27, 5, 0, 20, 3, 0, 0, 10};
 	static const double epsilons[] = {0.05, 0.4, 3};
-	bool		right = true;
+	bool				right = true;
 
 	for (int i = 0; i < lengthof(epsilons); i++)
 	{
-		double		probability[lengthof(votes)];
-		int64		counts[lengthof(votes)] = {0};
-		const int	trials = 50000;
+		double	  probability[lengthof(votes)];
+		int64	  counts[lengthof(votes)] = {0};
+		const int trials = 50000;
 
 		vote_distribution_gaussian(units_of(epsilons[i]), lengthof(votes), votes, probability);
 		for (int j = 0; j < trials; j++)
@@ -156,7 +161,7 @@ test_draws(void)
 static double
 divergence(const double *p, const double *q, int n, double a)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int i = 0; i < n; i++)
 		if (p[i] > 1e-12 && q[i] > 1e-12)
@@ -169,20 +174,22 @@ static double
 worst_ratio(double epsilon, double drawn)
 {
 	static const double orders[] = {1.01, 1.5, 2, 5, 20};
-	double		worst = 0;
+	double				worst = 0;
 
 	for (int32 gap = -9; gap <= 9; gap++)
 		for (int i = 0; i < lengthof(orders); i++)
 		{
-			int32		votes[3] = {20 + gap, 20, 12};
-			int32		moved[3] = {21 + gap, 19, 12};
-			double		p[3];
-			double		q[3];
+			int32  votes[3] = {20 + gap, 20, 12};
+			int32  moved[3] = {21 + gap, 19, 12};
+			double p[3];
+			double q[3];
 
 			vote_distribution_gaussian(units_of(drawn), 3, votes, p);
 			vote_distribution_gaussian(units_of(drawn), 3, moved, q);
-			worst = fmax(worst, divergence(p, q, 3, orders[i]) / (orders[i] * epsilon * epsilon / 8));
-			worst = fmax(worst, divergence(q, p, 3, orders[i]) / (orders[i] * epsilon * epsilon / 8));
+			worst =
+				fmax(worst, divergence(p, q, 3, orders[i]) / (orders[i] * epsilon * epsilon / 8));
+			worst =
+				fmax(worst, divergence(q, p, 3, orders[i]) / (orders[i] * epsilon * epsilon / 8));
 		}
 	return worst;
 }
@@ -190,8 +197,8 @@ worst_ratio(double epsilon, double drawn)
 static void
 test_price(void)
 {
-	double		worst = 0;
-	double		mutant = INFINITY;
+	double worst = 0;
+	double mutant = INFINITY;
 
 	for (double epsilon = 0.1; epsilon < 4; epsilon *= 1.7)
 	{

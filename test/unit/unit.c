@@ -8,19 +8,19 @@
 #include <setjmp.h>
 #include <sys/random.h>
 
-#include "sampler/sampler.h"
+#include "draw/sampler.h"
 #include "unit.h"
 
 /* ---------- TAP ---------- */
 
-static int	tests_run = 0;
-static int	tests_failed = 0;
+static int tests_run = 0;
+static int tests_failed = 0;
 
 void
-ok(bool passed, const char *format,...)
+ok(bool passed, const char *format, ...)
 {
-	char		name[256];
-	va_list		arguments;
+	char	name[256];
+	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(name, sizeof(name), format, arguments);
@@ -32,10 +32,10 @@ ok(bool passed, const char *format,...)
 }
 
 void
-note(const char *format,...)
+note(const char *format, ...)
 {
-	char		text[256];
-	va_list		arguments;
+	char	text[256];
+	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
@@ -76,7 +76,7 @@ mutate(unsigned char *bytes, size_t size)
 {
 	for (uint32 n = 1 + arbitrary(4); n > 0; n--)
 	{
-		size_t		at = arbitrary(size);
+		size_t at = arbitrary(size);
 
 		switch (arbitrary(6))
 		{
@@ -87,7 +87,8 @@ mutate(unsigned char *bytes, size_t size)
 				bytes[at] = arbitrary(256);
 				break;
 			case 2:
-				put_number(bytes + Min(at, size - 4), arbitrary(2) ? arbitrary(64) : UINT32_MAX - arbitrary(64));
+				put_number(bytes + Min(at, size - 4),
+						   arbitrary(2) ? arbitrary(64) : UINT32_MAX - arbitrary(64));
 				break;
 			case 3:
 				size = 4 + arbitrary(size - 3);
@@ -107,8 +108,8 @@ mutate(unsigned char *bytes, size_t size)
 /* ---------- the samplers' host ---------- */
 
 static EntropySource entropy_source = NULL;
-static jmp_buf *no_entropy = NULL;
-static jmp_buf *out_of_range = NULL;
+static jmp_buf		*no_entropy = NULL;
+static jmp_buf		*out_of_range = NULL;
 
 void
 unit_entropy_source(EntropySource source)
@@ -134,9 +135,9 @@ first_state(void)
 static uint64
 next_word(void)
 {
-	static bool seeded = false;
+	static bool	  seeded = false;
 	static uint64 state;
-	uint64		z;
+	uint64		  z;
 
 	if (!seeded)
 		state = first_state();
@@ -150,8 +151,8 @@ next_word(void)
 bool
 pg_strong_random(void *buf, size_t len)
 {
-	uint64	   *words = buf;
-	int			count = (int) (len / sizeof(uint64));
+	uint64 *words = buf;
+	int		count = (int) (len / sizeof(uint64));
 
 	if (entropy_source != NULL)
 		return entropy_source(words, count);
@@ -179,9 +180,9 @@ sampler_out_of_range(const char *function)
 }
 
 static bool
-call_jumps(void (*call) (void), jmp_buf **target)
+call_jumps(void (*call)(void), jmp_buf **target)
 {
-	jmp_buf		here;
+	jmp_buf		  here;
 	volatile bool jumped = true;
 
 	*target = &here;
@@ -195,13 +196,13 @@ call_jumps(void (*call) (void), jmp_buf **target)
 }
 
 bool
-fails_no_entropy(void (*call) (void))
+fails_no_entropy(void (*call)(void))
 {
 	return call_jumps(call, &no_entropy);
 }
 
 bool
-fails_out_of_range(void (*call) (void))
+fails_out_of_range(void (*call)(void))
 {
 	return call_jumps(call, &out_of_range);
 }
@@ -224,20 +225,19 @@ divergence(double observed, double probability)
 {
 	if (probability <= 0 || probability >= 1)
 		return observed == probability ? 0 : INFINITY;
-	return divergence_term(observed, probability) +
-		divergence_term(1 - observed, 1 - probability);
+	return divergence_term(observed, probability) + divergence_term(1 - observed, 1 - probability);
 }
 
 /* The share nearest to what is wrong that is plausible, by bisection. */
 static double
 last_plausible(int64 trials, double probability, double wrong)
 {
-	double		in = probability;
-	double		out = wrong;
+	double in = probability;
+	double out = wrong;
 
 	for (int i = 0; i < 60; i++)
 	{
-		double		middle = (in + out) / 2;
+		double middle = (in + out) / 2;
 
 		if (trials * divergence(middle, probability) <= log(2 / FALSE_ALARM))
 			in = middle;
@@ -259,19 +259,20 @@ static bool
 is_sized(int64 trials, double probability)
 {
 	return (probability + NOTICED > 1 || told_apart(trials, probability, probability + NOTICED)) &&
-		(probability - NOTICED < 0 || told_apart(trials, probability, probability - NOTICED));
+		   (probability - NOTICED < 0 || told_apart(trials, probability, probability - NOTICED));
 }
 
 bool
 plausible(int64 successes, int64 trials, double probability)
 {
-	int64		enough = trials;
+	int64 enough = trials;
 
 	while (!is_sized(enough, probability))
 		enough += enough / 8 + 1;
 	if (enough > trials)
 	{
-		printf("Bail out! " INT64_FORMAT " trials of probability %g are too few, " INT64_FORMAT " suffice\n",
+		printf("Bail out! " INT64_FORMAT " trials of probability %g are too few, " INT64_FORMAT
+			   " suffice\n",
 			   trials, probability, enough);
 		fflush(stdout);
 		exit(1);
@@ -289,15 +290,15 @@ plausible(int64 successes, int64 trials, double probability)
 
 typedef struct Choice
 {
-	int			n;
-	int			taken;
+	int n;
+	int taken;
 } Choice;
 
-static Choice path[MAX_DEPTH];
-static int	path_length;
-static int	depth;
-static double path_weight;
-static double weight_cutoff;
+static Choice  path[MAX_DEPTH];
+static int	   path_length;
+static int	   depth;
+static double  path_weight;
+static double  weight_cutoff;
 static jmp_buf leave_path;
 
 static double
@@ -309,7 +310,7 @@ weight_of(int n, const double *weights, int choice)
 int
 choose(int n, const double *weights)
 {
-	Choice	   *choice = &path[depth];
+	Choice *choice = &path[depth];
 
 	if (depth == MAX_DEPTH || n < 1)
 		abort();
@@ -354,7 +355,7 @@ enumerate(RandomFunction function, const void *argument, double cutoff, Enumerat
 	weight_cutoff = cutoff;
 	do
 	{
-		int64		index;
+		int64 index;
 
 		depth = 0;
 		path_weight = 1;
@@ -380,12 +381,12 @@ enumerate(RandomFunction function, const void *argument, double cutoff, Enumerat
 bool
 agrees(const Enumeration *enumeration, int64 outcome, double probability)
 {
-	double		weight = enumeration->weight[outcome + ENUMERATED_OUTCOMES / 2];
-	double		unresolved = enumeration->unresolved;
-	double		ended = 1 - enumeration->started_over;
+	double weight = enumeration->weight[outcome + ENUMERATED_OUTCOMES / 2];
+	double unresolved = enumeration->unresolved;
+	double ended = 1 - enumeration->started_over;
 
 	return probability >= weight / ended - 1e-12 &&
-		probability <= (weight + unresolved) / (ended - unresolved) + 1e-12;
+		   probability <= (weight + unresolved) / (ended - unresolved) + 1e-12;
 }
 
 /* Servers built with assertions leave them in the headers, too. */

@@ -8,13 +8,13 @@
 
 #include "c.h"
 
-#include "compat.h"
+#include "server/compat.h"
 
 /* ---------- TAP ---------- */
 
-extern void ok(bool passed, const char *format,...) pg_attribute_printf(2, 3);
-extern void note(const char *format,...) pg_attribute_printf(1, 2);
-extern int	done(void);			/* prints the plan; the exit code */
+extern void ok(bool passed, const char *format, ...) pg_attribute_printf(2, 3);
+extern void note(const char *format, ...) pg_attribute_printf(1, 2);
+extern int	done(void); /* prints the plan; the exit code */
 
 /*
  * ---------- the same numbers every time ----------
@@ -30,13 +30,13 @@ extern size_t mutate(unsigned char *bytes, size_t size);
  * pg_strong_random here is a generator seeded by the system, or by UNIT_SEED to
  * repeat a run, unless a test gives another source.
  */
-typedef bool (*EntropySource) (uint64 *words, int count);
+typedef bool (*EntropySource)(uint64 *words, int count);
 
-extern void unit_entropy_source(EntropySource source);	/* NULL: the usual one */
+extern void unit_entropy_source(EntropySource source); /* NULL: the usual one */
 
 /* True if the call ended in the sampler's named failure instead of returning. */
-extern bool fails_no_entropy(void (*call) (void));
-extern bool fails_out_of_range(void (*call) (void));
+extern bool fails_no_entropy(void (*call)(void));
+extern bool fails_out_of_range(void (*call)(void));
 
 /* ---------- statistics ---------- */
 
@@ -67,25 +67,25 @@ extern bool told_apart(int64 trials, double probability, double wrong);
  * to its beginning: the probability of an outcome is its weight divided by
  * the weight of all paths that did not start over, up to what is unresolved.
  */
-typedef int64 (*RandomFunction) (const void *argument);
+typedef int64 (*RandomFunction)(const void *argument);
 
-#define ENUMERATED_OUTCOMES 64	/* outcome o is counted at index o + 32 */
+#define ENUMERATED_OUTCOMES 64 /* outcome o is counted at index o + 32 */
 
 typedef struct Enumeration
 {
-	double		weight[ENUMERATED_OUTCOMES];
-	double		elsewhere;		/* outcomes outside the array */
-	double		started_over;
-	double		unresolved;
+	double weight[ENUMERATED_OUTCOMES];
+	double elsewhere; /* outcomes outside the array */
+	double started_over;
+	double unresolved;
 } Enumeration;
 
 /* weights: NULL for equal ones */
-extern int	choose(int n, const double *weights);
+extern int				choose(int n, const double *weights);
 pg_noreturn extern void start_over(void);
-extern void enumerate(RandomFunction function, const void *argument, double cutoff,
-					  Enumeration *result);
+extern void
+enumerate(RandomFunction function, const void *argument, double cutoff, Enumeration *result);
 
 /* Within the unresolved weight, and rounding. */
 extern bool agrees(const Enumeration *enumeration, int64 outcome, double probability);
 
-#endif							/* PRIVPRED_UNIT_H */
+#endif /* PRIVPRED_UNIT_H */

@@ -12,7 +12,7 @@
 static bool
 next_votes(int nclasses, int32 *votes)
 {
-	int			last = nclasses - 1;
+	int last = nclasses - 1;
 
 	/* Take one from the last class; if it is empty, collect and carry. */
 	for (int i = last - 1; i >= 0; i--)
@@ -36,4 +36,4 @@ first_votes(int nclasses, int teachers, int32 *votes)
 	votes[nclasses - 1] = teachers;
 }
 
-#endif							/* PRIVPRED_VOTE_VECTORS_H */
+#endif /* PRIVPRED_VOTE_VECTORS_H */

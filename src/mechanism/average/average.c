@@ -1,0 +1,81 @@
+/*
+ * average.c
+ *		The "average" mechanism: a random teacher's opinion, for two classes.
+ *
+ * An answer follows the teachers' shares, so that over many questions the
+ * frequencies come out right where a vote would always take the larger side.
+ */
+#include "postgres.h"
+
+#include "mechanism/average/draw.h"
+#include "mechanism/mechanism.h"
+
+static bool
+average_answers_at(const MechanismSpec *spec)
+{
+	return spec->teachers >= 2 * average_margin(spec->epsilon);
+}
+
+static void
+average_validate(const MechanismSpec *spec)
+{
+	int64 margin = average_margin(spec->epsilon);
+
+	if (spec->nclasses != 2)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("mechanism \"average\" needs two classes, not %d", spec->nclasses),
+						errhint("Use mechanism \"vote\".")));
+	if (!average_answers_at(spec))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("mechanism \"average\" needs at least " INT64_FORMAT
+						" teachers at this epsilon",
+						2 * margin),
+				 errdetail("There are %d.", spec->teachers),
+				 errhint("Declare more teachers or a larger epsilon, or use mechanism \"vote\".")));
+}
+
+static ChargeShape
+average_shape(bool order_is_infinite)
+{
+	return CHARGE_PURE;
+}
+
+/* The second class is yes. */
+static int32
+count_yes(const MechanismModel *model, const double *x)
+{
+	int32 votes[2];
+
+	teachers_votes(model, x, votes);
+	return votes[1];
+}
+
+static int
+average_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+{
+	if (receipt == NULL)
+		elog(ERROR, "an answer needs a receipt");
+	return average_draw(model->spec->epsilon, count_yes(model, x), model->spec->teachers) ? 1 : 0;
+}
+
+static void
+average_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
+					 double *probability)
+{
+	probability[1] =
+		average_probability(model->spec->epsilon, count_yes(model, x), model->spec->teachers);
+	probability[0] = 1 - probability[1];
+}
+
+const Mechanism average_mechanism = {
+	.name = "average",
+	.charge_kind = CHARGE_PER_ANSWER,
+	.asks_teachers = true,
+	.validate = average_validate,
+	.shape = average_shape,
+	.answer = average_answer,
+	.distribution = average_distribution,
+	.majority = teachers_majority,
+	.answers_at = average_answers_at,
+};

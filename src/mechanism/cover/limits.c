@@ -1,0 +1,39 @@
+/*
+ * cover_plan.c
+ *		How many candidates a declared number of units can choose among.
+ */
+#include "c.h"
+
+#include <math.h>
+
+#include "mechanism/cover/limits.h"
+
+/* By what the logarithms of the two limits grow with each unit. */
+static double
+sampling_rate(const CoverPlan *plan)
+{
+	return plan->realizable ? plan->accuracy / 32 : plan->accuracy * plan->accuracy / 8;
+}
+
+static double
+privacy_rate(const CoverPlan *plan)
+{
+	return plan->epsilon * plan->accuracy / 8;
+}
+
+double
+cover_log_limit(const CoverPlan *plan, double units)
+{
+	return Min(units * sampling_rate(plan) - log(4 / plan->beta),
+			   units * privacy_rate(plan) - log(2 / plan->beta));
+}
+
+double
+cover_units_for(const CoverPlan *plan, double candidates)
+{
+	double units = ceil(Max((log(candidates) + log(4 / plan->beta)) / sampling_rate(plan),
+							(log(candidates) + log(2 / plan->beta)) / privacy_rate(plan)));
+
+	/* Rounding must not make a hint that does not help. */
+	return units * (1 + 1e-12) + 1;
+}

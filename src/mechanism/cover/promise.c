@@ -1,0 +1,79 @@
+/*
+ * cover_promise.c
+ *		What is promised of a classifier that was chosen from a cover, in words: the
+ *		same to the owner who trains it and to whoever reads its export.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "mechanism/released.h"
+
+#define DEFAULT_BETA 0.05
+
+double
+cover_beta(const MechanismSpec *spec)
+{
+	return option_number(spec, "beta", DEFAULT_BETA, 1e-12, 0.5);
+}
+
+/*
+ * Three digits, of a number that must not be said to be less, or more, than it
+ * is.
+ */
+static char *
+three_digits(double number, bool at_least)
+{
+	double said = strtod(psprintf("%.3g", number), NULL);
+	double step = number > 0 ? pow(10, floor(log10(number)) - 2) : 0;
+
+	if (at_least && said < number)
+		said += step;
+	if (!at_least && said > number)
+		said -= step;
+	return psprintf("%.3g", said);
+}
+
+static char *
+nothing_promised(const MechanismSpec *spec, const Released *released)
+{
+	if (released->classifier.class == CLASS_HALFSPACES)
+		return psprintf(
+			"No accuracy is promised, as nothing is proved of all halfspaces; the farthest of %d random ones is %s away from the nearest candidate.",
+			FRESH_HALFSPACES, three_digits(released->radius, true));
+	return psprintf(
+		"No accuracy is promised, as all that is proved is that they cover the class within %s%s.",
+		three_digits(released->radius, true),
+		option_given(spec, "reference") ? " of what the reference's rows were drawn from" : "");
+}
+
+/* For whom. */
+static char *
+promised_to(const MechanismSpec *spec, const Released *released)
+{
+	if (released->smoothness == 0)
+		return pstrdup("on these rows");
+	if (isinf(released->smoothness))
+		return pstrdup("whatever the features");
+	return psprintf("for features at most %s times as dense anywhere as %s",
+					three_digits(released->smoothness, false),
+					option_given(spec, "reference")
+						? "what the reference's rows were drawn from, independently"
+						: "if they were uniform within their bounds");
+}
+
+char *
+released_promise(const MechanismSpec *spec, const Released *released)
+{
+	/* The rows of a reference may be odd ones, too. */
+	int chances = option_given(spec, "reference") ? 2 : 1;
+
+	if (released->accuracy == 0)
+		return nothing_promised(spec, released);
+	return psprintf(
+		"They cover the class within %s; with " INT64_FORMAT
+		" units or more, its error is within %s of the best in the class with probability %s, %s.",
+		three_digits(released->radius, true), spec->declared_units,
+		three_digits(released->accuracy, true), three_digits(1 - chances * cover_beta(spec), false),
+		promised_to(spec, released));
+}

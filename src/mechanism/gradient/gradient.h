@@ -1,0 +1,45 @@
+/*
+ * gradient.h
+ *		The "gradient" mechanism: what its files share.
+ *
+ * gradient.c			options, charge, answers
+ * gradient_train.c		training
+ * gradient_noise.c		how much noise (gradient_noise.h)
+ * gradient_sums.c		sums of clipped gradients (gradient_sums.h)
+ */
+#ifndef PRIVPRED_GRADIENT_H
+#define PRIVPRED_GRADIENT_H
+
+#include "mechanism/gradient/noise.h"
+#include "mechanism/gradient/sums.h"
+#include "mechanism/mechanism.h"
+
+#define GRADIENT_DEFAULT_DELTA 1e-6
+
+/* All of it follows from declared numbers. */
+typedef struct GradientPlan
+{
+	GradientLoss  loss;
+	int			  outputs;
+	int64		  steps;
+	double		  rate; /* of the safe step for features of the usual size */
+	double		  momentum;
+	double		  huber;
+	double		  clip;			  /* norm of a unit's gradient; 0: by the features' size */
+	int32		  clip_units;	  /* the same as an integer */
+	int64		  features_limit; /* norm of a unit's features where their mean is taken */
+	GradientNoise features_noise; /* of that mean */
+	GradientNoise step_noise;	  /* of every step */
+} GradientPlan;
+
+/* Raises 22023 if the declared numbers do not go together. */
+extern void gradient_plan(const MechanismSpec *spec, GradientPlan *plan);
+
+/*
+ * Weights for encoded features, width and an intercept for each output; in
+ * the current memory context.
+ */
+extern double *
+gradient_train(const MechanismSpec *spec, const GradientPlan *plan, UnitSource *units, Size memory);
+
+#endif /* PRIVPRED_GRADIENT_H */

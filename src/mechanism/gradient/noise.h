@@ -1,0 +1,42 @@
+/*
+ * gradient_noise.h
+ *		How much noise pays for a released model, from declared numbers alone.
+ *
+ * Apart from mechanism.h so that unit tests can compare it with what accounts
+ * charge and hold (ledger/renyi.h).
+ */
+#ifndef PRIVPRED_GRADIENT_NOISE_H
+#define PRIVPRED_GRADIENT_NOISE_H
+
+#include "server/privpred.h"
+
+/*
+ * Discrete Gaussian noise on integer sums.  If the sums are finer than the
+ * sampler can be, their last bits are cut off first, which may move each
+ * by one more.
+ */
+typedef struct GradientNoise
+{
+	int	   shift;				/* bits that are cut off */
+	uint64 sensitivity_squared; /* L2, of what is left */
+	uint64 variance;			/* of the noise of each */
+} GradientNoise;
+
+/*
+ * The largest rho such that so many draws, whose Rényi divergences add up to
+ * rho * a at every order a, are paid for by a grant of (epsilon, delta) made
+ * for them: there is an order where an account holds that much.  A little
+ * less, against rounding; 0 if there is no such order.
+ */
+extern double gradient_rho(double epsilon, double delta, int64 draws);
+
+/*
+ * Noise for count sums of L2 sensitivity at most that, for a share of rho.
+ * False if there is none: rho is too small.
+ */
+extern bool gradient_noise(double sensitivity, int64 count, double rho, GradientNoise *noise);
+
+/* A sum, cut and with its noise, in its own unit again. */
+extern double gradient_noisy_sum(int64 sum, const GradientNoise *noise);
+
+#endif /* PRIVPRED_GRADIENT_NOISE_H */

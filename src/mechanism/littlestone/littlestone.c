@@ -1,0 +1,373 @@
+/*
+ * littlestone.c
+ *		The "littlestone" mechanism: a hypothesis that many batches agree on,
+ *		released.
+ *
+ * Units are split into batches by a hash.  Each batch is learnt by a globally
+ * stable learner (stable_learner.c), hypotheses that enough batches gave are
+ * kept by the stable histogram at half of epsilon, and one of those is chosen by
+ * the exponential mechanism at the other half (Bun, Livni and Moran 2020;
+ * Xie and Sun, theorem 8).  Privacy needs nothing of the learner but that a
+ * batch's result is a function of its own rows and fresh randomness.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "mechanism/candidates.h"
+#include "mechanism/cover/draw.h"
+#include "mechanism/littlestone/littlestone.h"
+#include "mechanism/mechanism.h"
+#include "mechanism/released.h"
+#include "server/progress.h"
+
+#define DEFAULT_DELTA 1e-7
+#define DEFAULT_POINTS 16
+#define MAX_BATCHES 100000
+
+/* Parts of a batch that a tournament works with have about that many examples. */
+#define LEAST_PART 8
+
+typedef struct Declaration
+{
+	const FiniteClass *finite;
+	bool			   points_are_columns;
+	EpsilonUnits	   half; /* of epsilon: for the histogram, and for the choice */
+	double			   delta;
+	int64			   threshold;
+	int				   batches;
+	int				   dimension;
+	int				   depth; /* of tournaments */
+	int64			   part;
+} Declaration;
+
+/* ---------- what is declared ---------- */
+
+/* Hypothesis h says 1 from point h on. */
+static FiniteClass *
+make_thresholds(int npoints)
+{
+	FiniteClass *finite = palloc0_object(FiniteClass);
+
+	finite->nhypotheses = npoints + 1;
+	finite->npoints = npoints;
+	finite->columns = palloc0_array(uint64, npoints * BITS_WORDS(npoints + 1));
+	for (int p = 0; p < npoints; p++)
+		for (int h = 0; h <= p; h++)
+			bits_add(finite->columns + p * BITS_WORDS(npoints + 1), h);
+	return finite;
+}
+
+static void
+read_class(const MechanismSpec *spec, Declaration *declaration)
+{
+	static const char *const choices[] = {"thresholds", NULL};
+
+	(void) option_choice(spec, "class", choices);
+	if (option_given(spec, "class_table"))
+	{
+		if (option_given(spec, "class") || option_given(spec, "points"))
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("option \"class_table\" goes without \"class\" and \"points\""),
+							errhint("The table says what the points are.")));
+		declaration->finite = spec->finite_class;
+		declaration->points_are_columns = true;
+		return;
+	}
+	if (spec->width != 1 || spec->columns[0].level != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("thresholds need one feature that is a number"),
+			 errhint(
+				 "Declare one such feature, or name a finite class by option \"class_table\".")));
+	declaration->finite =
+		make_thresholds((int) option_integer(spec, "points", DEFAULT_POINTS, 2, FINITE_MAX_POINTS));
+}
+
+static void
+read_batches(const MechanismSpec *spec, Declaration *declaration)
+{
+	int64 threshold = declaration->threshold;
+	int64 least = threshold + 1;
+	int64 usual = Min(3 * threshold, MAX_BATCHES);
+
+	if (least > MAX_BATCHES || least > spec->declared_units)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
+						" batches of units at this epsilon and delta",
+						least),
+				 errdetail("There can be %d, and no more than the " INT64_FORMAT " declared units.",
+						   MAX_BATCHES, spec->declared_units),
+				 errhint("Declare more units if there are, or a larger epsilon or delta.")));
+	declaration->batches =
+		(int) option_integer(spec, "batches", Max(Min(usual, spec->declared_units), least), least,
+							 Min(MAX_BATCHES, spec->declared_units));
+}
+
+/* As deep as batches of the declared size have parts for (2^(depth+1) - 1 of them). */
+static void
+plan_tournament(const MechanismSpec *spec, Declaration *declaration)
+{
+	int64 size = spec->declared_units / declaration->batches;
+
+	declaration->depth = 0;
+	while (declaration->depth < declaration->dimension &&
+		   (INT64CONST(4) << declaration->depth) * LEAST_PART <= size)
+		declaration->depth++;
+	declaration->part = Max(size / ((INT64CONST(2) << declaration->depth) - 1), 1);
+}
+
+static void
+declaration_read(const MechanismSpec *spec, Declaration *declaration)
+{
+	memset(declaration, 0, sizeof(Declaration));
+	released_check_spec(spec);
+	read_class(spec, declaration);
+	declaration->half = spec->epsilon / 2;
+	if (declaration->half == 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("epsilon is too small to be halved"),
+						errhint("Useful values lie between 0.1 and 10.")));
+	declaration->delta = option_number(spec, "delta", DEFAULT_DELTA, 1e-15, 0.5);
+	declaration->threshold = histogram_threshold(declaration->half, declaration->delta);
+	read_batches(spec, declaration);
+	declaration->dimension = littlestone_dimension_of_class(declaration->finite, LITTLESTONE_WORK);
+	if (declaration->dimension < 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the Littlestone dimension of the class takes too long to compute"),
+			 errhint(
+				 "Use fewer hypotheses or points, or mechanism \"cover\", which does not need it.")));
+	plan_tournament(spec, declaration);
+}
+
+static void
+littlestone_validate(const MechanismSpec *spec)
+{
+	Declaration declaration;
+
+	declaration_read(spec, &declaration);
+}
+
+static ChargeShape
+littlestone_shape(bool order_is_infinite)
+{
+	return CHARGE_PURE;
+}
+
+/* Whether an account has room for delta is the ledger's to decide. */
+static bool
+littlestone_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
+{
+	charge->part[0].shape = CHARGE_PURE;
+	charge->part[0].times = 1;
+	charge->part[0].epsilon = spec->epsilon / 2;
+	charge->part[1].shape = CHARGE_BOUNDED_RANGE;
+	charge->part[1].times = 1;
+	charge->part[1].epsilon = spec->epsilon / 2;
+	charge->delta = option_number(spec, "delta", DEFAULT_DELTA, 1e-15, 0.5);
+	return true;
+}
+
+/* ---------- batches ---------- */
+
+static int
+point_of(const Declaration *declaration, int width, const double *x)
+{
+	return released_point(declaration->points_are_columns, declaration->finite->npoints, width, x);
+}
+
+/* How often each example occurs in each batch: a size that depends on declarations alone. */
+static uint32 *
+count_examples(const MechanismSpec *spec, const Declaration *declaration, UnitSource *units,
+			   Size memory)
+{
+	Size	 per_batch = 2 * (Size) declaration->finite->npoints;
+	Size	 bytes = declaration->batches * per_batch * sizeof(uint32);
+	uint32	*counts;
+	UnitRows unit;
+
+	released_check_memory(bytes, memory);
+	counts =
+		MemoryContextAllocExtended(CurrentMemoryContext, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	while (units->next(units, &unit))
+	{
+		uint32 *batch = counts + unit.unit_hash % declaration->batches * per_batch;
+
+		for (int i = 0; i < unit.nrows; i++)
+		{
+			int point = point_of(declaration, spec->width, unit.x + (Size) i * spec->width);
+			int example = 2 * point + (unit.label[i] == 1);
+
+			if (point >= 0 && batch[example] < PG_UINT32_MAX)
+				batch[example]++;
+		}
+	}
+	units->rewind(units);
+	return counts;
+}
+
+static void
+expand_batch(const uint32 *counts, int npoints, Batch *batch)
+{
+	int64 n = 0;
+
+	for (int i = 0; i < 2 * npoints; i++)
+		n += counts[i];
+	batch->nexamples = n;
+	batch->examples = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(int32));
+	n = 0;
+	for (int i = 0; i < 2 * npoints; i++)
+		for (uint32 j = 0; j < counts[i]; j++)
+			batch->examples[n++] = i;
+}
+
+/* What each batch gives: label_words words each. */
+static uint64 *
+learn_batches(const Declaration *declaration, OptimalAlgorithm *algorithm, const uint32 *counts)
+{
+	int			  npoints = declaration->finite->npoints;
+	int			  words = BITS_WORDS(npoints);
+	uint64		 *given = palloc_array(uint64, declaration->batches * (Size) words);
+	MemoryContext each =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred batch", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(each);
+
+	progress_phase("learning batches", declaration->batches);
+	for (int i = 0; i < declaration->batches; i++)
+	{
+		Batch batch;
+
+		CHECK_FOR_INTERRUPTS();
+		expand_batch(counts + i * 2 * (Size) npoints, npoints, &batch);
+		stable_learner(algorithm, declaration->finite, &batch, declaration->depth,
+					   declaration->part, given + i * (Size) words);
+		MemoryContextReset(each);
+		progress_update(i + 1);
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(each);
+	return given;
+}
+
+/* ---------- the histogram ---------- */
+
+static int
+compare_labels(const void *a, const void *b, void *bytes)
+{
+	return memcmp(a, b, *(Size *) bytes);
+}
+
+/*
+ * Lists the hypotheses that are kept, once each, after one that is public and
+ * always there; returns how many.
+ */
+static int
+keep_frequent(const Declaration *declaration, uint64 *given, const uint64 *always, uint64 *list)
+{
+	int	 words = BITS_WORDS(declaration->finite->npoints);
+	Size bytes = words * sizeof(uint64);
+	int	 kept = 1;
+	int	 count = 0;
+
+	memcpy(list, always, bytes);
+	qsort_arg(given, declaration->batches, bytes, compare_labels, &bytes);
+	for (int i = 0; i < declaration->batches; i++)
+	{
+		uint64 *hypothesis = given + i * (Size) words;
+
+		count++;
+		if (i + 1 < declaration->batches && memcmp(hypothesis, hypothesis + words, bytes) == 0)
+			continue;
+		if (histogram_keeps(declaration->half, declaration->threshold, count) &&
+			memcmp(hypothesis, always, bytes) != 0)
+			memcpy(list + kept++ * (Size) words, hypothesis, bytes);
+		count = 0;
+	}
+	return kept;
+}
+
+/* ---------- the choice ---------- */
+
+static uint64 *
+choose(const MechanismSpec *spec, const Declaration *declaration, UnitSource *units, uint64 *kept,
+	   int nkept)
+{
+	int			 npoints = declaration->finite->npoints;
+	FiniteClass	 list = {.nhypotheses = nkept, .npoints = npoints};
+	Candidates	*candidates;
+	ErrorCounts *counts;
+	UnitRows	 unit;
+
+	list.columns = palloc0_array(uint64, npoints * (Size) BITS_WORDS(nkept));
+	for (int h = 0; h < nkept; h++)
+		for (int p = 0; p < npoints; p++)
+			if (bits_member(kept + h * (Size) BITS_WORDS(npoints), p))
+				bits_add(list.columns + p * (Size) BITS_WORDS(nkept), h);
+	candidates = candidates_of_finite(&list);
+	counts = errors_create(candidates);
+	progress_phase_rows("counting errors", spec->declared_units);
+	while (units->next(units, &unit))
+	{
+		for (int i = 0; i < unit.nrows; i++)
+		{
+			double point = point_of(declaration, spec->width, unit.x + (Size) i * spec->width);
+
+			errors_add(counts, &point, unit.label[i] == 1, ERROR_ONE / unit.nrows);
+		}
+	}
+	return kept +
+		   BITS_WORDS(npoints) * (Size) cover_draw(declaration->half, nkept, errors_finish(counts));
+}
+
+static bytea *
+littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
+{
+	Declaration		  declaration;
+	OptimalAlgorithm *algorithm;
+	int				  words;
+	uint32			 *counts;
+	uint64			 *given;
+	uint64			 *list;
+	uint64			 *always;
+	int				  nkept;
+	Released		  released = {0};
+
+	declaration_read(spec, &declaration);
+	words = BITS_WORDS(declaration.finite->npoints);
+	algorithm = optimal_create(declaration.finite);
+	counts = count_examples(spec, &declaration, units, memory);
+	given = learn_batches(&declaration, algorithm, counts);
+
+	/* What the algorithm says before it has seen anything needs no rows. */
+	always = palloc_array(uint64, words);
+	optimal_labels(algorithm, optimal_start(algorithm), always);
+	list = palloc_array(uint64, (declaration.batches + 1) * (Size) words);
+	nkept = keep_frequent(&declaration, given, always, list);
+	released.classifier.class = CLASS_FINITE;
+	released.npoints = declaration.finite->npoints;
+	released.points_are_columns = declaration.points_are_columns;
+	released.labels = choose(spec, &declaration, units, list, nkept);
+	return released_write(&released, spec->width);
+}
+
+const Mechanism littlestone_mechanism = {
+	.name = "littlestone",
+	.charge_kind = CHARGE_ONCE,
+	.option_keys = "class, points, batches, delta, class_table",
+	.validate = littlestone_validate,
+	.shape = littlestone_shape,
+	.charge = littlestone_charge,
+	.train = littlestone_train,
+	.load = released_load,
+	.answer = released_answer,
+	.distribution = released_distribution,
+	.majority = released_majority,
+	.export_json = released_export,
+};

@@ -1,0 +1,154 @@
+/*
+ * relabel.c
+ *		The mechanism "relabel": a stump drawn afresh relabels all rows, chunks of
+ *		them vote, and the answer is flipped now and then (Dagan, Feldman 2020,
+ *		section 4).
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "mechanism/drawn.h"
+#include "mechanism/solve.h"
+
+/* ---------- options ---------- */
+
+static double
+real(EpsilonUnits units)
+{
+	return (double) units / EPSILON_UNITS_PER_ONE;
+}
+
+pg_noreturn static void
+refuse(const MechanismSpec *spec, const RelabelParameters *parameters)
+{
+	int64 needed = relabel_n_needed(spec->epsilon, parameters);
+
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+		 errmsg("the declared parameters do not keep the epsilon of the model"),
+		 errdetail(
+			 "With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
+			 ", kappa = %.6g, q = %.6g the proved epsilon is %.6g; wanted is %.6g, with kappa * j at least 1.",
+			 parameters->n_max, share_to_double(parameters->alpha), parameters->j,
+			 real(parameters->kappa), share_to_double(parameters->q),
+			 real(relabel_prove(parameters).epsilon), real(spec->epsilon)),
+		 needed > 0
+			 ? errhint("Without j, kappa and q, the least n_max that will do is " INT64_FORMAT ".",
+					   needed)
+			 : errhint("No n_max will do: raise epsilon or alpha, or use mechanism \"vote\".")));
+}
+
+/* All from declared numbers, and refused from declared numbers. */
+RelabelParameters
+relabel_parameters(const MechanismSpec *spec)
+{
+	RelabelParameters parameters = {0};
+
+	parameters.n_max = option_integer(spec, "n_max", spec->declared_units, 1, RELABEL_N_MAX);
+	parameters.rows_per_unit = spec->max_rows_per_unit;
+	parameters.features = spec->width;
+	parameters.alpha =
+		share_from_double(option_number(spec, "alpha", ALPHA_DEFAULT, ALPHA_MIN, ALPHA_MAX));
+	parameters.j = option_integer(spec, "j", 0, 0, RELABEL_N_MAX);
+	parameters.kappa =
+		(EpsilonUnits) rint(option_number(spec, "kappa", 1, 1e-9, 100) * EPSILON_UNITS_PER_ONE);
+	parameters.q = share_from_double(option_number(spec, "q", 0.5, 1e-9, 0.999999));
+	if (parameters.n_max == 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("mechanism \"relabel\" needs a declared number of units"),
+			 errhint(
+				 "Declare it by privpred.protect(..., declared_units => N) or options => '{\"n_max\": N}'; of more units, N are used.")));
+	if (!relabel_solve(spec->epsilon, option_given(spec, "j"), option_given(spec, "kappa"),
+					   option_given(spec, "q"), &parameters))
+		refuse(spec, &parameters);
+	return parameters;
+}
+
+/*
+ * Enough chunks that the vote, should they agree, errs no more often than the
+ * flip, but no more than a chunk for every unit.
+ */
+static int
+read_chunks(const MechanismSpec *spec, const RelabelParameters *parameters)
+{
+	double enough =
+		ceil(2 * log(1 / (2 * share_to_double(parameters->alpha))) / real(parameters->kappa));
+	double most = Min(parameters->n_max, PRIVPRED_MAX_TEACHERS);
+
+	return (int) option_integer(spec, "chunks", (int64) Min(Max(enough, 1), most), 1,
+								PRIVPRED_MAX_TEACHERS);
+}
+
+static void
+relabel_validate(const MechanismSpec *spec)
+{
+	RelabelParameters parameters;
+
+	/* The rows of a unit come before the solver asks for them. */
+	unit_table_validate(spec, "relabel", 0);
+	parameters = relabel_parameters(spec);
+	(void) read_chunks(spec, &parameters);
+	unit_table_validate(spec, "relabel", parameters.n_max);
+}
+
+/* ---------- state ---------- */
+
+/* The bound on what T may miss is for at most n_max units, so no more are kept. */
+static bytea *
+relabel_train(const MechanismSpec *spec, UnitSource *units, Size memory)
+{
+	return unit_table_train(spec, units, memory, relabel_parameters(spec).n_max);
+}
+
+/* Chunks are made of units by their id alone. */
+static Chunks *
+make_chunks(const UnitTable *table, int nchunks)
+{
+	int32 *chunk_of =
+		palloc_extended(sizeof(int32) * ((Size) table->units.nunits + 1), MCXT_ALLOC_HUGE);
+	Chunks *chunks;
+
+	for (int32 i = 0; i < table->units.nunits; i++)
+		chunk_of[i] = (int32) (table->hash[i] % nchunks);
+	chunks = chunks_create(&table->units, nchunks, chunk_of);
+	for (int i = 0; i < table->units.width; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		chunks_prepare(chunks, i);
+	}
+	pfree(chunk_of);
+	return chunks;
+}
+
+static void *
+relabel_load(const MechanismSpec *spec, bytea *state)
+{
+	RelabelParameters parameters = relabel_parameters(spec);
+	DrawnModel		 *model =
+		drawn_load(spec, state, HYPOTHESES_STUMP, parameters.q, 2 * parameters.kappa);
+
+	model->alpha = parameters.alpha;
+	model->kappa = parameters.kappa;
+	model->chunks = make_chunks(model->table, read_chunks(spec, &parameters));
+	return model;
+}
+
+const Mechanism relabel_mechanism = {
+	.name = "relabel",
+	.charge_kind = CHARGE_PER_ANSWER,
+	.option_keys = "alpha, n_max, j, kappa, q, chunks",
+	.validate = relabel_validate,
+	.shape = drawn_shape,
+	.train = relabel_train,
+	.load = relabel_load,
+	.answer = drawn_answer,
+	.distribution = drawn_distribution,
+	.estimate_steps = drawn_estimate_steps,
+	.majority = drawn_majority,
+};

@@ -1,0 +1,112 @@
+/*
+ * soft.c
+ *		The "soft" mechanism: the score in [0, 1] that teachers agree on, as the
+ *		middle of a bin, where one unit cannot change the bin.
+ *
+ * Scores that agree may still lie on both sides of an edge; then bins shifted
+ * by half are tried, as a test of its own (book, section 6).
+ */
+#include "postgres.h"
+
+#include "mechanism/mechanism.h"
+#include "mechanism/soft/draw.h"
+#include "mechanism/sparse/draw.h"
+
+#define DEFAULT_PRECISION 0.1
+
+static int
+bins_of(double precision)
+{
+	int bins = soft_bins(precision);
+
+	if (bins == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("precision must be 1 divided by a whole number up to %d", SOFT_MAX_BINS),
+				 errhint("Ask for 0.1, 0.05 or 0.01, for example.")));
+	return bins;
+}
+
+static double
+own_precision(const MechanismSpec *spec)
+{
+	return option_number(spec, "precision", DEFAULT_PRECISION, 1.0 / SOFT_MAX_BINS, 1);
+}
+
+static void
+soft_check_precision(const MechanismSpec *spec, double precision)
+{
+	(void) bins_of(precision);
+}
+
+static void
+soft_validate(const MechanismSpec *spec)
+{
+	if (spec->nclasses != 2)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("mechanism \"soft\" needs two classes, not %d", spec->nclasses),
+						errdetail("The score says how much is for the second one."),
+						errhint("Use mechanism \"sparse\".")));
+	(void) bins_of(own_precision(spec));
+}
+
+/*
+ * One score for every teacher, or no answer at all: what nobody wrote may be what
+ * another model left in memory.  Whether it fails does not depend on rows.
+ */
+static double *
+teachers_scores(const MechanismModel *model, const double *x)
+{
+	int		members = ensemble_members(model->ensemble);
+	double *scores = palloc0_array(double, members);
+
+	if (ensemble_scores(model->ensemble, x, scores) != members || members != model->spec->teachers)
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+						errmsg("the model does not have a score of each of its %d teachers",
+							   model->spec->teachers),
+						errhint("Train it again with privpred.retrain().")));
+	return scores;
+}
+
+static bool
+soft_score(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
+		   double precision, double *score)
+{
+	int		bins = bins_of(precision > 0 ? precision : own_precision(model->spec));
+	int		nscores = model->spec->teachers;
+	double *scores;
+	int32	counts[SOFT_MAX_BINS];
+	bool	stable;
+	int		top;
+
+	if (receipt == NULL)
+		elog(ERROR, "an answer needs a receipt");
+	scores = teachers_scores(model, x);
+	soft_count(bins, nscores, scores, counts);
+	stable = ledger_stream_stable(receipt, sparse_distance(bins, counts, &top));
+	*score = soft_middle(bins, top);
+
+	/* A failed test is paid for by itself, and there may be none left. */
+	if (!stable && bins > 1 && ledger_stream_failures_left(receipt) > 0)
+	{
+		soft_count_shifted(bins, nscores, scores, counts);
+		stable = ledger_stream_stable(receipt, sparse_distance(bins - 1, counts, &top));
+		*score = soft_middle_shifted(bins, top);
+	}
+	pfree(scores);
+	return stable;
+}
+
+const Mechanism soft_mechanism = {
+	.name = "soft",
+	.charge_kind = CHARGE_PER_STREAM,
+	.tests = 2,
+	.asks_teachers = true,
+	.option_keys = "precision",
+	.validate = soft_validate,
+	.shape = stream_shape,
+	.charge = stream_charge,
+	.score = soft_score,
+	.check_precision = soft_check_precision,
+	.majority = teachers_majority,
+};

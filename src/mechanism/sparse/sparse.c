@@ -1,0 +1,108 @@
+/*
+ * sparse.c
+ *		The "sparse" mechanism: the teachers' exact majority where one unit
+ *		cannot change it, and nothing where it could.
+ *
+ * A stream is bought for a number of unstable answers; stable ones are free,
+ * however many they are (book, section 5).
+ */
+#include "postgres.h"
+
+#include "mechanism/mechanism.h"
+#include "mechanism/sparse/draw.h"
+
+static void
+sparse_validate(const MechanismSpec *spec)
+{
+	(void) stream_falls_back(spec);
+}
+
+bool
+stream_falls_back(const MechanismSpec *spec)
+{
+	static const char *const choices[] = {"null", "vote", NULL};
+
+	return option_choice(spec, "on_unstable", choices) == 1;
+}
+
+ChargeShape
+stream_shape(bool order_is_infinite)
+{
+	return CHARGE_PURE;
+}
+
+/* One unstable answer of a stream as wide as the model declares. */
+bool
+stream_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
+{
+	charge->part[0].shape = CHARGE_PURE;
+	charge->part[0].times = 1;
+	charge->part[0].epsilon = spec->epsilon;
+	charge->delta = STREAM_TYPICAL_DELTA;
+	return true;
+}
+
+static int
+sparse_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+{
+	int32 votes[PRIVPRED_MAX_CLASSES];
+	int64 distance;
+	int	  top;
+
+	if (receipt == NULL)
+		elog(ERROR, "an answer needs a receipt");
+	teachers_votes(model, x, votes);
+	distance = sparse_distance(model->spec->nclasses, votes, &top);
+	return ledger_stream_stable(receipt, distance) ? top : -1;
+}
+
+static bool
+sparse_answers_at(const MechanismSpec *spec)
+{
+	return true;
+}
+
+/* What is missing to 1 is shared out as a vote would. */
+static void
+add_fallback(bool order_is_infinite, const MechanismModel *model, const double *x, double unstable,
+			 double *probability)
+{
+	double vote[PRIVPRED_MAX_CLASSES];
+
+	vote_mechanism.distribution(order_is_infinite, model, x, vote);
+	for (int i = 0; i < model->spec->nclasses; i++)
+		probability[i] += unstable * vote[i];
+}
+
+/* Of the first answer of a typical stream. */
+static void
+sparse_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
+					double *probability)
+{
+	int32 votes[PRIVPRED_MAX_CLASSES];
+	int64 distance;
+	int	  top;
+
+	teachers_votes(model, x, votes);
+	distance = sparse_distance(model->spec->nclasses, votes, &top);
+	memset(probability, 0, sizeof(double) * model->spec->nclasses);
+	probability[top] = sparse_stable_probability(
+		model->spec->epsilon, sparse_width(model->spec->epsilon, STREAM_TYPICAL_DELTA), distance);
+	if (stream_falls_back(model->spec))
+		add_fallback(order_is_infinite, model, x, 1 - probability[top], probability);
+}
+
+const Mechanism sparse_mechanism = {
+	.name = "sparse",
+	.charge_kind = CHARGE_PER_STREAM,
+	.tests = 1,
+	.asks_teachers = true,
+	.option_keys = "on_unstable",
+	.validate = sparse_validate,
+	.shape = stream_shape,
+	.charge = stream_charge,
+	.answer = sparse_answer,
+	.distribution = sparse_distribution,
+	.majority = teachers_majority,
+	.answers_at = sparse_answers_at,
+};

@@ -1,0 +1,233 @@
+/*
+ * stable.c
+ *		The mechanisms "stable_flip" and "stable": a hypothesis drawn afresh for
+ *		every answer from those that a sample of the units suggests, with and
+ *		without a flip of the answer (Dagan, Feldman 2020, section 3).
+ *
+ * The flip makes a stable answer private: no answer's probability is below
+ * alpha.  Without it an answer may be certain over one table and not over its
+ * neighbour, so no epsilon bounds the loss: delta would be gamma, which is useful
+ * against poisoned rows and useless as privacy.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "mechanism/drawn.h"
+#include "mechanism/solve.h"
+
+/* Labelings of more are too many for one answer; of declared numbers. */
+#define INTERVAL_MAX_SAMPLE 2000.0
+
+#define DEFAULT_GAMMA 0.1
+
+/* ---------- options ---------- */
+
+static const char *const	 class_names[] = {"stump", "threshold", "interval", "halfspace", NULL};
+static const HypothesisClass classes[] = {HYPOTHESES_STUMP, HYPOTHESES_STUMP, HYPOTHESES_INTERVAL,
+										  HYPOTHESES_HALFSPACE};
+static const int			 needed_width[] = {0, 1, 1, 2};
+
+static HypothesisClass
+read_class(const MechanismSpec *spec)
+{
+	int choice = option_choice(spec, "hypotheses", class_names);
+
+	if (needed_width[choice] != 0 && spec->width != needed_width[choice])
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
+						needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
+						spec->width),
+				 errdetail("A number or a boolean is one feature, a category one for each level."),
+				 errhint("Declare other features, or use hypotheses \"stump\".")));
+	return classes[choice];
+}
+
+/* Where answers or memory grow with the square of the rows, units are capped. */
+static int64
+most_units(const MechanismSpec *spec, HypothesisClass class)
+{
+	return class == HYPOTHESES_STUMP ? 0 : spec->declared_units;
+}
+
+static void
+read_given(const MechanismSpec *spec, StableParameters *parameters)
+{
+	parameters->q = share_from_double(option_number(spec, "q", 0.5, 1e-9, 0.999999));
+	parameters->e =
+		(EpsilonUnits) rint(option_number(spec, "e", 1, 1e-9, 100) * EPSILON_UNITS_PER_ONE);
+}
+
+StableParameters
+stable_flip_parameters(const MechanismSpec *spec)
+{
+	StableParameters parameters;
+	bool			 solved;
+
+	read_given(spec, &parameters);
+	parameters.alpha =
+		share_from_double(option_number(spec, "alpha", ALPHA_DEFAULT, ALPHA_MIN, ALPHA_MAX));
+	solved = stable_flip_solve(spec->epsilon, option_given(spec, "q"), option_given(spec, "e"),
+							   &parameters);
+	if (!solved)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the options do not keep the epsilon of the model"),
+			 errdetail(
+				 "With alpha = %.6g, q = %.6g, e = %.6g the proved epsilon is %.6g, more than %.6g.",
+				 share_to_double(parameters.alpha), share_to_double(parameters.q),
+				 (double) parameters.e / EPSILON_UNITS_PER_ONE,
+				 (double) stable_flip_epsilon(&parameters) / EPSILON_UNITS_PER_ONE,
+				 (double) spec->epsilon / EPSILON_UNITS_PER_ONE),
+			 errhint(
+				 "Leave out q and e, or take those of privpred.solve_stable_flip(epsilon, alpha).")));
+	return parameters;
+}
+
+StableParameters
+stable_parameters(const MechanismSpec *spec)
+{
+	StableParameters parameters;
+	double			 gamma = option_number(spec, "gamma", DEFAULT_GAMMA, 1e-6, 0.99);
+	double			 proved;
+
+	stable_solve(gamma, &parameters);
+	if (option_given(spec, "q") || option_given(spec, "e"))
+	{
+		StableParameters given;
+
+		read_given(spec, &given);
+		if (option_given(spec, "q"))
+			parameters.q = given.q;
+		if (option_given(spec, "e"))
+			parameters.e = given.e;
+	}
+	proved = stable_gamma(&parameters);
+	if (proved > gamma && option_given(spec, "gamma"))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the options do not keep gamma"),
+				 errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
+						   share_to_double(parameters.q),
+						   (double) parameters.e / EPSILON_UNITS_PER_ONE, proved, gamma),
+				 errhint("Leave out q and e, or gamma.")));
+	parameters.alpha = 0;
+	return parameters;
+}
+
+/* ---------- declared sizes ---------- */
+
+static void
+check_limits(const MechanismSpec *spec, const char *mechanism, HypothesisClass class, Share q)
+{
+	double rows = (double) spec->declared_units * spec->max_rows_per_unit;
+	bool   halfspaces = class == HYPOTHESES_HALFSPACE;
+	double most = halfspaces ? PLANE_MAX_ROWS : INTERVAL_MAX_SAMPLE / share_to_double(q);
+
+	unit_table_validate(spec, mechanism, most_units(spec, class));
+	if (class == HYPOTHESES_STUMP)
+		return;
+	if (spec->declared_units == 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("these hypotheses need a declared number of units"),
+			 errdetail("The time of an answer grows with the square of the rows."),
+			 errhint(
+				 "Declare it by privpred.protect(..., declared_units => N); of more units, N are used.")));
+	if (rows > most)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("too many rows are declared for these hypotheses"),
+			 errdetail("Declared are %.0f units of at most %d rows; %s may have %.0f rows%s.",
+					   (double) spec->declared_units, spec->max_rows_per_unit,
+					   halfspaces ? "halfspaces" : "intervals", floor(most),
+					   halfspaces ? "" : " at this q"),
+			 errhint(
+				 "Declare fewer units, of which as many are used, or use hypotheses \"stump\".")));
+}
+
+static void
+stable_flip_validate(const MechanismSpec *spec)
+{
+	StableParameters parameters = stable_flip_parameters(spec);
+
+	check_limits(spec, "stable_flip", read_class(spec), parameters.q);
+}
+
+static void
+stable_validate(const MechanismSpec *spec)
+{
+	StableParameters parameters = stable_parameters(spec);
+
+	check_limits(spec, "stable", read_class(spec), parameters.q);
+}
+
+/* ---------- state ---------- */
+
+static bytea *
+stable_train(const MechanismSpec *spec, UnitSource *units, Size memory)
+{
+	return unit_table_train(spec, units, memory, most_units(spec, read_class(spec)));
+}
+
+/* The draw from H_T: odds move by e^e if weights do by e^(+-e/2). */
+static DrawnModel *
+load_model(const MechanismSpec *spec, bytea *state, StableParameters parameters)
+{
+	DrawnModel *model = drawn_load(spec, state, read_class(spec), parameters.q, parameters.e);
+
+	model->alpha = parameters.alpha;
+	return model;
+}
+
+static void *
+stable_flip_load(const MechanismSpec *spec, bytea *state)
+{
+	return load_model(spec, state, stable_flip_parameters(spec));
+}
+
+static void *
+stable_load(const MechanismSpec *spec, bytea *state)
+{
+	return load_model(spec, state, stable_parameters(spec));
+}
+
+/* Nobody can pay for a delta as large as gamma. */
+static bool
+stable_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
+{
+	return false;
+}
+
+const Mechanism stable_flip_mechanism = {
+	.name = "stable_flip",
+	.charge_kind = CHARGE_PER_ANSWER,
+	.option_keys = "hypotheses, alpha, q, e",
+	.validate = stable_flip_validate,
+	.shape = drawn_shape,
+	.train = stable_train,
+	.load = stable_flip_load,
+	.answer = drawn_answer,
+	.distribution = drawn_distribution,
+	.estimate_steps = drawn_estimate_steps,
+	.majority = drawn_majority,
+};
+
+const Mechanism stable_mechanism = {
+	.name = "stable",
+	.charge_kind = CHARGE_PER_ANSWER,
+	.owner_only = true,
+	.option_keys = "hypotheses, gamma, q, e",
+	.validate = stable_validate,
+	.shape = drawn_shape,
+	.charge = stable_charge,
+	.train = stable_train,
+	.load = stable_load,
+	.answer = drawn_answer,
+	.distribution = drawn_distribution,
+	.estimate_steps = drawn_estimate_steps,
+	.majority = drawn_majority,
+};

@@ -1,0 +1,260 @@
+/*
+ * erm_rows.c
+ *		Protected rows as erm.h wants them.
+ *
+ * The first pass keeps what it reads, in single precision, until the memory is
+ * used up; then it is given back and later passes scan the table again.  Both
+ * ways give the same numbers.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "mechanism/stable_erm/rows.h"
+#include "server/progress.h"
+
+#define BLOCK_BYTES (1024 * 1024)
+
+/* Units one after the other: how many rows, their labels, their features. */
+typedef struct RowBlock
+{
+	struct RowBlock *next;
+	Size			 used; /* of data */
+	char			 data[FLEXIBLE_ARRAY_MEMBER];
+} RowBlock;
+
+typedef enum RowMode
+{
+	ROWS_COLLECTED, /* during the first pass */
+	ROWS_KEPT,
+	ROWS_SCANNED
+} RowMode;
+
+typedef struct ErmRows
+{
+	ErmSource			 source;
+	const ErmProblem	*problem;
+	const MechanismSpec *spec;
+	UnitSource			*units;
+	RowMode				 mode;
+	int64				 passes; /* begun so far */
+	MemoryContext		 kept;	 /* of the blocks */
+	Size				 memory; /* left */
+	RowBlock			*first;
+	RowBlock			*block;	   /* being filled, or read */
+	Size				 position; /* read up to here */
+	Size				 room;	   /* left in the block being filled */
+	char				*unit;	   /* the current one, unless it is in a block */
+	Size				 unit_bytes;
+} ErmRows;
+
+/* ---------- labels ---------- */
+
+double
+erm_label_scale(const MechanismSpec *spec)
+{
+	return spec->nclasses > 0 ? 1 : spec->label_max / 2 - spec->label_min / 2;
+}
+
+static double
+label_centre(const MechanismSpec *spec)
+{
+	return spec->label_max / 2 + spec->label_min / 2;
+}
+
+double
+erm_label(const MechanismSpec *spec, double label)
+{
+	double scaled;
+
+	if (spec->nclasses > 0)
+		return label > 0 ? 1 : -1;
+	scaled = (label - label_centre(spec)) / erm_label_scale(spec);
+	return Max(-1, Min(scaled, 1));
+}
+
+double
+erm_number(const MechanismSpec *spec, double score)
+{
+	double number = label_centre(spec) + erm_label_scale(spec) * score;
+
+	return Max(spec->label_min, Min(number, spec->label_max));
+}
+
+/* ---------- the layout of a unit ---------- */
+
+static Size
+unit_size(const ErmRows *rows, int64 nrows)
+{
+	return MAXALIGN(sizeof(int64) +
+					nrows * (sizeof(double) + rows->problem->dimension * sizeof(float)));
+}
+
+static Size
+unit_at(const ErmRows *rows, const char *at, ErmUnit *unit)
+{
+	memcpy(&unit->nrows, at, sizeof(int64));
+	unit->label = (const double *) (at + sizeof(int64));
+	unit->x = (const float *) (unit->label + unit->nrows);
+	return unit_size(rows, unit->nrows);
+}
+
+static void
+write_unit(const ErmRows *rows, const UnitRows *unit, char *at)
+{
+	int64	nrows = unit->nrows;
+	double *label = (double *) (at + sizeof(int64));
+	float  *x = (float *) (label + nrows);
+
+	memcpy(at, &nrows, sizeof(int64));
+	for (int64 i = 0; i < nrows; i++)
+	{
+		label[i] = erm_label(rows->spec, unit->label[i]);
+		(void) erm_features(rows->problem, unit->x + i * rows->spec->width,
+							x + i * rows->problem->dimension);
+	}
+}
+
+/* ---------- reading ---------- */
+
+/* Where to put a unit that is kept; NULL once memory is used up. */
+static char *
+block_room(ErmRows *rows, Size bytes)
+{
+	char *at;
+
+	if (rows->block == NULL || rows->room < bytes)
+	{
+		Size	  data = Max(bytes, BLOCK_BYTES);
+		RowBlock *block;
+
+		if (rows->memory < data + sizeof(RowBlock))
+			return NULL;
+		rows->memory -= data + sizeof(RowBlock);
+		block = MemoryContextAllocHuge(rows->kept, offsetof(RowBlock, data) + data);
+		block->next = NULL;
+		block->used = 0;
+		if (rows->block != NULL)
+			rows->block->next = block;
+		else
+			rows->first = block;
+		rows->block = block;
+		rows->room = data;
+	}
+	at = rows->block->data + rows->block->used;
+	rows->block->used += bytes;
+	rows->room -= bytes;
+	return at;
+}
+
+static char *
+scratch_room(ErmRows *rows, Size bytes)
+{
+	if (bytes > rows->unit_bytes)
+	{
+		if (rows->unit != NULL)
+			pfree(rows->unit);
+		rows->unit = MemoryContextAllocHuge(GetMemoryChunkContext(rows), bytes);
+		rows->unit_bytes = bytes;
+	}
+	return rows->unit;
+}
+
+static bool
+next_scanned(ErmRows *rows, ErmUnit *unit)
+{
+	UnitRows found;
+	Size	 bytes;
+	char	*at = NULL;
+
+	if (!rows->units->next(rows->units, &found))
+	{
+		if (rows->mode == ROWS_COLLECTED)
+			rows->mode = ROWS_KEPT;
+		return false;
+	}
+	bytes = unit_size(rows, found.nrows);
+	if (rows->mode == ROWS_COLLECTED)
+	{
+		at = block_room(rows, bytes);
+		if (at == NULL)
+		{
+			MemoryContextReset(rows->kept);
+			rows->first = rows->block = NULL;
+			rows->mode = ROWS_SCANNED;
+		}
+	}
+	if (at == NULL)
+		at = scratch_room(rows, bytes);
+	write_unit(rows, &found, at);
+	(void) unit_at(rows, at, unit);
+	return true;
+}
+
+static bool
+next_kept(ErmRows *rows, ErmUnit *unit)
+{
+	while (rows->block != NULL && rows->position >= rows->block->used)
+	{
+		rows->block = rows->block->next;
+		rows->position = 0;
+	}
+	if (rows->block == NULL)
+		return false;
+	rows->position += unit_at(rows, rows->block->data + rows->position, unit);
+	return true;
+}
+
+static bool
+rows_next(ErmSource *source, ErmUnit *unit)
+{
+	ErmRows *rows = (ErmRows *) source;
+
+	CHECK_FOR_INTERRUPTS();
+	return rows->mode == ROWS_KEPT ? next_kept(rows, unit) : next_scanned(rows, unit);
+}
+
+static void
+rows_rewind(ErmSource *source)
+{
+	ErmRows *rows = (ErmRows *) source;
+
+	/* The first pass is told by the rows it reads. */
+	if (rows->passes == 1)
+		progress_phase("solving", -1);
+	if (rows->passes > 0)
+		progress_update(rows->passes);
+	if (rows->mode == ROWS_KEPT)
+	{
+		rows->block = rows->first;
+		rows->position = 0;
+	}
+	else if (rows->passes > 0)
+		rows->units->rewind(rows->units);
+	rows->passes++;
+}
+
+static void
+rows_pause(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+ErmSource *
+erm_rows_open(const ErmProblem *problem, const MechanismSpec *spec, UnitSource *units, Size memory)
+{
+	ErmRows *rows = palloc0_object(ErmRows);
+
+	rows->source.rewind = rows_rewind;
+	rows->source.next = rows_next;
+	rows->source.pause = rows_pause;
+	rows->problem = problem;
+	rows->spec = spec;
+	rows->units = units;
+	rows->mode = ROWS_COLLECTED;
+	rows->memory = memory;
+	rows->kept =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred rows", ALLOCSET_DEFAULT_SIZES);
+	return &rows->source;
+}

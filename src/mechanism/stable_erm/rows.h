@@ -1,0 +1,23 @@
+/*
+ * erm_rows.h
+ *		Protected rows as erm.h wants them: in memory if they fit, else scanned
+ *		again for each pass.
+ */
+#ifndef PRIVPRED_ERM_ROWS_H
+#define PRIVPRED_ERM_ROWS_H
+
+#include "mechanism/stable_erm/erm.h"
+#include "mechanism/mechanism.h"
+
+/* Lives in the current context and takes no more than memory bytes, but for one unit. */
+extern ErmSource *
+erm_rows_open(const ErmProblem *problem, const MechanismSpec *spec, UnitSource *units, Size memory);
+
+/* A label as a number in [-1, 1], and back. */
+extern double erm_label(const MechanismSpec *spec, double label);
+extern double erm_number(const MechanismSpec *spec, double score);
+
+/* Half of the declared range; 1 for classes. */
+extern double erm_label_scale(const MechanismSpec *spec);
+
+#endif /* PRIVPRED_ERM_ROWS_H */

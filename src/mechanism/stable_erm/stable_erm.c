@@ -1,0 +1,385 @@
+/*
+ * stable_erm.c
+ *		The "stable_erm" mechanism: noise on the score of a regularised fit
+ *		(book, section 13).
+ *
+ * One unit moves the score by a declared amount at most (erm.h), so noise on
+ * the score makes an answer private: one draw, whatever the dimension.  Every
+ * constant comes from the declaration.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "libpq/pqformat.h"
+
+#include "mechanism/stable_erm/erm.h"
+#include "mechanism/stable_erm/rows.h"
+#include "mechanism/mechanism.h"
+#include "server/number_text.h"
+
+#define STATE_FORMAT 0x45524d31 /* "ERM1" */
+
+#define MAX_UNITS INT64CONST(1000000000000)
+#define DEFAULT_SHARE 0.01
+
+/*
+ * The default lambda makes the largest scale of the noise this much: of the
+ * margin, found on Adult; of half the range of a number.
+ */
+#define MARGIN_NOISE 0.2
+#define NUMBER_NOISE 0.03
+
+/* Share of half the range at which Huber's loss becomes linear. */
+#define DEFAULT_HUBER 0.25
+
+typedef struct StableErm
+{
+	ErmProblem problem;
+	double	   grid; /* in units of the score */
+	double	  *w;	 /* once trained */
+	float	  *x;	 /* scratch, for one question */
+} StableErm;
+
+/* ---------- the declaration ---------- */
+
+static const char *const losses_of_classes[] = {"logistic", NULL};
+static const char *const losses_of_numbers[] = {"huber", "squared", NULL};
+
+static ErmLoss
+declared_loss(const MechanismSpec *spec)
+{
+	if (spec->nclasses > 0)
+	{
+		(void) option_choice(spec, "loss", losses_of_classes);
+		return ERM_LOGISTIC;
+	}
+	return option_choice(spec, "loss", losses_of_numbers) == 0 ? ERM_HUBER : ERM_SQUARED;
+}
+
+static double
+default_lambda(const ErmProblem *problem, const MechanismSpec *spec)
+{
+	double epsilon = (double) spec->epsilon / EPSILON_UNITS_PER_ONE;
+	double noise = problem->loss == ERM_LOGISTIC ? MARGIN_NOISE : NUMBER_NOISE;
+	double lipschitz = 1;
+
+	if (problem->loss == ERM_HUBER)
+		lipschitz = problem->lipschitz;
+	else if (problem->loss == ERM_SQUARED)
+		lipschitz = problem->norm * problem->radius + 1;
+	return 2 * lipschitz * problem->norm * problem->norm / (problem->units * epsilon * noise);
+}
+
+/* Reads everything; what there is to refuse about single options is refused here. */
+static void
+describe(const MechanismSpec *spec, StableErm *erm)
+{
+	ErmProblem *problem = &erm->problem;
+	double		natural = erm_natural_norm(spec->width);
+	double		scale = erm_label_scale(spec);
+
+	memset(erm, 0, sizeof(StableErm));
+	problem->loss = declared_loss(spec);
+	problem->dimension = spec->width + 1;
+	problem->norm = Min(option_number(spec, "norm", natural, 1e-3, 1e3), natural);
+	problem->units = spec->declared_units;
+	if (problem->loss == ERM_HUBER)
+		problem->lipschitz =
+			option_number(spec, "huber", DEFAULT_HUBER * scale, 1e-4 * scale, 10 * scale) / scale;
+	if (problem->loss == ERM_SQUARED)
+		problem->radius = option_number(spec, "radius", 1, 1e-3, 1e3);
+	problem->lambda = option_number(spec, "lambda", default_lambda(problem, spec), 1e-9, 1e3);
+	erm_complete(problem, option_number(spec, "tolerance", DEFAULT_SHARE, 1e-6, 1));
+	erm->grid = erm_default_grid(erm_sensitivity(problem, problem->norm));
+	erm->grid = option_number(spec, "grid", erm->grid * scale, 1e-300, 1e300) / scale;
+}
+
+static void
+check_loss_option(const MechanismSpec *spec, const char *key, bool applies, const char *loss)
+{
+	if (option_given(spec, key) && !applies)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" is for loss \"%s\"", key, loss),
+				 errhint("Leave it out, or use that loss, which is for labels that are numbers.")));
+}
+
+static void
+check_sizes(const MechanismSpec *spec)
+{
+	if (spec->nclasses != 0 && spec->nclasses != 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("mechanism \"stable_erm\" needs two classes or a number, not %d classes",
+						spec->nclasses),
+				 errhint("Use mechanism \"vote\".")));
+	if (spec->declared_units < 1 || spec->declared_units > MAX_UNITS)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("mechanism \"stable_erm\" needs declared_units from 1 to " INT64_FORMAT,
+					MAX_UNITS),
+			 errdetail(
+				 "The noise is divided by it, and the number of units in the table is secret."),
+			 errhint(
+				 "Call privpred.protect again with declared_units => about how many units there are.")));
+	if (spec->epsilon < ERM_MIN_EPSILON)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
+							   (double) ERM_MIN_EPSILON / EPSILON_UNITS_PER_ONE),
+						errhint("Declare a larger epsilon.")));
+}
+
+static void
+stable_erm_validate(const MechanismSpec *spec)
+{
+	StableErm erm;
+	double	  sensitivity;
+
+	check_sizes(spec);
+	describe(spec, &erm);
+	check_loss_option(spec, "huber", erm.problem.loss == ERM_HUBER, "huber");
+	check_loss_option(spec, "radius", erm.problem.loss == ERM_SQUARED, "squared");
+	if (erm.problem.loss == ERM_SQUARED && erm.problem.dimension > ERM_MAX_DENSE)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("loss \"squared\" takes at most %d encoded features, not %d",
+							   ERM_MAX_DENSE - 1, spec->width),
+						errhint("Use loss \"huber\".")));
+	sensitivity = erm_sensitivity(&erm.problem, erm.problem.norm);
+	if (!(erm.grid >= sensitivity / (ERM_MAX_SHIFT - 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"grid\" must be at least %g",
+						sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
+				 errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
+				 errhint("Leave it out for a grid that is fine enough.")));
+}
+
+/* ---------- the price ---------- */
+
+/*
+ * For planning: the Gaussian noise is set to cost what a draw of bounded range
+ * costs, wherever a finite order is worth choosing.
+ */
+static ChargeShape
+stable_erm_shape(bool order_is_infinite)
+{
+	return order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
+}
+
+static bool
+stable_erm_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
+{
+	ChargePart *part = &charge->part[0];
+
+	part->times = 1;
+	if (order_is_infinite)
+	{
+		part->shape = CHARGE_PURE;
+		part->epsilon = spec->epsilon;
+	}
+	else
+	{
+		part->shape = CHARGE_GAUSSIAN;
+		erm_gaussian_ratio(spec->epsilon, &part->numerator, &part->denominator);
+	}
+	return true;
+}
+
+/* ---------- training ---------- */
+
+static bytea *
+write_state(const StableErm *erm)
+{
+	StringInfoData state;
+
+	pq_begintypsend(&state);
+	pq_sendint32(&state, STATE_FORMAT);
+	for (int j = 0; j < erm->problem.dimension; j++)
+		pq_sendfloat8(&state, erm->w[j]);
+	return pq_endtypsend(&state);
+}
+
+static bytea *
+stable_erm_train(const MechanismSpec *spec, UnitSource *units, Size memory)
+{
+	StableErm erm;
+	bool	  dense;
+	Size	  workspace;
+
+	describe(spec, &erm);
+	dense = erm.problem.dimension <= ERM_MAX_DENSE &&
+			(erm.problem.loss == ERM_SQUARED || erm_workspace(&erm.problem, true) <= memory / 2);
+	workspace = erm_workspace(&erm.problem, dense);
+	if (workspace > memory)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("the model needs %zu kB for training, more than maintenance_work_mem",
+						workspace / 1024 + 1),
+				 errhint("Raise maintenance_work_mem, or declare fewer features.")));
+	erm.w = palloc_array(double, erm.problem.dimension);
+	(void) erm_solve(&erm.problem, erm_rows_open(&erm.problem, spec, units, memory - workspace),
+					 dense, palloc(workspace), erm.w);
+	return write_state(&erm);
+}
+
+static void
+bad_state(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+					errmsg("stored weights of a model do not fit its declaration"),
+					errhint("Retrain the model.")));
+}
+
+static void *
+stable_erm_load(const MechanismSpec *spec, bytea *state)
+{
+	StableErm	  *erm = palloc_object(StableErm);
+	int			   dimension = spec->width + 1;
+	StringInfoData input = {.data = VARDATA_ANY(state), .len = VARSIZE_ANY_EXHDR(state)};
+
+	describe(spec, erm);
+	erm->w = palloc_array(double, dimension);
+	erm->x = palloc_array(float, dimension);
+	if (input.len != sizeof(int32) + dimension * sizeof(double) ||
+		pq_getmsgint(&input, sizeof(int32)) != STATE_FORMAT)
+		bad_state();
+	for (int j = 0; j < dimension; j++)
+		erm->w[j] = pq_getmsgfloat8(&input);
+	/* Written so that NaN fails. */
+	if (!(sqrt(erm_dot(erm->w, erm->w, dimension)) <= erm->problem.radius))
+		bad_state();
+	return erm;
+}
+
+/* ---------- answers ---------- */
+
+/* The score at x, and how many steps of the grid one unit can move it. */
+static double
+score_at(const MechanismModel *model, const double *x, int64 *shift)
+{
+	StableErm *erm = model->state;
+	double	   norm = erm_features(&erm->problem, x, erm->x);
+
+	*shift = erm_shift(erm_sensitivity(&erm->problem, norm), erm->grid);
+	return erm_score(&erm->problem, erm->w, erm->x);
+}
+
+static int64
+draw_steps(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+{
+	int64  shift;
+	double score = score_at(model, x, &shift);
+
+	if (receipt == NULL)
+		elog(ERROR, "an answer needs a receipt");
+	return erm_draw(ledger_order_is_infinite(receipt), model->spec->epsilon, score,
+					((StableErm *) model->state)->grid, shift);
+}
+
+static int
+class_of(const MechanismSpec *spec, double score)
+{
+	return score > 0 ? 1 : score < 0 ? 0 : spec->default_class;
+}
+
+static int
+stable_erm_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+{
+	return class_of(model->spec, (double) draw_steps(receipt, model, x));
+}
+
+static bool
+stable_erm_score(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
+				 double precision, double *score)
+{
+	double noisy = draw_steps(receipt, model, x) * ((StableErm *) model->state)->grid;
+
+	*score = model->spec->nclasses > 0 ? 1 / (1 + exp(-noisy)) : erm_number(model->spec, noisy);
+	return true;
+}
+
+/* ---------- for the owner ---------- */
+
+static void
+stable_erm_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
+						double *probability)
+{
+	int64  shift;
+	double score = score_at(model, x, &shift);
+
+	erm_draw_signs(order_is_infinite, model->spec->epsilon, score,
+				   ((StableErm *) model->state)->grid, shift, &probability[1], &probability[0]);
+	probability[model->spec->default_class] += Max(0, 1 - probability[0] - probability[1]);
+}
+
+static int
+stable_erm_majority(const MechanismModel *model, const double *x)
+{
+	int64 shift;
+
+	return class_of(model->spec, score_at(model, x, &shift));
+}
+
+static bool
+stable_erm_answers_at(const MechanismSpec *spec)
+{
+	return spec->epsilon >= ERM_MIN_EPSILON;
+}
+
+/* By default lambda follows epsilon; the fit has the one that it has. */
+static char *
+stable_erm_answers_at_if(const MechanismModel *model)
+{
+	char lambda[NUMBER_TEXT_SIZE];
+
+	if (option_given(model->spec, "lambda"))
+		return NULL;
+	return psprintf("with option \"lambda\": %s, as this model has it",
+					number_text(((StableErm *) model->state)->problem.lambda, lambda));
+}
+
+static double
+stable_erm_squared_error(bool order_is_infinite, const MechanismModel *model, const double *x,
+						 double truth)
+{
+	double scale = erm_label_scale(model->spec);
+	double label = erm_label(model->spec, truth);
+	int64  shift;
+	double score = score_at(model, x, &shift);
+	double mean;
+	double square;
+
+	erm_draw_moments(order_is_infinite, model->spec->epsilon, score,
+					 ((StableErm *) model->state)->grid, shift, -1, 1, &mean, &square);
+	return scale * scale * (square - 2 * label * mean + label * label);
+}
+
+static double
+stable_erm_plain_score(const MechanismModel *model, const double *x)
+{
+	int64 shift;
+
+	return erm_number(model->spec, score_at(model, x, &shift));
+}
+
+const Mechanism stable_erm_mechanism = {
+	.name = "stable_erm",
+	.charge_kind = CHARGE_PER_ANSWER,
+	.numeric_labels = true,
+	.option_keys = "loss, lambda, huber, radius, norm, grid, tolerance",
+	.validate = stable_erm_validate,
+	.shape = stable_erm_shape,
+	.charge = stable_erm_charge,
+	.train = stable_erm_train,
+	.load = stable_erm_load,
+	.answer = stable_erm_answer,
+	.score = stable_erm_score,
+	.distribution = stable_erm_distribution,
+	.majority = stable_erm_majority,
+	.plain_score = stable_erm_plain_score,
+	.squared_error = stable_erm_squared_error,
+	.answers_at = stable_erm_answers_at,
+	.answers_at_if = stable_erm_answers_at_if,
+};

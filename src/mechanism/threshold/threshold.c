@@ -1,0 +1,275 @@
+/*
+ * threshold.c
+ *		The "threshold" mechanism: one numeric feature, two classes.
+ *
+ * Thresholds and unions of intervals, whatever the domain, without teachers:
+ * the answer at x depends on where a walk over the rows up to x stands
+ * (learner/threshold_walk.h), which one unit moves by at most epsilon.
+ *
+ * The state holds a point for every x where the walk moves, so its size could
+ * tell how many different values there are.  It has room for a power of two of
+ * points, and for all rows of the declared units if they are declared: then
+ * its size is that of the declaration.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "learner/predictor_format.h"
+#include "mechanism/mechanism.h"
+#include "mechanism/threshold/draw.h"
+#include "server/progress.h"
+#include "server/mutant.h"
+
+/*
+ * The state: magic, version, epsilon, rows of a unit; then the body of a
+ * predictor's member.
+ */
+#define STATE_MAGIC "PPTH"
+#define STATE_VERSION 1
+#define STATE_HEADER 20
+
+#define FIRST_ROWS 1024
+#define LEAST_POINTS 1024
+
+/* ---------- declarations ---------- */
+
+static double
+option_alpha(const MechanismSpec *spec)
+{
+	return option_number(spec, "alpha", WALK_DEFAULT_ALPHA, WALK_MIN_ALPHA, WALK_MAX_ALPHA);
+}
+
+static ThresholdStep
+declared_step(const MechanismSpec *spec)
+{
+	ThresholdStep step = {.epsilon = spec->epsilon, .rows = spec->max_rows_per_unit};
+
+	if (MUTANT(threshold_rows_ignored))
+		step.rows = 1;
+	return step;
+}
+
+static void
+threshold_validate(const MechanismSpec *spec)
+{
+	if (spec->nclasses != 2)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("mechanism \"threshold\" needs two classes, not %d", spec->nclasses),
+						errhint("Use mechanism \"vote\".")));
+	if (spec->width != 1)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("mechanism \"threshold\" needs one number as its feature, not %d", spec->width),
+			 errhint(
+				 "Declare one column of numbers, dates or timestamps, or use mechanism \"vote\".")));
+	if (spec->max_rows_per_unit == 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("mechanism \"threshold\" needs a bound on the rows of a unit"),
+			 errdetail("No key of the relation says that a unit is a single row."),
+			 errhint(
+				 "Declare it by privpred.protect(..., max_rows_per_unit => ...); units with more rows will be cut to so many.")));
+	(void) option_alpha(spec);
+}
+
+/* The Laplace link is not of bounded range; the logistic one is. */
+static ChargeShape
+threshold_shape(bool order_is_infinite)
+{
+	return order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
+}
+
+/* ---------- training ---------- */
+
+pg_noreturn static void
+not_enough_memory(Size memory)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OUT_OF_MEMORY),
+		 errmsg("mechanism \"threshold\" needs more than maintenance_work_mem (%zu kB)",
+				memory / 1024),
+		 errhint(
+			 "Raise maintenance_work_mem: a row takes %zu bytes, room for a different value or a declared row up to %d.",
+			 sizeof(WalkRow), 2 * THRESHOLD_POINT)));
+}
+
+/* Grows in steps of two, up to what memory there is. */
+static WalkRow *
+reserve_rows(WalkRow *rows, int64 nrows, int64 *capacity, Size memory)
+{
+	int64 most = (int64) (memory / sizeof(WalkRow));
+
+	if (nrows <= *capacity)
+		return rows;
+	if (nrows > most)
+		not_enough_memory(memory);
+	*capacity = Min(Max(2 * *capacity, nrows), most);
+	return repalloc_huge(rows, *capacity * sizeof(WalkRow));
+}
+
+static WalkRow *
+collect_rows(UnitSource *units, Size memory, int64 *nrows)
+{
+	int64	 capacity = FIRST_ROWS;
+	WalkRow *rows = palloc_array(WalkRow, capacity);
+	UnitRows unit;
+
+	*nrows = 0;
+	while (units->next(units, &unit))
+	{
+		CHECK_FOR_INTERRUPTS();
+		rows = reserve_rows(rows, *nrows + unit.nrows, &capacity, memory);
+		for (int i = 0; i < unit.nrows; i++)
+		{
+			rows[*nrows].x = unit.x[i];
+			rows[*nrows].label = unit.label[i] > 0 ? 1 : 0;
+			(*nrows)++;
+		}
+	}
+	return rows;
+}
+
+/* Room for points, as everybody may see it. */
+static int64
+shown_capacity(const MechanismSpec *spec, int64 points)
+{
+	int64 declared =
+		Min(spec->declared_units, WALK_MAX_POINTS) * Min(spec->max_rows_per_unit, WALK_MAX_POINTS);
+	int64 capacity = LEAST_POINTS;
+
+	while (capacity < Max(points, Min(declared, WALK_MAX_POINTS)))
+		capacity *= 2;
+	return capacity;
+}
+
+static void
+write_state_header(unsigned char *state, const MechanismSpec *spec)
+{
+	memcpy(state, STATE_MAGIC, 4);
+	write_u32(state + 4, STATE_VERSION);
+	write_u32(state + 8, (uint32) spec->epsilon);
+	write_u32(state + 12, (uint32) ((uint64) spec->epsilon >> 32));
+	write_u32(state + 16, spec->max_rows_per_unit);
+}
+
+static bytea *
+threshold_train(const MechanismSpec *spec, UnitSource *units, Size memory)
+{
+	ThresholdStep step = declared_step(spec);
+	int32		  limit[WALK_LINKS];
+	WalkRow		 *rows;
+	int64		  nrows;
+	int64		  points;
+	int64		  capacity;
+	Size		  size;
+	bytea		 *state;
+
+	/* What is declared does not depend on the rows: it is refused before they are read. */
+	if (walk_body_size(shown_capacity(spec, 0)) > memory)
+		not_enough_memory(memory);
+	rows = collect_rows(units, memory, &nrows);
+	progress_phase("sorting", -1);
+	walk_sort(rows, nrows);
+	walk_limits(option_alpha(spec), threshold_step_size(&step), limit);
+	points = walk_points(rows, nrows, limit);
+	if (points > WALK_MAX_POINTS)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("mechanism \"threshold\" can keep at most %d different values",
+							   WALK_MAX_POINTS),
+						errhint("Round the column, in a generated column for instance.")));
+	capacity = shown_capacity(spec, points);
+	size = STATE_HEADER + walk_body_size(capacity);
+	if (size + nrows * sizeof(WalkRow) > memory)
+		not_enough_memory(memory);
+	state = palloc(VARHDRSZ + size);
+	SET_VARSIZE(state, VARHDRSZ + size);
+	write_state_header((unsigned char *) VARDATA(state), spec);
+	walk_write((unsigned char *) VARDATA(state) + STATE_HEADER, capacity, rows, nrows, limit);
+	return state;
+}
+
+/* ---------- answers ---------- */
+
+static bool
+state_header_ok(const MechanismSpec *spec, const unsigned char *state, Size size)
+{
+	unsigned char expected[STATE_HEADER];
+
+	write_state_header(expected, spec);
+	return size >= STATE_HEADER && memcmp(state, expected, STATE_HEADER) == 0;
+}
+
+static void *
+threshold_load(const MechanismSpec *spec, bytea *stored)
+{
+	const unsigned char *state = (const unsigned char *) VARDATA_ANY(stored);
+	Size				 size = VARSIZE_ANY_EXHDR(stored);
+
+	if (!state_header_ok(spec, state, size) ||
+		!threshold_body_ok(state + STATE_HEADER, size - STATE_HEADER))
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+						errmsg("stored state of mechanism \"threshold\" is damaged"),
+						errhint("Retrain the model.")));
+	return walk_load(state + STATE_HEADER, size - STATE_HEADER);
+}
+
+static int32
+steps_at(const MechanismModel *model, WalkLink link, const double *x)
+{
+	return walk_at(model->state, link, x[0]);
+}
+
+static WalkLink
+link_for(bool order_is_infinite)
+{
+	return order_is_infinite || MUTANT(threshold_laplace_link) ? WALK_LAPLACE : WALK_LOGISTIC;
+}
+
+static int
+threshold_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+{
+	ThresholdStep step = declared_step(model->spec);
+	WalkLink	  link;
+
+	if (receipt == NULL)
+		elog(ERROR, "an answer needs a receipt");
+	link = link_for(ledger_order_is_infinite(receipt));
+	return threshold_draw(link, &step, steps_at(model, link, x)) ? 1 : 0;
+}
+
+static void
+threshold_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
+					   double *probability)
+{
+	ThresholdStep step = declared_step(model->spec);
+	WalkLink	  link = link_for(order_is_infinite);
+
+	probability[1] = threshold_probability(link, &step, steps_at(model, link, x));
+	probability[0] = 1 - probability[1];
+}
+
+static int
+threshold_majority(const MechanismModel *model, const double *x)
+{
+	int32 steps = steps_at(model, WALK_LAPLACE, x);
+
+	return steps > 0 ? 1 : steps < 0 ? 0 : model->spec->default_class;
+}
+
+const Mechanism threshold_mechanism = {
+	.name = "threshold",
+	.charge_kind = CHARGE_PER_ANSWER,
+	.option_keys = "alpha",
+	.validate = threshold_validate,
+	.shape = threshold_shape,
+	.train = threshold_train,
+	.load = threshold_load,
+	.answer = threshold_answer,
+	.distribution = threshold_distribution,
+	.majority = threshold_majority,
+};

@@ -1,0 +1,89 @@
+/*
+ * compat.h
+ *		Every difference between server versions, in one place.
+ *
+ * Call sites use the newest spelling; older servers get it from here.
+ */
+#ifndef PRIVPRED_COMPAT_H
+#define PRIVPRED_COMPAT_H
+
+#if PG_VERSION_NUM < 140000
+#error "privpred needs PostgreSQL 14 or later"
+#endif
+
+/*
+ * Modules hide their symbols since 16, and we do so everywhere (Makefile), so that
+ * what would be missing there is missing here.  Before, the server marks nothing
+ * for it.
+ */
+#if PG_VERSION_NUM < 160000 && defined(POSTGRES_H) && defined(__GNUC__)
+#include "fmgr.h"
+#undef PGDLLEXPORT
+#define PGDLLEXPORT __attribute__((visibility("default")))
+#undef PG_FUNCTION_INFO_V1
+#define PG_FUNCTION_INFO_V1(function) \
+	extern PGDLLEXPORT Datum				  function(PG_FUNCTION_ARGS); \
+	extern PGDLLEXPORT const Pg_finfo_record *CppConcat(pg_finfo_, function)(void); \
+	const Pg_finfo_record					 *CppConcat(pg_finfo_, function)(void) \
+	{ \
+		static const Pg_finfo_record version = {1}; \
+		return &version; \
+	} \
+	extern int no_such_variable
+#endif
+
+/* A prefix since 18, so that C23's attribute fits. */
+#ifndef pg_noreturn
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
+#if PG_VERSION_NUM < 150000
+#define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
+#endif
+
+/* Files that know only c.h have no palloc, and use none of these. */
+#if !defined(palloc_object) && defined(PALLOC_H)
+#include "storage/shmem.h" /* mul_size */
+#define palloc_object(type) ((type *) palloc(sizeof(type)))
+#define palloc0_object(type) ((type *) palloc0(sizeof(type)))
+#define palloc_array(type, count) ((type *) palloc(mul_size(sizeof(type), count)))
+#define palloc0_array(type, count) ((type *) palloc0(mul_size(sizeof(type), count)))
+#define repalloc_array(pointer, type, count) \
+	((type *) repalloc(pointer, mul_size(sizeof(type), count)))
+#endif
+
+#if PG_VERSION_NUM < 160000
+#define object_ownercheck(classid, objectid, roleid) pg_class_ownercheck(objectid, roleid)
+#endif
+
+/* Internal subtransactions became possible in parallel mode with 17. */
+#if PG_VERSION_NUM < 170000
+#define INTERNAL_SUBTRANSACTION_OK() (!IsInParallelMode())
+#define MyLocalTransactionId() (MyProc->lxid)
+#else
+#define INTERNAL_SUBTRANSACTION_OK() true
+#define MyLocalTransactionId() (MyProc->vxid.lxid)
+#endif
+
+#if PG_VERSION_NUM < 160000
+#define function_aclcheck(function, role, mode) pg_proc_aclcheck(function, role, mode)
+#define parse_qualified_name(name) stringToQualifiedNameList(name)
+#else
+#define function_aclcheck(function, role, mode) \
+	object_aclcheck(ProcedureRelationId, function, role, mode)
+#define parse_qualified_name(name) stringToQualifiedNameList(name, NULL)
+#endif
+
+/* The last argument of parseTypeString() became an error context with 16. */
+#if PG_VERSION_NUM < 160000
+#define PARSE_TYPE_HARD_ERRORS false
+#else
+#define PARSE_TYPE_HARD_ERRORS NULL
+#endif
+
+/* A process's number in ProcGlobal->allProcs. */
+#if PG_VERSION_NUM < 170000
+#define MyProcNumber (MyProc->pgprocno)
+#endif
+
+#endif /* PRIVPRED_COMPAT_H */

@@ -1,0 +1,108 @@
+/*
+ * query.c
+ *		SQL statements with typed arguments.
+ */
+#include "postgres.h"
+
+#include "server/privpred.h"
+#include "server/query.h"
+
+void
+query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 limit, int nargs,
+		  const QueryArgument *args)
+{
+	Oid	  *types = palloc_array(Oid, nargs + 1);
+	Datum *values = palloc_array(Datum, nargs + 1);
+	char  *nulls = palloc0_array(char, nargs + 1);
+	int	   result;
+
+	for (int i = 0; i < nargs; i++)
+	{
+		types[i] = args[i].type;
+		values[i] = args[i].value;
+		nulls[i] = args[i].isnull ? 'n' : ' ';
+	}
+	if (plan != NULL && *plan == NULL)
+	{
+		SPIPlanPtr prepared = SPI_prepare(sql, nargs, types);
+
+		if (prepared == NULL || SPI_keepplan(prepared) != 0)
+			elog(ERROR, "could not prepare \"%s\"", sql);
+		*plan = prepared;
+	}
+	result = plan != NULL
+				 ? SPI_execute_plan(*plan, values, nulls, read_only, limit)
+				 : SPI_execute_with_args(sql, nargs, types, values, nulls, read_only, limit);
+	if (result < 0)
+		elog(ERROR, "could not execute \"%s\": %s", sql, SPI_result_code_string(result));
+	pfree(types);
+	pfree(values);
+	pfree(nulls);
+}
+
+Datum
+row_value(uint64 row, int column, bool *isnull)
+{
+	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, isnull);
+}
+
+bool
+row_isnull(uint64 row, int column)
+{
+	bool isnull;
+
+	(void) row_value(row, column, &isnull);
+	return isnull;
+}
+
+static Datum
+value_or_zero(uint64 row, int column)
+{
+	bool  isnull;
+	Datum value = row_value(row, column, &isnull);
+
+	return isnull ? (Datum) 0 : value;
+}
+
+bool
+row_bool(uint64 row, int column)
+{
+	return DatumGetBool(value_or_zero(row, column));
+}
+
+int32
+row_int4(uint64 row, int column)
+{
+	return DatumGetInt32(value_or_zero(row, column));
+}
+
+int64
+row_int8(uint64 row, int column)
+{
+	return row_isnull(row, column) ? 0 : DatumGetInt64(value_or_zero(row, column));
+}
+
+double
+row_float8(uint64 row, int column)
+{
+	return row_isnull(row, column) ? 0 : DatumGetFloat8(value_or_zero(row, column));
+}
+
+Oid
+row_oid(uint64 row, int column)
+{
+	return DatumGetObjectId(value_or_zero(row, column));
+}
+
+TimestampTz
+row_time(uint64 row, int column)
+{
+	return row_isnull(row, column) ? 0 : DatumGetTimestampTz(value_or_zero(row, column));
+}
+
+/* SPI_getvalue() allocates in the current context. */
+char *
+row_text(uint64 row, int column)
+{
+	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+}

@@ -1,0 +1,69 @@
+/*
+ * query.h
+ *		SQL statements with typed arguments, inside a session (session.h).
+ *
+ *	query_read("SELECT a, b FROM privpred.t WHERE id = $1 AND name = $2", ARG_INT8(id), ARG_TEXT(name));
+ *	if (SPI_processed > 0)
+ *		a = row_int8(0, 1);
+ */
+#ifndef PRIVPRED_QUERY_H
+#define PRIVPRED_QUERY_H
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+typedef struct QueryArgument
+{
+	Oid	  type;
+	Datum value;
+	bool  isnull;
+} QueryArgument;
+
+#define ARG(type, value) ((QueryArgument){type, value, false})
+#define ARG_OR_NULL(type, value, isnull) ((QueryArgument){type, value, isnull})
+#define ARG_BOOL(value) ARG(BOOLOID, BoolGetDatum(value))
+#define ARG_INT4(value) ARG(INT4OID, Int32GetDatum(value))
+#define ARG_INT8(value) ARG(INT8OID, Int64GetDatum(value))
+#define ARG_FLOAT8(value) ARG(FLOAT8OID, Float8GetDatum(value))
+#define ARG_OID(value) ARG(OIDOID, ObjectIdGetDatum(value))
+#define ARG_TIME(value) ARG(TIMESTAMPTZOID, TimestampTzGetDatum(value))
+/* A C string, evaluated twice; NULL is NULL. */
+#define ARG_TEXT(string) \
+	ARG_OR_NULL(TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), \
+				(string) == NULL)
+/* A varlena of the given type; NULL is NULL. */
+#define ARG_POINTER(type, pointer) ARG_OR_NULL(type, PointerGetDatum(pointer), (pointer) == NULL)
+
+/*
+ * Runs a statement and leaves its result in SPI_processed and SPI_tuptable.  A
+ * statement that writes cannot be read-only.  limit 0 means all rows.  If plan is
+ * not NULL the statement is planned once and kept there for the session.
+ */
+extern void query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 limit, int nargs,
+					  const QueryArgument *args);
+
+#define QUERY_ARGUMENTS(...) \
+	(int) (sizeof((QueryArgument[]){__VA_ARGS__}) / sizeof(QueryArgument)), (QueryArgument[]) \
+	{ \
+		__VA_ARGS__ \
+	}
+#define query_read(sql, ...) query_run(NULL, sql, true, 0, QUERY_ARGUMENTS(__VA_ARGS__))
+#define query_write(sql, ...) query_run(NULL, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
+#define query_kept(plan, sql, ...) query_run(plan, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
+
+/* A column of a row of the result, rows from 0 and columns from 1. */
+extern Datum row_value(uint64 row, int column, bool *isnull);
+extern bool	 row_isnull(uint64 row, int column);
+
+/* The same where NULL means 0, false or an absent string, which is copied to the current context. */
+extern bool		   row_bool(uint64 row, int column);
+extern int32	   row_int4(uint64 row, int column);
+extern int64	   row_int8(uint64 row, int column);
+extern double	   row_float8(uint64 row, int column);
+extern Oid		   row_oid(uint64 row, int column);
+extern TimestampTz row_time(uint64 row, int column);
+extern char		  *row_text(uint64 row, int column);
+
+#endif /* PRIVPRED_QUERY_H */

@@ -1,0 +1,65 @@
+#!/bin/bash
+# src/ is a house: a file includes its own floor and those below it, never one
+# above (docs/architecture.md).  Prints TAP.
+. "$(dirname "$0")/lib/tap.sh"
+
+# From the top.  src/ itself is start-up, which calls every floor.
+floors=(. entry request ledger catalog mechanism learner account draw server)
+
+# What unit tests drive alone may use the C library and postgres.h, not the server.
+alone='^src/(draw/|account/)'
+harmless='^(postgres\.h|postgres_fe\.h|c\.h|port/.*|common/.*|fmgr\.h|miscadmin\.h)$'
+
+included() { sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$1"; }
+
+floor_of() {	# of a path below src/
+	case $1 in */*) echo "${1%%/*}" ;; *) echo . ;; esac
+}
+
+height_of() {	# of a floor; nothing if there is none of that name
+	local i
+	for ((i = 0; i < ${#floors[@]}; i++)); do
+		[ "${floors[i]}" != "$1" ] || echo $((${#floors[@]} - i))
+	done
+}
+
+# Prints the upward includes of one file.
+upward() {
+	local file=$1 from header path
+	from=$(height_of "$(floor_of "${file#src/}")")
+	for header in $(included "$file"); do
+		# The server has headers of the same style: ours are those that exist.
+		if [ -e "src/$header" ]; then
+			path=$header
+		else
+			[[ ! $file =~ $alone || $header =~ $harmless ]] ||
+				echo "$file includes $header, but must work without a server"
+			continue
+		fi
+		[ "$(height_of "$(floor_of "$path")")" -le "$from" ] ||
+			echo "$file includes $path, which is above it"
+	done
+}
+
+for folder in src/*/; do
+	name=$(basename "$folder")
+	if [ -z "$(height_of "$name")" ]; then
+		ok "$folder is a floor" false
+		continue
+	fi
+	check_folder() {
+		local file
+		for file in $(find "$folder" -name '*.[ch]' | sort); do
+			upward "$file"
+		done
+	}
+	ok "$folder includes nothing from above" says_nothing check_folder
+done
+
+# A receipt without a charge is for audits of made-up rows (src/ledger/audit.c).
+free_receipts() {
+	grep -ln 'ledger_audit_' src/*.c src/*/*.c src/*/*/*.c | grep -v '^src/\(ledger/audit\|request/audit[a-z_]*\)\.c$' || true
+	grep -ln 'made_up_rows *=[^=]' src/*.c src/*/*.c src/*/*/*.c | grep -v '^src/request/audit_rows\.c$' || true
+}
+ok "nobody but an audit draws without a charge" says_nothing free_receipts
+done_testing
