@@ -6,29 +6,23 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "funcapi.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/json.h"
 
+#include "account/accountant.h"
 #include "entry/entry.h"
-#include "server/number_text.h"
 #include "request/request.h"
+#include "server/json_text.h"
 
 PG_FUNCTION_INFO_V1(privpred_evaluate);
 PG_FUNCTION_INFO_V1(privpred_confusion_matrix);
 PG_FUNCTION_INFO_V1(privpred_accuracy_curve);
 
-#define EVALUATE_COLUMNS 15
-#define CONFUSION_COLUMNS 6
-#define CURVE_COLUMNS 7
 #define MAX_EPSILONS 1000
 
 /* ---------- arguments ---------- */
 
-/* NULL if the argument is; else *count of them. */
+/* NULL if the argument is; otherwise *count of them. */
 static EpsilonUnits *
 read_epsilons(FunctionCallInfo fcinfo, int number, int *count)
 {
@@ -74,32 +68,16 @@ evaluate_arguments(FunctionCallInfo fcinfo)
 							count);
 }
 
-/* ---------- rows ---------- */
+/* ---------- the confusion matrix ---------- */
 
-static void
-put(Datum *values, bool *nulls, int column, double figure, bool known)
+typedef struct Cell
 {
-	nulls[column] = !known;
-	values[column] = Float8GetDatum(figure);
-}
-
-static void
-put_point(const Evaluation *evaluation, const EvaluationPoint *point, Datum *values, bool *nulls)
-{
-	bool classes = point->known && evaluation->has_classes;
-	bool numbers = point->known && evaluation->has_numbers;
-
-	memset(nulls, false, CURVE_COLUMNS * sizeof(bool));
-	values[0] = units_to_numeric(point->epsilon);
-	values[1] = BoolGetDatum(point->own);
-	put(values, nulls, 2, point->private_accuracy, classes);
-	put(values, nulls, 3, point->approximate_accuracy, classes);
-	put(values, nulls, 4, point->private_rmse, numbers);
-	put(values, nulls, 5, point->approximate_rmse, numbers);
-	nulls[6] = point->remark == NULL;
-	if (point->remark != NULL)
-		values[6] = CStringGetTextDatum(point->remark);
-}
+	const char *class;
+	const char *answer; /* NULL: unstable */
+	double		class_rows;
+	double		rows;
+	double		approximate_rows;
+} Cell;
 
 /* Streams alone have unstable answers. */
 static int
@@ -109,195 +87,154 @@ confusion_width(const Evaluation *evaluation)
 		   (evaluation->record->mechanism->charge_kind == CHARGE_PER_STREAM ? 1 : 0);
 }
 
-static int64
-confusion_cells(const Evaluation *evaluation)
-{
-	return (int64) evaluation->record->spec.nclasses * confusion_width(evaluation);
-}
-
-/* Cells line by line: the true class, and the answer, nclasses if it is unstable. */
-static void
-put_cell(const Evaluation *evaluation, int64 cell, Datum *values, bool *nulls)
+/* The expected number of rows of a class that get an answer, which is nclasses if unstable. */
+static Cell
+confusion_cell(const Evaluation *evaluation, int class, int answer)
 {
 	const MechanismSpec *spec = &evaluation->record->spec;
-	int class = (int) (cell / confusion_width(evaluation));
-	int	   answer = (int) (cell % confusion_width(evaluation));
-	int64  place = (int64) class * (spec->nclasses + 1) + answer;
-	double rows = (double) evaluation->of_class[class];
+	int64				 place = (int64) class * (spec->nclasses + 1) + answer;
 
-	memset(nulls, false, CONFUSION_COLUMNS * sizeof(bool));
-	values[0] = CStringGetTextDatum(spec->classes[class]);
-	nulls[1] = answer == spec->nclasses;
-	if (!nulls[1])
-		values[1] = CStringGetTextDatum(spec->classes[answer]);
-	put(values, nulls, 2, evaluation->private_confusion[place], true);
-	put(values, nulls, 3, rows > 0 ? evaluation->private_confusion[place] / rows : 0, rows > 0);
-	put(values, nulls, 4, evaluation->approximate_confusion[place], true);
-	put(values, nulls, 5, rows > 0 ? evaluation->approximate_confusion[place] / rows : 0, rows > 0);
-}
-
-/* ---------- sets ---------- */
-
-static RowList *
-confusion_all(FunctionCallInfo fcinfo)
-{
-	RowList *list = palloc0_object(RowList);
-
-	list->rows = evaluate_arguments(fcinfo);
-	list->count = (int) confusion_cells(list->rows);
-	return list;
-}
-
-static HeapTuple
-confusion_row(TupleDesc columns, const RowList *list, int number)
-{
-	Datum values[CONFUSION_COLUMNS];
-	bool  nulls[CONFUSION_COLUMNS];
-
-	put_cell(list->rows, number, values, nulls);
-	return heap_form_tuple(columns, values, nulls);
+	return (Cell){
+		.class = spec->classes[class],
+		.answer = answer < spec->nclasses ? spec->classes[answer] : NULL,
+		.class_rows = (double) evaluation->of_class[class],
+		.rows = evaluation->private_confusion[place],
+		.approximate_rows = evaluation->approximate_confusion[place],
+	};
 }
 
 /* confusion_matrix(model, test) */
 Datum
 privpred_confusion_matrix(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, confusion_all, confusion_row);
-}
-
-static RowList *
-curve_all(FunctionCallInfo fcinfo)
-{
-	RowList	   *list = palloc0_object(RowList);
+	Rows	   *rows = rows_begin(fcinfo);
 	Evaluation *evaluation = evaluate_arguments(fcinfo);
 
-	list->rows = evaluation;
-	list->count = evaluation->npoints;
-	return list;
+	for (int class = 0; class < evaluation->record->spec.nclasses; class ++)
+		for (int answer = 0; answer < confusion_width(evaluation); answer++)
+		{
+			Cell cell = confusion_cell(evaluation, class, answer);
+			bool any = cell.class_rows > 0;
+
+			put_text(rows, cell.class);
+			put_text(rows, cell.answer);
+			put_float8(rows, cell.rows);
+			put_float8_if(rows, any, any ? cell.rows / cell.class_rows : 0);
+			put_float8(rows, cell.approximate_rows);
+			put_float8_if(rows, any, any ? cell.approximate_rows / cell.class_rows : 0);
+			rows_next(rows);
+		}
+	return (Datum) 0;
 }
 
-static HeapTuple
-curve_row(TupleDesc columns, const RowList *list, int number)
+/* Cells in which nothing is expected are left out. */
+static Jsonb *
+confusion_json(const Evaluation *evaluation)
 {
-	const Evaluation *evaluation = list->rows;
-	Datum			  values[CURVE_COLUMNS];
-	bool			  nulls[CURVE_COLUMNS];
+	StringInfoData json;
 
-	put_point(evaluation, &evaluation->points[number], values, nulls);
-	return heap_form_tuple(columns, values, nulls);
+	initStringInfo(&json);
+	json_open(&json, NULL, '[');
+	for (int class = 0; class < evaluation->record->spec.nclasses; class ++)
+		for (int answer = 0; answer < confusion_width(evaluation); answer++)
+		{
+			Cell cell = confusion_cell(evaluation, class, answer);
+
+			if (cell.rows == 0 && cell.approximate_rows == 0)
+				continue;
+			json_open(&json, NULL, '{');
+			json_string(&json, "class", cell.class);
+			json_string(&json, "answer", cell.answer);
+			json_number(&json, "rows", cell.rows);
+			json_number(&json, "approximate_rows", cell.approximate_rows);
+			json_close(&json, '}');
+		}
+	json_close(&json, ']');
+	return json_to_jsonb(json.data);
 }
+
+/* ---------- accuracy by epsilon ---------- */
 
 /* accuracy_curve(model, test, epsilons) */
 Datum
 privpred_accuracy_curve(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, curve_all, curve_row);
-}
+	Rows	   *rows = rows_begin(fcinfo);
+	Evaluation *evaluation = evaluate_arguments(fcinfo);
 
-/* ---------- the same as JSON ---------- */
-
-static void
-append_value(StringInfo json, const char *key, Datum value, bool isnull)
-{
-	char text[NUMBER_TEXT_SIZE];
-
-	/* JSON has no infinities: errors of huge numbers. */
-	appendStringInfo(json, ", \"%s\": %s", key,
-					 isnull || !isfinite(DatumGetFloat8(value))
-						 ? "null"
-						 : number_text(DatumGetFloat8(value), text));
-}
-
-/* Cells that nothing is expected in are left out. */
-static Datum
-confusion_json(const Evaluation *evaluation)
-{
-	StringInfoData json;
-	Datum		   values[CONFUSION_COLUMNS];
-	bool		   nulls[CONFUSION_COLUMNS];
-
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '[');
-	for (int64 i = 0; i < confusion_cells(evaluation); i++)
-	{
-		put_cell(evaluation, i, values, nulls);
-		if (DatumGetFloat8(values[2]) == 0 && DatumGetFloat8(values[4]) == 0)
-			continue;
-		appendStringInfo(&json, "%s{\"class\": ", json.len > 1 ? ", " : "");
-		escape_json(&json, TextDatumGetCString(values[0]));
-		appendStringInfoString(&json, ", \"answer\": ");
-		if (nulls[1])
-			appendStringInfoString(&json, "null");
-		else
-			escape_json(&json, TextDatumGetCString(values[1]));
-		append_value(&json, "rows", values[2], nulls[2]);
-		append_value(&json, "approximate_rows", values[4], nulls[4]);
-		appendStringInfoChar(&json, '}');
-	}
-	appendStringInfoChar(&json, ']');
-	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-}
-
-static Datum
-curve_json(const Evaluation *evaluation)
-{
-	static const char *const keys[] = {"private_accuracy", "approximate_accuracy", "private_rmse",
-									   "approximate_rmse"};
-	StringInfoData			 json;
-
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '[');
 	for (int i = 0; i < evaluation->npoints; i++)
 	{
-		Datum values[CURVE_COLUMNS];
-		bool  nulls[CURVE_COLUMNS];
+		const EvaluationPoint *point = &evaluation->points[i];
+		bool				   classes = point->known && evaluation->has_classes;
+		bool				   numbers = point->known && evaluation->has_numbers;
 
-		put_point(evaluation, &evaluation->points[i], values, nulls);
-		appendStringInfo(&json, "%s{\"epsilon\": %s, \"own\": %s", i > 0 ? ", " : "",
-						 DatumGetCString(DirectFunctionCall1(numeric_out, values[0])),
-						 evaluation->points[i].own ? "true" : "false");
-		for (int j = 0; j < lengthof(keys); j++)
-			append_value(&json, keys[j], values[2 + j], nulls[2 + j]);
-		appendStringInfoString(&json, ", \"remark\": ");
-		if (nulls[6])
-			appendStringInfoString(&json, "null");
-		else
-			escape_json(&json, TextDatumGetCString(values[6]));
-		appendStringInfoChar(&json, '}');
+		put_epsilon(rows, point->epsilon);
+		put_bool(rows, point->own);
+		put_float8_if(rows, classes, point->private_accuracy);
+		put_float8_if(rows, classes, point->approximate_accuracy);
+		put_float8_if(rows, numbers, point->private_rmse);
+		put_float8_if(rows, numbers, point->approximate_rmse);
+		put_text(rows, point->remark);
+		rows_next(rows);
 	}
-	appendStringInfoChar(&json, ']');
-	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+	return (Datum) 0;
 }
+
+static Jsonb *
+curve_json(const Evaluation *evaluation)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	json_open(&json, NULL, '[');
+	for (int i = 0; i < evaluation->npoints; i++)
+	{
+		const EvaluationPoint *point = &evaluation->points[i];
+		bool				   classes = point->known && evaluation->has_classes;
+		bool				   numbers = point->known && evaluation->has_numbers;
+		char				   epsilon[EPSILON_TEXT_SIZE];
+
+		json_open(&json, NULL, '{');
+		json_literal(&json, "epsilon", epsilon_to_text(point->epsilon, epsilon));
+		json_literal(&json, "own", point->own ? "true" : "false");
+		json_number(&json, "private_accuracy", classes ? point->private_accuracy : NAN);
+		json_number(&json, "approximate_accuracy", classes ? point->approximate_accuracy : NAN);
+		json_number(&json, "private_rmse", numbers ? point->private_rmse : NAN);
+		json_number(&json, "approximate_rmse", numbers ? point->approximate_rmse : NAN);
+		json_string(&json, "remark", point->remark);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	return json_to_jsonb(json.data);
+}
+
+/* ---------- everything in one row ---------- */
 
 /* evaluate(model, test) */
 Datum
 privpred_evaluate(PG_FUNCTION_ARGS)
 {
+	Rows	   *row = row_begin(fcinfo);
 	Evaluation *result = evaluate_arguments(fcinfo);
-	bool		classes = result->rows > 0 && result->has_classes;
-	bool		numbers = result->rows > 0 && result->has_numbers;
-	bool		noises = result->rows > 0 && result->has_noises;
-	Datum		values[EVALUATE_COLUMNS];
-	bool		nulls[EVALUATE_COLUMNS] = {false};
+	bool		any = result->rows > 0;
+	bool		classes = any && result->has_classes;
+	bool		numbers = any && result->has_numbers;
+	bool		noises = any && result->has_noises;
 
-	values[0] = Int64GetDatum(result->rows);
-	put(values, nulls, 1, result->own->private_accuracy, classes);
-	put(values, nulls, 2, result->majority_accuracy, classes);
-	put(values, nulls, 3, result->baseline_accuracy, classes);
-	put(values, nulls, 4, result->own->approximate_accuracy, classes);
-	put(values, nulls, 5, result->exponential_accuracy, noises);
-	put(values, nulls, 6, result->gaussian_accuracy, noises);
-	put(values, nulls, 7, result->own->private_rmse, numbers);
-	put(values, nulls, 8, result->own->approximate_rmse, numbers);
-	put(values, nulls, 9, result->plain_rmse, numbers);
-	put(values, nulls, 10, result->baseline_rmse, numbers);
-	values[11] = BoolGetDatum(result->exact);
-	nulls[12] = !classes;
-	if (classes)
-		values[12] = confusion_json(result);
-	nulls[13] = result->rows == 0;
-	if (result->rows > 0)
-		values[13] = curve_json(result);
-	put(values, nulls, 14, result->margin, classes);
-	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
+	put_int8(row, result->rows);
+	put_float8_if(row, classes, result->own->private_accuracy);
+	put_float8_if(row, classes, result->majority_accuracy);
+	put_float8_if(row, classes, result->baseline_accuracy);
+	put_float8_if(row, classes, result->own->approximate_accuracy);
+	put_float8_if(row, noises, result->exponential_accuracy);
+	put_float8_if(row, noises, result->gaussian_accuracy);
+	put_float8_if(row, numbers, result->own->private_rmse);
+	put_float8_if(row, numbers, result->own->approximate_rmse);
+	put_float8_if(row, numbers, result->plain_rmse);
+	put_float8_if(row, numbers, result->baseline_rmse);
+	put_bool(row, result->exact);
+	put_if(row, classes, classes ? JsonbPGetDatum(confusion_json(result)) : (Datum) 0);
+	put_if(row, any, any ? JsonbPGetDatum(curve_json(result)) : (Datum) 0);
+	put_float8_if(row, classes, result->margin);
+	PG_RETURN_DATUM(row_end(row));
 }
