@@ -16,7 +16,7 @@
 #include "postgres.h"
 
 #include "catalog/store.h"
-#include "ledger/internal.h"
+#include "ledger/asking.h"
 
 struct LedgerAuditStream
 {

@@ -14,8 +14,8 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "catalog/store.h"
-#include "ledger/internal.h"
+#include "ledger/asking.h"
+#include "server/session.h"
 
 struct LedgerStream
 {
