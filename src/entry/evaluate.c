@@ -70,37 +70,11 @@ evaluate_arguments(FunctionCallInfo fcinfo)
 
 /* ---------- the confusion matrix ---------- */
 
-typedef struct Cell
+/* An answer after all classes is unstable. */
+static const char *
+answer_name(const Evaluation *evaluation, int answer)
 {
-	const char *class;
-	const char *answer; /* NULL: unstable */
-	double		class_rows;
-	double		rows;
-	double		approximate_rows;
-} Cell;
-
-/* Streams alone have unstable answers. */
-static int
-confusion_width(const Evaluation *evaluation)
-{
-	return evaluation->record->spec.nclasses +
-		   (evaluation->record->mechanism->charge_kind == CHARGE_PER_STREAM ? 1 : 0);
-}
-
-/* The expected number of rows of a class that get an answer, which is nclasses if unstable. */
-static Cell
-confusion_cell(const Evaluation *evaluation, int class, int answer)
-{
-	const MechanismSpec *spec = &evaluation->record->spec;
-	int64				 place = (int64) class * (spec->nclasses + 1) + answer;
-
-	return (Cell){
-		.class = spec->classes[class],
-		.answer = answer < spec->nclasses ? spec->classes[answer] : NULL,
-		.class_rows = (double) evaluation->of_class[class],
-		.rows = evaluation->private_confusion[place],
-		.approximate_rows = evaluation->approximate_confusion[place],
-	};
+	return answer < evaluation->spec->nclasses ? evaluation->spec->classes[answer] : NULL;
 }
 
 /* confusion_matrix(model, test) */
@@ -110,20 +84,22 @@ privpred_confusion_matrix(PG_FUNCTION_ARGS)
 	Rows	   *rows = rows_begin(fcinfo);
 	Evaluation *evaluation = evaluate_arguments(fcinfo);
 
-	for (int class = 0; class < evaluation->record->spec.nclasses; class ++)
-		for (int answer = 0; answer < confusion_width(evaluation); answer++)
-		{
-			Cell cell = confusion_cell(evaluation, class, answer);
-			bool any = cell.class_rows > 0;
+	for (int cell = 0; cell < evaluation->spec->nclasses * evaluation->nanswers; cell++)
+	{
+		int	   label = cell / evaluation->nanswers;
+		double of_label = (double) evaluation->of_class[label];
 
-			put_text(rows, cell.class);
-			put_text(rows, cell.answer);
-			put_float8(rows, cell.rows);
-			put_float8_if(rows, any, any ? cell.rows / cell.class_rows : 0);
-			put_float8(rows, cell.approximate_rows);
-			put_float8_if(rows, any, any ? cell.approximate_rows / cell.class_rows : 0);
-			rows_next(rows);
+		put_text(rows, evaluation->spec->classes[label]);
+		put_text(rows, answer_name(evaluation, cell % evaluation->nanswers));
+		for (int account = 0; account < ACCOUNT_KINDS; account++)
+		{
+			double expected = evaluation->confusion[account][cell];
+
+			put_float8(rows, expected);
+			put_float8_if(rows, of_label > 0, of_label > 0 ? expected / of_label : 0);
 		}
+		rows_next(rows);
+	}
 	return (Datum) 0;
 }
 
@@ -135,20 +111,20 @@ confusion_json(const Evaluation *evaluation)
 
 	initStringInfo(&json);
 	json_open(&json, NULL, '[');
-	for (int class = 0; class < evaluation->record->spec.nclasses; class ++)
-		for (int answer = 0; answer < confusion_width(evaluation); answer++)
-		{
-			Cell cell = confusion_cell(evaluation, class, answer);
+	for (int cell = 0; cell < evaluation->spec->nclasses * evaluation->nanswers; cell++)
+	{
+		double expected = evaluation->confusion[PURE_ACCOUNT][cell];
+		double approximate = evaluation->confusion[DELTA_ACCOUNT][cell];
 
-			if (cell.rows == 0 && cell.approximate_rows == 0)
-				continue;
-			json_open(&json, NULL, '{');
-			json_string(&json, "class", cell.class);
-			json_string(&json, "answer", cell.answer);
-			json_number(&json, "rows", cell.rows);
-			json_number(&json, "approximate_rows", cell.approximate_rows);
-			json_close(&json, '}');
-		}
+		if (expected == 0 && approximate == 0)
+			continue;
+		json_open(&json, NULL, '{');
+		json_string(&json, "class", evaluation->spec->classes[cell / evaluation->nanswers]);
+		json_string(&json, "answer", answer_name(evaluation, cell % evaluation->nanswers));
+		json_number(&json, "rows", expected);
+		json_number(&json, "approximate_rows", approximate);
+		json_close(&json, '}');
+	}
 	json_close(&json, ']');
 	return json_to_jsonb(json.data);
 }
@@ -168,12 +144,12 @@ privpred_accuracy_curve(PG_FUNCTION_ARGS)
 		bool				   classes = point->known && evaluation->has_classes;
 		bool				   numbers = point->known && evaluation->has_numbers;
 
-		put_epsilon(rows, point->epsilon);
+		put_epsilon(rows, point->spec.epsilon);
 		put_bool(rows, point->own);
-		put_float8_if(rows, classes, point->private_accuracy);
-		put_float8_if(rows, classes, point->approximate_accuracy);
-		put_float8_if(rows, numbers, point->private_rmse);
-		put_float8_if(rows, numbers, point->approximate_rmse);
+		put_float8_if(rows, classes, point->accuracy[PURE_ACCOUNT]);
+		put_float8_if(rows, classes, point->accuracy[DELTA_ACCOUNT]);
+		put_float8_if(rows, numbers, point->rmse[PURE_ACCOUNT]);
+		put_float8_if(rows, numbers, point->rmse[DELTA_ACCOUNT]);
 		put_text(rows, point->remark);
 		rows_next(rows);
 	}
@@ -195,12 +171,12 @@ curve_json(const Evaluation *evaluation)
 		char				   epsilon[EPSILON_TEXT_SIZE];
 
 		json_open(&json, NULL, '{');
-		json_literal(&json, "epsilon", epsilon_to_text(point->epsilon, epsilon));
+		json_literal(&json, "epsilon", epsilon_to_text(point->spec.epsilon, epsilon));
 		json_literal(&json, "own", point->own ? "true" : "false");
-		json_number(&json, "private_accuracy", classes ? point->private_accuracy : NAN);
-		json_number(&json, "approximate_accuracy", classes ? point->approximate_accuracy : NAN);
-		json_number(&json, "private_rmse", numbers ? point->private_rmse : NAN);
-		json_number(&json, "approximate_rmse", numbers ? point->approximate_rmse : NAN);
+		json_number(&json, "private_accuracy", classes ? point->accuracy[PURE_ACCOUNT] : NAN);
+		json_number(&json, "approximate_accuracy", classes ? point->accuracy[DELTA_ACCOUNT] : NAN);
+		json_number(&json, "private_rmse", numbers ? point->rmse[PURE_ACCOUNT] : NAN);
+		json_number(&json, "approximate_rmse", numbers ? point->rmse[DELTA_ACCOUNT] : NAN);
 		json_string(&json, "remark", point->remark);
 		json_close(&json, '}');
 	}
@@ -214,22 +190,23 @@ curve_json(const Evaluation *evaluation)
 Datum
 privpred_evaluate(PG_FUNCTION_ARGS)
 {
-	Rows	   *row = row_begin(fcinfo);
-	Evaluation *result = evaluate_arguments(fcinfo);
-	bool		any = result->rows > 0;
-	bool		classes = any && result->has_classes;
-	bool		numbers = any && result->has_numbers;
-	bool		noises = any && result->has_noises;
+	Rows				  *row = row_begin(fcinfo);
+	Evaluation			  *result = evaluate_arguments(fcinfo);
+	const EvaluationPoint *own = result->own;
+	bool				   any = result->rows > 0;
+	bool				   classes = any && result->has_classes;
+	bool				   numbers = any && result->has_numbers;
+	bool				   noises = any && result->has_noises;
 
 	put_int8(row, result->rows);
-	put_float8_if(row, classes, result->own->private_accuracy);
+	put_float8_if(row, classes, own->accuracy[PURE_ACCOUNT]);
 	put_float8_if(row, classes, result->majority_accuracy);
 	put_float8_if(row, classes, result->baseline_accuracy);
-	put_float8_if(row, classes, result->own->approximate_accuracy);
-	put_float8_if(row, noises, result->exponential_accuracy);
-	put_float8_if(row, noises, result->gaussian_accuracy);
-	put_float8_if(row, numbers, result->own->private_rmse);
-	put_float8_if(row, numbers, result->own->approximate_rmse);
+	put_float8_if(row, classes, own->accuracy[DELTA_ACCOUNT]);
+	put_float8_if(row, noises, result->noise_accuracy[0]);
+	put_float8_if(row, noises, result->noise_accuracy[1]);
+	put_float8_if(row, numbers, own->rmse[PURE_ACCOUNT]);
+	put_float8_if(row, numbers, own->rmse[DELTA_ACCOUNT]);
 	put_float8_if(row, numbers, result->plain_rmse);
 	put_float8_if(row, numbers, result->baseline_rmse);
 	put_bool(row, result->exact);
