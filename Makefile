@@ -12,13 +12,6 @@ MODULE_big = privpred
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 OUR_HEADERS = $(wildcard src/*.h src/*/*.h src/*/*/*.h)
 PG_CPPFLAGS = -I$(srcdir)/src -DPRIVPRED_VERSION='"$(EXTVERSION)"'
-# MUTANT=name builds a known mistake (src/server/mutant.h): for testing audits, never for use.
-ifneq ($(MUTANT),)
-ifeq ($(filter $(MUTANT),$(shell sed -n 's/^[[:blank:]]M.\([a-z_]*\),.*/\1/p' src/server/mutant.h)),)
-$(error there is no mutant "$(MUTANT)"; src/server/mutant.h lists them)
-endif
-PG_CPPFLAGS += -DPRIVPRED_MUTANT=$(MUTANT)
-endif
 # Hidden symbols are the server's default from 16 on; here, they are so for all (src/server/compat.h).
 PG_CFLAGS = -std=gnu11 -fvisibility=hidden -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
 SHLIB_LINK = -llinear -lm
@@ -39,7 +32,7 @@ BOOST_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard boost/*.c)))
 # (A variable, because make 4.3 no longer wants a backslash within a function.)
 HASH := \#
 XGBOOST ?= $(or $(shell echo '$(HASH)include <xgboost/c_api.h>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo yes),no)
-EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) src/server/mutant.built test/memory/overwrite.o
+EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) test/memory/overwrite.o
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
@@ -58,18 +51,6 @@ endif
 -include $(PGXS)
 
 $(OBJS): $(OUR_HEADERS)
-
-# Objects that this mutant or the last one changes are made again.
-MUTANT_BUILT := $(shell cat src/server/mutant.built 2>/dev/null)
-ifneq ($(MUTANT),$(MUTANT_BUILT))
-MUTANT_OBJS := src/server/mutant.o src/privpred.o src/request/predict.o src/request/audit.o \
-	$(patsubst %.c,%.o,$(foreach name,$(MUTANT) $(MUTANT_BUILT),$(shell grep -l 'MUTANT($(name))' src/*/*.c src/*/*/*.c)))
-$(sort $(MUTANT_OBJS)): src/server/mutant.built
-src/server/mutant.built: FORCE
-	@rm -f $(MUTANT_OBJS) $(MUTANT_OBJS:.o=.bc)
-	@echo '$(MUTANT)' >$@
-.PHONY: FORCE
-endif
 
 ifeq ($(XGBOOST),yes)
 $(BOOST_OBJS): $(OUR_HEADERS) $(wildcard boost/*.h)

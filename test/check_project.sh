@@ -97,17 +97,6 @@ broken_scripts() {
 	done
 }
 
-# Every mutant of the header is a mistake somewhere, has what catches it, and is explained.
-mutants_apart() {
-	local listed name
-	listed=$(sed -n 's/^\tM(\([a-z_]*\),.*/\1/p' src/server/mutant.h | sort)
-	for name in $listed; do
-		grep -rq --include='*.c' "MUTANT($name)" src || echo "$name is nowhere in src"
-	done
-	diff <(echo "$listed") <(sed -n 's/^\([a-z_]*\)[[:blank:]]*|.*/\1/p' test/audit/mutants.txt | sort) || true
-	diff <(echo "$listed") <(sed -n 's/^| `\([a-z]*_[a-z_]*\)` |.*/\1/p' docs/audit.md | sort) || true
-}
-
 # Others lose digits, or follow the session's extra_float_digits.
 other_numbers() {
 	grep -nE 'float8out|float8_out|double_to_shortest' src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] boost/*.c |
@@ -120,7 +109,6 @@ ok "links in Markdown files lead somewhere" says_nothing broken_links
 ok "sql/ and expected/ belong together" says_nothing unpaired sql .sql expected
 ok "test/specs/ and test/expected/ belong together" says_nothing unpaired test/specs .spec test/expected
 ok "shell scripts parse and can be executed" says_nothing broken_scripts
-ok "mutants are in the source, in test/audit and in docs/audit.md" says_nothing mutants_apart
 ok "what people look for is there" \
 	ls README.md CHANGELOG.md LICENSE META.json .ci/run docs/owner.md docs/analyst.md docs/reference.md docs/mechanisms.md
 done_testing

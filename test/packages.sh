@@ -41,6 +41,7 @@ find_missing() {
 	need perl command -v prove
 	need libipc-run-perl perl -MIPC::Run -e 1
 	need util-linux command -v setpriv
+	need patch command -v patch
 	if [ -n "$major" ]; then
 		libdir=/usr/lib/postgresql/$major/lib
 		need "postgresql-$major" test -x "/usr/lib/postgresql/$major/bin/postgres"

@@ -16,7 +16,6 @@
 
 #include "catalog/store.h"
 #include "ledger/internal.h"
-#include "server/mutant.h"
 
 struct LedgerLease
 {
@@ -99,8 +98,7 @@ drop_block(LedgerLease *lease)
 		ledger_lease_describe(lease, &request);
 		request.lease = block->lease;
 		request.fresh = lease->used == 0;
-		request.answers = MUTANT(ledger_rollback_refunds) && !IsTransactionState() ? block->granted
-																				   : lease->unused;
+		request.answers = lease->unused;
 		request.charge = block->charge;
 		request.cap_charge = block->cap_charge;
 		request.window = block->window;

@@ -13,7 +13,6 @@
 #include "utils/memutils.h"
 
 #include "account/charge.h"
-#include "server/mutant.h"
 #include "server/progress.h"
 #include "request/audit.h"
 
@@ -277,8 +276,6 @@ request_audit(const char *name, int64 draws, const char **mechanism)
 	MemoryContext work;
 	int			  level;
 
-	if (MUTANT_BUILD)
-		mutant_warn();
 	audit.model = known_model(name);
 	check_relation_owner(audit.model->relid);
 	audit.price = request_price(audit.model);

@@ -211,7 +211,7 @@ cores=$(nproc 2>/dev/null || echo 2)
 # Warnings are errors.
 build() {
 	if ! run_job "$sandbox/log/build.log" \
-		make -s -j"$cores" PG_CONFIG="$PG_CONFIG" with_llvm=no WERROR=-Werror all; then
+		make -s -j"$cores" PG_CONFIG="$PG_CONFIG" with_llvm=no WERROR="${WERROR--Werror}" all; then
 		cat "$sandbox/log/build.log"
 		return 1
 	fi
