@@ -6,7 +6,10 @@
 EXTENSION = privpred
 # The version is typed once, in the control file.
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" privpred.control)
-DATA = $(wildcard privpred--*.sql)
+# The install script is joined from its parts; upgrade scripts are kept as they are.
+INSTALL_SCRIPT = privpred--$(EXTVERSION).sql
+DATA_built = $(INSTALL_SCRIPT)
+DATA = $(wildcard privpred--*--*.sql)
 
 MODULE_big = privpred
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
@@ -51,6 +54,9 @@ endif
 -include $(PGXS)
 
 $(OBJS): $(OUR_HEADERS)
+
+$(INSTALL_SCRIPT): $(wildcard install/*) privpred.control
+	install/join.sh >$@.new && mv $@.new $@
 
 ifeq ($(XGBOOST),yes)
 $(BOOST_OBJS): $(OUR_HEADERS) $(wildcard boost/*.h)

@@ -37,14 +37,15 @@ missing_upgrades() {
 
 unguarded_scripts() {
 	local script
-	for script in privpred--*.sql; do
+	for script in install/begin.sql privpred--*--*.sql; do
+		[ -e "$script" ] || continue
 		# shellcheck disable=SC1003
 		grep -q '^\\echo Use ".*" to load this file\. \\quit$' "$script" || echo "$script"
 	done
 }
 
 ok "the control file has a version" test -n "$version"
-ok "the install script is of that version" test -f "privpred--$version.sql"
+ok "the parts of the install script join" install/join.sh
 ok "META.json: version" is "$(meta_value version)" "$version"
 ok "META.json: version provided" is "$(meta_value provides/privpred/version)" "$version"
 ok "META.json: file provided" is "$(meta_value provides/privpred/file)" "privpred--$version.sql"

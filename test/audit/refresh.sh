@@ -21,8 +21,7 @@ header() {
 
 if [ $# -eq 1 ]; then
 	copy=$(mktemp -d /tmp/mutant.XXXXXX)
-	cp -r src boost ./*.sql "$copy"
-	[ ! -d install ] || cp -r install "$copy"
+	cp -r src boost install "$copy"
 	if [ -e "$patch" ]; then
 		patch -d "$copy" -p1 --no-backup-if-mismatch <"$patch" || grep -n '^[-+@]' "$patch"
 	fi

@@ -27,6 +27,13 @@ says_nothing() {
 	[ -z "$output" ] || { echo "$output"; return 1; }
 }
 
+# join_install: the install script, in a file that goes when the check ends.
+join_install() {
+	script=$(mktemp)
+	trap 'rm -f "$script"' EXIT
+	install/join.sh >"$script"
+}
+
 done_testing() {
 	echo "1..$tap_count"
 	[ "$tap_failed" -eq 0 ]
