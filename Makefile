@@ -7,8 +7,8 @@ EXTENSION = privpred
 # The version is typed once, in the control file.
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" privpred.control)
 # The install script is joined from its parts; upgrade scripts are kept as they are.
-INSTALL_SCRIPT = privpred--$(EXTVERSION).sql
-DATA_built = $(INSTALL_SCRIPT)
+JOINED_SCRIPT = privpred--$(EXTVERSION).sql
+DATA_built = $(JOINED_SCRIPT)
 DATA = $(wildcard privpred--*--*.sql)
 
 MODULE_big = privpred
@@ -55,7 +55,7 @@ endif
 
 $(OBJS): $(OUR_HEADERS)
 
-$(INSTALL_SCRIPT): $(wildcard install/*) privpred.control
+$(JOINED_SCRIPT): $(wildcard install/*) privpred.control
 	install/join.sh >$@.new && mv $@.new $@
 
 ifeq ($(XGBOOST),yes)
