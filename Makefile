@@ -45,7 +45,7 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 # Targets that set up their own machine must work before PGXS is installed.
-SELF_CONTAINED = demo test check-memory audit bench
+SELF_CONTAINED = demo test check-memory check-style audit bench
 ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard $(PGXS)),)
 $(error PGXS not found (pg_config: $(PG_CONFIG)); install postgresql-server-dev for your server, or run "make test", which does)
@@ -89,6 +89,8 @@ test:
 	@test/run.sh
 check-memory:
 	@CHECK_MEMORY=yes test/run.sh
+check-style:
+	@test/check_style.sh
 audit:
 	@test/audit/run.sh
 demo:
