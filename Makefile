@@ -28,6 +28,12 @@ OVERWRITTEN = palloc palloc_mul palloc_extended repalloc repalloc_mul repalloc_h
 SHLIB_LINK += $(OVERWRITTEN:%=-Wl,--wrap=%)
 endif
 
+# COVERAGE=yes counts which lines are executed (test/coverage.sh): for testing.
+ifeq ($(COVERAGE),yes)
+PG_CFLAGS += --coverage -fprofile-update=atomic
+SHLIB_LINK += --coverage
+endif
+
 # XGBoost is C++ and optional: it has a module of its own, which privpred loads
 # when it first trains with it.  XGBOOST=no leaves it out.
 BOOST_MODULE = boost/privpred_boost$(DLSUFFIX)
@@ -35,7 +41,7 @@ BOOST_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard boost/*.c)))
 # (A variable, because make 4.3 no longer wants a backslash within a function.)
 HASH := \#
 XGBOOST ?= $(or $(shell echo '$(HASH)include <xgboost/c_api.h>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo yes),no)
-EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) test/memory/overwrite.o
+EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) test/memory/overwrite.o $(OBJS:.o=.gcno) $(OBJS:.o=.gcda)
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
@@ -45,7 +51,7 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 # Targets that set up their own machine must work before PGXS is installed.
-SELF_CONTAINED = demo test check-memory check-style audit bench
+SELF_CONTAINED = demo test check-memory check-style coverage matrix audit bench
 ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard $(PGXS)),)
 $(error PGXS not found (pg_config: $(PG_CONFIG)); install postgresql-server-dev for your server, or run "make test", which does)
@@ -91,6 +97,10 @@ check-memory:
 	@CHECK_MEMORY=yes test/run.sh
 check-style:
 	@test/check_style.sh
+coverage:
+	@COVERAGE=yes test/run.sh
+matrix:
+	@test/matrix.sh
 audit:
 	@test/audit/run.sh
 demo:
