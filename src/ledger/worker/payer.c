@@ -9,7 +9,7 @@
 #include "executor/spi.h"
 #include "nodes/pg_list.h"
 
-#include "ledger/internal.h"
+#include "ledger/worker/worker.h"
 
 static SPIPlanPtr groups_plan = NULL;
 static SPIPlanPtr reserved_plan = NULL;
