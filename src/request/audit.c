@@ -165,42 +165,36 @@ draw_all(Audit *audit, MadeUp *tables[2], AuditCounts *counts, int64 draws)
 	MemoryContextSwitchTo(caller);
 }
 
-static const char *
-event_name(const AuditCase *plan, int outcome, int outputs)
+/* Every failed test is a run, and costs what a run costs. */
+static void
+count_failures(MadeUp *table, const AuditCase *plan, AuditResult *result)
 {
-	return plan->events[0] != NULL ? plan->events[outcome]
-								   : psprintf("answer %c", 'a' + (outcome + plan->class) % outputs);
+	int64 most = 0;
+
+	for (int i = 0; i < COUNTED_STREAMS; i++)
+		most = Max(most, made_up_failures(table));
+	result->event = psprintf(INT64_FORMAT " unstable answers", most);
+	result->loss = most * ((double) plan->run_epsilon / EPSILON_UNITS_PER_ONE);
+	result->detects = result->loss;
+	result->draws = COUNTED_STREAMS;
+	result->verdict = result->loss > result->claim.epsilon ? "violated" : "consistent";
 }
 
 static void
-compare(Audit *audit, const Mechanism *mechanism, const AuditCase *plan, AuditResult *result)
+compare(Audit *audit, MadeUp *tables[2], const AuditCase *plan, AuditResult *result)
 {
-	MadeUp	   *tables[2];
 	AuditCounts counts = {.outputs = plan->event == EVENT_STUDENT ? 3 : Max(plan->nclasses, 2)};
 	AuditLoss	loss;
 
-	made_up_pair(audit, mechanism, plan, tables);
-	if (isnan(plan->bound))
-		tables[0]->bound = tables[1]->bound = made_up_middle_score(audit, tables);
-	if (plan->event == EVENT_FAILURES)
-	{
-		/* Every failed test is a run, and costs what a run costs. */
-		int64 failures = made_up_failures(tables[0], COUNTED_STREAMS);
-
-		result->event = psprintf(INT64_FORMAT " unstable answers", failures);
-		result->loss = result->detects =
-			failures * ((double) plan->run_epsilon / EPSILON_UNITS_PER_ONE);
-		result->draws = COUNTED_STREAMS;
-		result->verdict = result->loss > result->claim.epsilon ? "violated" : "consistent";
-		return;
-	}
 	audit->bounds += audit_bounds_taken(counts.outputs);
 	if (audit->bounds > MAX_BOUNDS)
 		elog(ERROR, "an audit takes more than %d bounds", MAX_BOUNDS);
-	result->draws = draws_needed(audit, plan, &result->claim, mechanism);
+	result->draws = draws_needed(audit, plan, &result->claim, tables[0]->record.mechanism);
 	draw_all(audit, tables, &counts, result->draws);
 	loss = audit_loss(&result->claim, &counts, ALPHA);
-	result->event = event_name(plan, loss.output, counts.outputs);
+	result->event = plan->events[0] != NULL
+						? plan->events[loss.output]
+						: psprintf("answer %c", 'a' + (loss.output + plan->class) % counts.outputs);
 	result->loss = loss.epsilon;
 	result->detects = detected(&result->claim, &counts, plan->likely);
 	result->verdict = verdict(result, plan->mistake);
@@ -211,6 +205,8 @@ run_case(Audit *audit, const AuditedModel *model, const AuditCase *plan)
 {
 	Charge		  charge = charge_of(audit, model, plan);
 	AuditResult	  result = {.pair = plan->pair, .charge = plan->what, .claim = plan->claim};
+	AuditResult	 *kept;
+	MadeUp		 *tables[2];
 	MemoryContext caller;
 
 	if (plan->what == NULL)
@@ -225,13 +221,22 @@ run_case(Audit *audit, const AuditedModel *model, const AuditCase *plan)
 		result.verdict = "no power";
 	}
 	else
-		compare(audit, plan->mechanism != NULL ? plan->mechanism : model->mechanism, plan, &result);
+	{
+		made_up_pair(audit, plan->mechanism != NULL ? plan->mechanism : model->mechanism, plan,
+					 tables);
+		if (plan->event == EVENT_FAILURES)
+			count_failures(tables[0], plan, &result);
+		else
+			compare(audit, tables, plan, &result);
+	}
 	caller = MemoryContextSwitchTo(audit->context);
-	result.pair = pstrdup(result.pair);
-	result.event = pstrdup(result.event);
-	result.charge = pstrdup(result.charge);
-	audit->results =
-		lappend(audit->results, memcpy(palloc_object(AuditResult), &result, sizeof(result)));
+	kept = palloc_object(AuditResult);
+	*kept = result;
+	kept->mechanism = audit->model->mechanism->name;
+	kept->pair = pstrdup(result.pair);
+	kept->event = pstrdup(result.event);
+	kept->charge = pstrdup(result.charge);
+	audit->results = lappend(audit->results, kept);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -280,7 +285,7 @@ silence(void)
 }
 
 List *
-request_audit(const char *name, int64 draws, const char **mechanism)
+request_audit(const char *name, int64 draws)
 {
 	Audit		  audit = {0};
 	AuditedModel  model;
@@ -298,7 +303,6 @@ request_audit(const char *name, int64 draws, const char **mechanism)
 						   .spec = &audit.model->spec,
 						   .finite = price.finite,
 						   .infinite = price.infinite};
-	*mechanism = model.mechanism->name;
 	audit.draws = draws;
 	audit.context = caller;
 	work = AllocSetContextCreate(caller, "privpred audit", ALLOCSET_DEFAULT_SIZES);

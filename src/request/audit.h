@@ -23,6 +23,7 @@
 
 typedef struct AuditResult
 {
+	const char *mechanism;
 	const char *pair; /* what differs, and what is asked */
 	const char *event;
 	const char *charge; /* what the claim rests on, as text */
@@ -61,7 +62,6 @@ typedef struct MadeUp
 	StreamTerms		   terms;
 	double			  *x; /* the questions, encoded */
 	int32			   votes[AUDIT_MAX_QUESTIONS][AUDIT_MAX_OUTPUTS];
-	double			   bound; /* of scores */
 } MadeUp;
 
 /* ---------- audit_rows.c ---------- */
@@ -77,10 +77,7 @@ extern void made_up_load(MadeUp *table);
 /* One draw: the number of its outcome. */
 extern int made_up_draw(MadeUp *table);
 
-/* Draws of their own, so that the event does not depend on what is counted. */
-extern double made_up_middle_score(Audit *audit, MadeUp *tables[2]);
-
-/* How many tests fail before a stream ends, of the worst of some streams. */
-extern int64 made_up_failures(MadeUp *table, int streams);
+/* How many tests fail before a stream ends. */
+extern int64 made_up_failures(MadeUp *table);
 
 #endif /* PRIVPRED_AUDIT_H */

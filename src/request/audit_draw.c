@@ -5,13 +5,11 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "request/audit.h"
 #include "request/train.h"
 
 #define STREAM_ANSWERS 10000 /* a broken threshold may let it go on for ever */
-#define PILOT_MODELS 100	 /* of each table, to find an event with */
 
 #define UNSTABLE (-1)
 #define STREAM_ENDED (-2)
@@ -36,14 +34,14 @@ ask(MadeUp *table, int question)
 	return score > 0.5 ? 1 : 0;
 }
 
-static double
-draw_score(MadeUp *table)
+static bool
+score_is_above(MadeUp *table)
 {
 	double score;
 
 	(void) mechanism_score(table->record.mechanism, table->receipt, &table->model, table->x, 0,
 						   &score);
-	return score;
+	return score >= table->plan->bound;
 }
 
 static bool
@@ -103,22 +101,17 @@ draw_student(MadeUp *table)
 	return first == last ? 2 : first == 1 ? 0 : 1;
 }
 
-/* A model that is charged for once is what is drawn. */
-static void
-draw_model(MadeUp *table)
-{
-	if (table->record.mechanism->charge_kind != CHARGE_ONCE)
-		return;
-	made_up_train(table);
-	made_up_load(table);
-}
-
 int
 made_up_draw(MadeUp *table)
 {
 	int nclasses = table->record.spec.nclasses;
 
-	draw_model(table);
+	/* A model that is charged for once is what is drawn. */
+	if (table->record.mechanism->charge_kind == CHARGE_ONCE)
+	{
+		made_up_train(table);
+		made_up_load(table);
+	}
 	switch (table->plan->event)
 	{
 		case EVENT_ANSWER:
@@ -126,7 +119,7 @@ made_up_draw(MadeUp *table)
 		case EVENT_SESSION:
 			return all_are_class(table) ? 0 : 1;
 		case EVENT_SCORE:
-			return draw_score(table) >= table->bound ? 0 : 1;
+			return score_is_above(table) ? 0 : 1;
 		case EVENT_RUN:
 			return run_ends_as_planned(table) ? 0 : 1;
 		case EVENT_EVER:
@@ -139,53 +132,20 @@ made_up_draw(MadeUp *table)
 	elog(ERROR, "an audit draws no such event");
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double left = *(const double *) a;
-	double right = *(const double *) b;
-
-	return (left > right) - (left < right);
-}
-
-double
-made_up_middle_score(Audit *audit, MadeUp *tables[2])
-{
-	double		  scores[2 * PILOT_MODELS];
-	MemoryContext caller = MemoryContextSwitchTo(audit->draw_context);
-
-	for (int i = 0; i < lengthof(scores); i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		draw_model(tables[i % 2]);
-		scores[i] = draw_score(tables[i % 2]);
-		MemoryContextReset(audit->draw_context);
-	}
-	MemoryContextSwitchTo(caller);
-	qsort(scores, lengthof(scores), sizeof(double), compare_doubles);
-	return scores[PILOT_MODELS];
-}
-
 int64
-made_up_failures(MadeUp *table, int streams)
+made_up_failures(MadeUp *table)
 {
-	int64 most = 0;
+	int64 failures = 0;
 
-	for (int i = 0; i < streams; i++)
+	ledger_audit_stream_open(table->stream, &table->terms);
+	for (int i = 0; i < STREAM_ANSWERS; i++)
 	{
-		int64 failures = 0;
+		const Receipt *receipt = ledger_audit_stream_answer(table->stream);
 
-		ledger_audit_stream_open(table->stream, &table->terms);
-		for (int j = 0; j < STREAM_ANSWERS; j++)
-		{
-			const Receipt *receipt = ledger_audit_stream_answer(table->stream);
-
-			CHECK_FOR_INTERRUPTS();
-			if (receipt == NULL)
-				break;
-			failures += receipt_stable(receipt, 0) ? 0 : 1;
-		}
-		most = Max(most, failures);
+		CHECK_FOR_INTERRUPTS();
+		if (receipt == NULL)
+			break;
+		failures += receipt_stable(receipt, 0) ? 0 : 1;
 	}
-	return most;
+	return failures;
 }

@@ -104,7 +104,6 @@ declare(const ModelRecord *audited, const Mechanism *mechanism, const AuditCase 
 	table->relation.unit_columns[0] = UNIT_COLUMN;
 	table->model.spec = &record->spec;
 	table->model.gaussian_noise = plan->gaussian;
-	table->bound = plan->bound;
 	return table;
 }
 

@@ -1,6 +1,6 @@
 /*
  * audit.c
- *		Audit cases of "average": a share of the teachers, or one teacher more.
+ *		Audit cases of "average": so many teachers say b, or one more.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@ enum
 	LEAST_UNCLIPPED,
 	MOST_UNCLIPPED,
 	UNANIMOUS, /* but for one: an answer that is never given would tell */
-	MANY	   /* rows that went astray would turn more of them than clipping hides */
+	MANY	   /* teachers: rows that went astray would turn more than clipping hides */
 };
 
 static const char *
@@ -32,14 +32,12 @@ complete(const AuditedModel *model, AuditCase *audit)
 {
 	int margin = (int) average_margin(model->spec->epsilon);
 	int teachers = (audit->part == MANY ? 8 : 1) * (2 * margin + 2);
-	int b = audit->part == LEAST_UNCLIPPED	? margin
-			: audit->part == MOST_UNCLIPPED ? teachers - margin - 1
-			: audit->part == UNANIMOUS		? 0
-											: teachers / 2;
+	int b[] = {[LEAST_UNCLIPPED] = margin,
+			   [MOST_UNCLIPPED] = margin + 1,
+			   [UNANIMOUS] = 0,
+			   [MANY] = teachers / 2};
+	int saying_b = b[audit->part];
 
-	audit->class = 1;
-	audit->infinite = true;
-	audit->own_learner = true;
 	audit->likely = audit->part == UNANIMOUS ? 1.0 / teachers : 0.5;
 	if (teachers > MOST_TEACHERS)
 	{
@@ -47,17 +45,19 @@ complete(const AuditedModel *model, AuditCase *audit)
 		audit->not_compared = "needs too many teachers";
 		return audit->part == LEAST_UNCLIPPED;
 	}
-	audit->pair = psprintf("%d or %d of %d teachers say b", b, b + 1, teachers);
-	audit_votes(audit,
-				(const char *const[2]){votes_for_b(teachers, b), votes_for_b(teachers, b + 1)},
-				true);
+	audit->pair = psprintf("%d or %d of %d teachers say b", saying_b, saying_b + 1, teachers);
+	audit->votes[0] = votes_for_b(teachers, saying_b);
+	audit->votes[1] = votes_for_b(teachers, saying_b + 1);
+	audit_votes(audit, true);
 	return true;
 }
 
+#define CASE(share) \
+	{ \
+		.complete = complete, .part = share, .own_learner = true, .question = {1}, .class = 1, \
+		.infinite = true \
+	}
+
 const AuditCase average_audit_cases[] = {
-	{.complete = complete, .part = LEAST_UNCLIPPED},
-	{.complete = complete, .part = MOST_UNCLIPPED},
-	{.complete = complete, .part = UNANIMOUS},
-	{.complete = complete, .part = MANY},
-	{0},
+	CASE(LEAST_UNCLIPPED), CASE(MOST_UNCLIPPED), CASE(UNANIMOUS), CASE(MANY), {0},
 };

@@ -13,8 +13,7 @@
 static bool
 complete(const AuditedModel *model, AuditCase *audit)
 {
-	static const char *const votes[2] = {"aab", "abb"};
-	Charge					*label = palloc0_object(Charge);
+	Charge *label = palloc0_object(Charge);
 
 	label->part[0] = model->finite.part[audit->part];
 	if (model->finite.delta > 0 || label->part[0].times == 0)
@@ -27,7 +26,7 @@ complete(const AuditedModel *model, AuditCase *audit)
 	audit->charge = label;
 	audit->infinite = label->part[0].shape == CHARGE_PURE;
 	audit->epsilon = audit->gaussian ? 0 : label->part[0].epsilon;
-	audit_votes(audit, votes, false);
+	audit_votes(audit, false);
 	/* Half of the public rows lie near 0, the others near 1. */
 	for (int i = 0; i < audit->questions; i++)
 		audit->question[i] = (i < audit->questions / 2 ? 0 : 0.9) + 0.01 * i;
@@ -44,8 +43,8 @@ came_through_stream(const AuditedModel *model, AuditCase *audit)
 
 #define STUDENT(number, labels) \
 	{ \
-		.complete = complete, .part = number, .mechanism = &vote_mechanism, .questions = labels, \
-		.event = EVENT_STUDENT, .likely = 0.4, \
+		.complete = complete, .part = number, .mechanism = &vote_mechanism, \
+		.votes = {"aab", "abb"}, .questions = labels, .event = EVENT_STUDENT, .likely = 0.4, \
 		.events = {"the student says b, then a", "the student says a, then b", \
 				   "the student says the same of all"}, \
 	}

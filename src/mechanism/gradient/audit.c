@@ -3,11 +3,10 @@
  *		Audit cases of "gradient".
  *
  * One unit and one step, whose gradient is clipped whatever its label is; it
- * points the same way, so the question at its own features sees it best.
+ * points the same way, so the question at its own features sees it best.  The
+ * labels turn its sign, so that a score of 1/2 lies in the middle.
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "mechanism/audit.h"
 #include "mechanism/gradient/gradient.h"
@@ -25,7 +24,7 @@ complete(const AuditedModel *model, AuditCase *audit)
 
 #define ONE_STEP(units) \
 	.complete = complete, .declared_units = 1, .table = {{1, &units[0]}, {1, &units[1]}}, \
-	.question = {1}, .event = EVENT_SCORE, .bound = NAN, .likely = 0.6, \
+	.question = {1}, .event = EVENT_SCORE, .bound = 0.5, .likely = 0.6, \
 	.events = {"above the middle", "below it"}
 
 const AuditCase gradient_audit_cases[] = {

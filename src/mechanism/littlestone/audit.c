@@ -21,14 +21,10 @@ static const FiniteClass two_points = {.nhypotheses = 4, .npoints = 2, .columns 
 static AuditTable
 table(int nunits, int first_says, double point)
 {
-	AuditUnit *units = palloc0_array(AuditUnit, nunits);
+	AuditUnit *units = palloc_array(AuditUnit, nunits);
 
 	for (int i = 0; i < nunits; i++)
-	{
-		units[i].times = units[i].nrows = 1;
-		units[i].row[0].x = i == 0 ? 1 : point;
-		units[i].row[0].label = i == 0 ? first_says : 1;
-	}
+		units[i] = (AuditUnit) AUDIT_UNIT(1, i == 0 ? 1 : point, i == 0 ? first_says : 1);
 	return (AuditTable){nunits, units};
 }
 
@@ -37,10 +33,10 @@ complete(const AuditedModel *model, AuditCase *audit)
 {
 	EpsilonUnits half = model->spec->epsilon / 2;
 	double		 rate = (double) half / 2 / EPSILON_UNITS_PER_ONE; /* of the choice */
-	int64		 threshold = histogram_threshold(half, HISTOGRAM_DELTA);
+	int			 threshold = (int) histogram_threshold(half, HISTOGRAM_DELTA);
 	double		 of_one_batch = 1 + ceil(10 / rate);
+	int			 nunits = audit->one_place ? (int) Min(of_one_batch, MOST_UNITS) : threshold + 1;
 	Charge		*charge = palloc_object(Charge);
-	int			 nunits;
 
 	*charge = model->finite;
 	charge->delta = HISTOGRAM_DELTA;
@@ -51,32 +47,24 @@ complete(const AuditedModel *model, AuditCase *audit)
 		audit->not_compared = "needs too many units";
 		return audit->one_place;
 	}
-	nunits = audit->one_place ? (int) of_one_batch : threshold + 1;
-	audit->places = threshold + (audit->one_place ? 1 : 2);
+	audit->places = audit->declared_units = threshold + (audit->one_place ? 1 : 2);
 	audit->table[0] = table(nunits, 1, audit->one_place ? 0 : 1);
 	audit->table[1] = table(nunits, 0, audit->one_place ? 0 : 1);
-	audit->finite_class = &two_points;
-	audit->declared_units = audit->places;
 	audit->options = psprintf("{\"class_table\": \"made up\", \"batches\": %d, \"delta\": %g}",
 							  audit->places, HISTOGRAM_DELTA);
 	return true;
 }
 
+#define ASK_B .complete = complete, .finite_class = &two_points, .question = {1}, .class = 1
+
+/*
+ * One unit alone says b of b: that hypothesis is given by one batch or by none.  If
+ * it is kept, it is chosen, as all others are wrong about the many units that say b
+ * of a.  The other case is what the threshold's noise is for.
+ */
 const AuditCase littlestone_audit_cases[] = {
-	/*
-	 * One unit alone says b of b: that hypothesis is given by one batch or by none.
-	 * If it is kept, it is chosen, as all others are wrong about the many units
-	 * that say b of a.
-	 */
-	{.pair = "one batch has rows, and one of its units tells its hypothesis",
-	 .complete = complete,
-	 .one_place = true,
-	 .question = {1},
-	 .class = 1},
-	/* What the threshold's noise is for. */
-	{.pair = "batches that give a hypothesis: one more than the threshold, or as many",
-	 .complete = complete,
-	 .question = {1},
-	 .class = 1},
+	{ASK_B, .pair = "one batch has rows, and one of its units tells its hypothesis",
+	 .one_place = true},
+	{ASK_B, .pair = "batches that give a hypothesis: one more than the threshold, or as many"},
 	{0},
 };

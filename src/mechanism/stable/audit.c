@@ -80,98 +80,70 @@ drawn_audit_part(AuditCase *audit, DrawnParts *parts)
 
 /* ---------- cases ---------- */
 
-static DrawnParts
-parts_of(const StableParameters *parameters)
-{
-	return (DrawnParts){.alpha = share_to_double(parameters->alpha),
-						.q = Min(share_to_double(parameters->q), DRAWN_ALWAYS),
-						.e = (double) parameters->e / EPSILON_UNITS_PER_ONE};
-}
-
-/* One unit with its label turned: odds move by e^e. */
-static void
-claim_odds(AuditCase *audit, double e)
-{
-	audit->what = psprintf("odds move by e = %.4g", e);
-	audit->claim.test = TEST_RANGE;
-	audit->claim.epsilon = e;
-}
-
 static bool
-complete_stable_flip(const AuditedModel *model, AuditCase *audit)
+complete(const AuditedModel *model, AuditCase *audit)
 {
-	StableParameters parameters = stable_flip_parameters(model->spec);
-	DrawnParts		 parts = parts_of(&parameters);
+	bool			 flips = model->mechanism == &stable_flip_mechanism;
+	StableParameters parameters =
+		flips ? stable_flip_parameters(model->spec) : stable_parameters(model->spec);
+	DrawnParts parts = {.alpha = share_to_double(parameters.alpha),
+						.q = Min(share_to_double(parameters.q), DRAWN_ALWAYS),
+						.e = (double) parameters.e / EPSILON_UNITS_PER_ONE};
 
+	if (!flips && (audit->part == DRAWN_FLIP || audit->event == EVENT_SESSION))
+		return false;
 	if (audit->part == DRAWN_ALL)
-		audit->likely = parts.alpha + (1 - 2 * parts.alpha) * parts.q / 2;
-	if (audit->part == DRAWN_HYPOTHESIS)
-		claim_odds(audit, parts.e);
-	drawn_audit_part(audit, &parts);
-	audit->options =
-		psprintf("{\"q\": %.17g, \"alpha\": %.17g, \"e\": %.17g}", parts.q, parts.alpha, parts.e);
-	return true;
-}
-
-static bool
-complete_stable(const AuditedModel *model, AuditCase *audit)
-{
-	StableParameters parameters = stable_parameters(model->spec);
-	DrawnParts		 parts = parts_of(&parameters);
-
-	if (audit->part == DRAWN_ALL)
+		audit->likely = flips ? parts.alpha + (1 - 2 * parts.alpha) * parts.q / 2 : parts.q;
+	if (audit->part == DRAWN_ALL && !flips)
 	{
 		/* Not an epsilon: answers' probabilities move by gamma at most. */
 		audit->what = "stability, not privacy";
 		audit->claim.delta = stable_gamma(&parameters);
-		audit->likely = parts.q;
 	}
 	if (audit->part == DRAWN_HYPOTHESIS)
-		claim_odds(audit, parts.e);
+	{
+		audit->what = psprintf("odds move by e = %.4g", parts.e);
+		audit->claim.epsilon = parts.e;
+	}
 	drawn_audit_part(audit, &parts);
-	audit->options = psprintf("{\"q\": %.17g, \"e\": %.17g}", parts.q, parts.e);
+	audit->options = psprintf("{\"q\": %.17g, \"e\": %.17g%s}", parts.q, parts.e,
+							  flips ? psprintf(", \"alpha\": %.17g", parts.alpha) : "");
 	return true;
 }
 
-/*
- * Of all tables of four units on four points this loses most: without the
- * first unit in the sample, nothing says b so far to the left.
- */
 static const AuditUnit with_first[] = {AUDIT_UNIT(1, 0.1, 1), AUDIT_UNIT(1, 0.2, 1),
 									   AUDIT_UNIT(1, 0.4, 1), AUDIT_UNIT(1, 0.4, 1)};
 static const AuditUnit without_first[] = {AUDIT_UNIT(0, 0, 0), AUDIT_UNIT(1, 0.2, 1),
 										  AUDIT_UNIT(1, 0.4, 1), AUDIT_UNIT(1, 0.4, 1)};
 
-#define FOUR_UNITS(function) \
-	{ \
-		.pair = "four units say b; the first is there or not", .complete = function, \
-		.part = DRAWN_ALL, .table = {{4, with_first}, {4, without_first}}, .cut_rows = true, \
-		.question = {0.1}, .class = 1, .infinite = true \
-	}
-#define HYPOTHESIS(function) \
-	{ \
-		.pair = "draw: a unit says b or a", .table = {{1, &drawn_says_b}, {1, &drawn_says_a}}, \
-		.likely = 0.6, DRAWN_CASE(function, DRAWN_HYPOTHESIS) \
-	}
-
-const AuditCase stable_flip_audit_cases[] = {
-	FOUR_UNITS(complete_stable_flip),
-	{DRAWN_SAMPLE_CASE(complete_stable_flip)},
-	{.pair = "sample: the same, asked three times in a session",
-	 .table = {{1, &drawn_says_b}},
-	 .event = EVENT_SESSION,
-	 .events = {"three answers b", "anything else"},
-	 .least = AUDIT_MOST_MODELS,
-	 .most = AUDIT_MOST_MODELS,
-	 DRAWN_CASE(complete_stable_flip, DRAWN_SAMPLE)},
-	{DRAWN_FLIP_CASE(complete_stable_flip)},
-	HYPOTHESIS(complete_stable_flip),
-	{0},
-};
-
+/*
+ * Of all tables of four units on four points the first loses most: without that
+ * unit in the sample, nothing says b so far to the left.
+ */
 const AuditCase stable_audit_cases[] = {
-	FOUR_UNITS(complete_stable),
-	{DRAWN_SAMPLE_CASE(complete_stable)},
-	HYPOTHESIS(complete_stable),
+	{.complete = complete,
+	 .part = DRAWN_ALL,
+	 .pair = "four units say b; the first is there or not",
+	 .table = {{4, with_first}, {4, without_first}},
+	 .cut_rows = true,
+	 .question = {0.1},
+	 .class = 1,
+	 .infinite = true},
+	{DRAWN_CASE(complete, DRAWN_SAMPLE), .pair = DRAWN_SAMPLE_PAIR},
+	{DRAWN_CASE(complete, DRAWN_SAMPLE), .pair = "sample: the same, asked three times in a session",
+	 .event = EVENT_SESSION, .events = {"three answers b", "anything else"},
+	 .least = AUDIT_MOST_MODELS, .most = AUDIT_MOST_MODELS},
+	{DRAWN_CASE(complete, DRAWN_FLIP), .pair = DRAWN_FLIP_PAIR},
+	/* The unit's label is turned: odds move by e^e. */
+	{.complete = complete,
+	 .part = DRAWN_HYPOTHESIS,
+	 .pair = "draw: a unit says b or a",
+	 .table = {{1, &drawn_says_b}, {1, &drawn_says_a}},
+	 .cut_rows = true,
+	 .question = {0.5},
+	 .class = 1,
+	 .infinite = true,
+	 .claim.test = TEST_RANGE,
+	 .likely = 0.6},
 	{0},
 };

@@ -30,16 +30,12 @@ typedef enum DrawnPart
 extern const AuditUnit drawn_says_b;
 extern const AuditUnit drawn_says_a;
 
-/* Cases that ask 1/2, where a unit lies, for its label b. */
+/* One unit lies at 1/2 and says b, or is not there; what is said of 1/2? */
 #define DRAWN_CASE(function, number) \
-	.complete = function, .part = number, .cut_rows = true, .question = {0.5}, .class = 1, \
-	.infinite = true
-#define DRAWN_SAMPLE_CASE(function) \
-	.pair = "sample: a unit says b, or is not there", .table = {{1, &drawn_says_b}}, \
-	DRAWN_CASE(function, DRAWN_SAMPLE)
-#define DRAWN_FLIP_CASE(function) \
-	.pair = "flip: always b, or never, but for it", .table = {{1, &drawn_says_b}}, \
-	DRAWN_CASE(function, DRAWN_FLIP)
+	.complete = function, .part = number, .table = {{1, &drawn_says_b}}, .cut_rows = true, \
+	.question = {0.5}, .class = 1, .infinite = true
+#define DRAWN_SAMPLE_PAIR "sample: a unit says b, or is not there"
+#define DRAWN_FLIP_PAIR "flip: always b, or never, but for it"
 
 /*
  * Puts all parts but the case's out of the way; what is claimed of samples and

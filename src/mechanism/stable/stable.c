@@ -203,7 +203,6 @@ stable_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 	return false;
 }
 
-extern const AuditCase stable_flip_audit_cases[]; /* audit.c */
 extern const AuditCase stable_audit_cases[]; /* audit.c */
 
 const Mechanism stable_flip_mechanism = {
@@ -218,7 +217,7 @@ const Mechanism stable_flip_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
-	.audit_cases = stable_flip_audit_cases,
+	.audit_cases = stable_audit_cases,
 };
 
 const Mechanism stable_mechanism = {
