@@ -8,7 +8,7 @@ floors=(. entry request ledger catalog mechanism learner account draw server)
 
 # What unit tests drive alone may use the C library and postgres.h, not the server.
 alone='^src/(draw/|account/)'
-harmless='^(postgres\.h|postgres_fe\.h|c\.h|port/.*|common/.*|fmgr\.h|miscadmin\.h)$'
+harmless='^(datatype/.*|postgres\.h|postgres_fe\.h|c\.h|port/.*|common/.*|fmgr\.h|miscadmin\.h)$'
 
 included() { sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$1"; }
 
