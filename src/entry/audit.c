@@ -39,7 +39,7 @@ shown(double number)
 }
 
 static void
-put_result(Rows *rows, const char *mechanism, const AuditResult *result)
+put_result(Rows *rows, const AuditResult *result)
 {
 	static const char *const tests[] = {
 		[TEST_RATIO] = "probabilities",
@@ -47,7 +47,7 @@ put_result(Rows *rows, const char *mechanism, const AuditResult *result)
 		[TEST_RENYI] = "divergence",
 	};
 
-	put_text(rows, mechanism);
+	put_text(rows, result->mechanism);
 	put_text(rows, result->pair);
 	put_text(rows, result->event);
 	put_text(rows, result->charge);
@@ -65,16 +65,15 @@ put_result(Rows *rows, const char *mechanism, const AuditResult *result)
 Datum
 privpred_audit(PG_FUNCTION_ARGS)
 {
-	Rows	   *rows = rows_begin(fcinfo);
-	const char *mechanism;
-	List	   *results;
-	ListCell   *cell;
+	Rows	 *rows = rows_begin(fcinfo);
+	List	 *results;
+	ListCell *cell;
 
 	require_argument(fcinfo, 0, "model");
-	results = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo), &mechanism);
+	results = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo));
 	foreach(cell, results)
 	{
-		put_result(rows, mechanism, lfirst(cell));
+		put_result(rows, lfirst(cell));
 		rows_next(rows);
 	}
 	return (Datum) 0;
