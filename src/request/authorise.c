@@ -83,18 +83,14 @@ role_is_insider(Oid role)
 	return false;
 }
 
-static void
-refuse(const char *name, Oid role)
+void
+refuse_without_budget(const char *model, Oid role)
 {
-	if (role_is_insider(role))
-		no_such_model(name);
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-		 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-				GetUserNameFromId(role, false), name),
-		 errhint(
-			 "The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
+	ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+						   GetUserNameFromId(role, false), model),
+					errhint("The owner of the relation can grant one with privpred.grant_budget(); "
+							"it counts once that transaction has committed.")));
 }
 
 void
@@ -103,16 +99,20 @@ check_model_known(const char *name, Oid role)
 	const CachedModel *model = model_cache_peek(name);
 	int64			   relation_id;
 	Oid				   relid;
+	bool			   exists = true;
 
 	if (model != NULL)
 	{
 		relation_id = model->record->relation_id;
 		relid = model->record->relid;
 	}
-	else if (!model_find_relation(name, &relation_id, &relid))
-		refuse(name, role);
-	if (!role_owns(role, relid) && !role_has_budget(relation_id, role))
-		refuse(name, role);
+	else
+		exists = model_find_relation(name, &relation_id, &relid);
+	if (exists && (role_owns(role, relid) || role_has_budget(relation_id, role)))
+		return;
+	if (role_is_insider(role))
+		no_such_model(name);
+	refuse_without_budget(name, role);
 }
 
 ModelRecord *

@@ -55,25 +55,17 @@ enum
 static void
 append_test_query(TrainingQuery *query, const ModelRecord *model, Oid test_relation)
 {
-	StringInfo	text = &query->text;
 	const char *label = quote_identifier(model->label);
+	const char *class = psprintf("pg_catalog.array_position($%d, r.%s::pg_catalog.text) - 1",
+								 PARAMETER_CLASSES, label);
+	const char *number = "NULL";
 
-	appendStringInfoString(text, "SELECT ");
-	if (model->nbins > 0)
-		append_label_number(text, model);
-	else
-		appendStringInfo(text, "pg_catalog.array_position($%d, r.%s::pg_catalog.text) - 1",
-						 PARAMETER_CLASSES, label);
 	if (model->nbins > 0 || model->spec.nclasses == 0)
-	{
-		appendStringInfo(text, ", CASE WHEN r.%s IS NOT NULL THEN ", label);
-		append_scaled_label(text, model);
-		appendStringInfoString(text, " END, ");
-	}
-	else
-		appendStringInfoString(text, ", NULL, ");
-	append_encoding(text, model->features, PARAMETER_FEATURES);
-	appendStringInfo(text, " FROM %s r", relation_sql_name(test_relation));
+		number = psprintf("CASE WHEN r.%s IS NOT NULL THEN %s END", label, scaled_label_sql(model));
+	appendStringInfo(&query->text, "SELECT %s, %s, %s FROM %s r",
+					 model->nbins > 0 ? label_number_sql(model) : class, number,
+					 encoding_sql(model->features, PARAMETER_FEATURES),
+					 relation_sql_name(test_relation));
 }
 
 /* ---------- one row ---------- */

@@ -27,11 +27,7 @@ check_asker(const ModelRecord *model)
 
 	if (!object_ownercheck(RelationRelationId, model->relid, role) &&
 		!ledger_quote(&price, role, 1).has_account)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-						GetUserNameFromId(role, false), model->name),
-				 errhint("The owner of the relation can grant one with privpred.grant_budget().")));
+		refuse_without_budget(model->name, role);
 }
 
 /* pg_temp is searched first wherever a function's search_path does not say last. */
@@ -83,10 +79,10 @@ owner_code_check(const CachedModel *model)
 		ERROR,
 		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 		 errmsg("functions of model \"%s\" are not those that it was trained with", record->name),
-		 errdetail(
-			 "Their definition or owner, or the owner of the relation, has changed. Nothing was charged."),
-		 errhint(
-			 "The owner of the relation can take them as they are now with privpred.retrain().")));
+		 errdetail("Their definition or owner, or the owner of the relation, has changed. "
+				   "Nothing was charged."),
+		 errhint("The owner of the relation can take them as they are now with "
+				 "privpred.retrain().")));
 }
 
 void

@@ -105,21 +105,17 @@ double *
 read_public_rows(Oid relid, const FeatureSpec *features, int64 limit, int64 room,
 				 MemoryContext context, int64 *count)
 {
-	Size		   row_size = features->width * sizeof(double);
-	int64		   capacity = FIRST_ROWS;
-	double		  *rows = MemoryContextAllocHuge(context, capacity * row_size);
-	StringInfoData query;
-	QueryArgument  argument = ARG(JSONBOID, JsonbPGetDatum(feature_spec_write(features)));
-	QueryScan	   scan;
+	Size		  row_size = features->width * sizeof(double);
+	int64		  capacity = FIRST_ROWS;
+	double		 *rows = MemoryContextAllocHuge(context, capacity * row_size);
+	QueryArgument argument = ARG(JSONBOID, JsonbPGetDatum(feature_spec_write(features)));
+	QueryScan	  scan;
 
-	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT ");
-	append_encoding(&query, features, 1);
-	appendStringInfo(&query, " FROM %s r", relation_sql_name(relid));
-	if (limit > 0)
-		appendStringInfo(&query, " LIMIT " INT64_FORMAT, limit);
+	char *query =
+		psprintf("SELECT %s FROM %s r%s", encoding_sql(features, 1), relation_sql_name(relid),
+				 limit > 0 ? psprintf(" LIMIT " INT64_FORMAT, limit) : "");
 	/* A few rows at a time: each may have thousands of numbers. */
-	scan_open(&scan, Max(1, NUMBERS_PER_FETCH / features->width), query.data, 1, &argument);
+	scan_open(&scan, Max(1, NUMBERS_PER_FETCH / features->width), query, 1, &argument);
 	for (*count = 0; *count <= room && scan_next(&scan); (*count)++)
 	{
 		if (*count == room)

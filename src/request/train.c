@@ -32,26 +32,29 @@
  * ---------- the training query ----------
  */
 
-void
-append_encoding(StringInfo query, const FeatureSpec *features, int parameter)
+char *
+encoding_sql(const FeatureSpec *features, int parameter)
 {
-	bool as_row = features->nfeatures >= FUNC_MAX_ARGS;
+	bool		   as_row = features->nfeatures >= FUNC_MAX_ARGS;
+	StringInfoData columns;
 
-	appendStringInfo(query, "privpred.encode($%d, %s", parameter, as_row ? "ROW(" : "");
+	initStringInfo(&columns);
 	for (int i = 0; i < features->nfeatures; i++)
-		appendStringInfo(query, "%sr.%s", i > 0 ? ", " : "",
-						 quote_identifier(features->features[i].name));
-	appendStringInfoString(query, as_row ? "))" : ")");
+		appendStringInfo(&columns, ", r.%s", quote_identifier(features->features[i].name));
+	return psprintf("privpred.encode($%d, %s%s%s)", parameter, as_row ? "ROW(" : "",
+					columns.data + strlen(", "), as_row ? ")" : "");
 }
 
-void
-append_units(StringInfo query, const ProtectedRelation *protected, const char *between,
-			 const char *after)
+char *
+units_sql(const ProtectedRelation *protected, const char *between)
 {
+	StringInfoData columns;
+
+	initStringInfo(&columns);
 	for (int i = 0; i < protected->nunits; i++)
-		appendStringInfo(query, "%sr.%s", i > 0 ? between : "",
+		appendStringInfo(&columns, "%sr.%s", i > 0 ? between : "",
 						 quote_identifier(protected->unit_columns[i]));
-	appendStringInfoString(query, after);
+	return columns.data;
 }
 
 /* For comparing the label with the classes in its own type. */
@@ -125,54 +128,41 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 	set_parameter(query, PARAMETER_EDGES, FLOAT8ARRAYOID, scaled_edges(model, label));
 }
 
-void
-append_scaled_label(StringInfo query, const ModelRecord *model)
+char *
+scaled_label_sql(const ModelRecord *model)
 {
-	appendStringInfo(query, "(privpred.encode($%d, r.%s))[1]", PARAMETER_LABEL,
-					 quote_identifier(model->label));
+	return psprintf("(privpred.encode($%d, r.%s))[1]", PARAMETER_LABEL,
+					quote_identifier(model->label));
 }
 
 /* Values outside the outer bins count as inside. */
-static void
-append_bin(StringInfo query, const ModelRecord *model)
+static char *
+bin_sql(const ModelRecord *model)
 {
-	appendStringInfoString(query, "pg_catalog.width_bucket(");
-	append_scaled_label(query, model);
-	appendStringInfo(query, ", $%d)", PARAMETER_EDGES);
+	return psprintf("pg_catalog.width_bucket(%s, $%d)", scaled_label_sql(model), PARAMETER_EDGES);
 }
 
-/* The label as learners want it. */
-void
-append_class(StringInfo query, const ModelRecord *model)
+char *
+class_sql(const ModelRecord *model)
 {
+	const char *label = quote_identifier(model->label);
+
 	if (model->nbins == 0)
-	{
-		appendStringInfo(query, "r.%s", quote_identifier(model->label));
-		return;
-	}
-	appendStringInfo(query, "CASE WHEN r.%s IS NOT NULL THEN $%d[", quote_identifier(model->label),
-					 PARAMETER_CLASSES);
-	append_bin(query, model);
-	appendStringInfoString(query, " + 1] END");
+		return psprintf("r.%s", label);
+	return psprintf("CASE WHEN r.%s IS NOT NULL THEN $%d[%s + 1] END", label, PARAMETER_CLASSES,
+					bin_sql(model));
 }
 
-void
-append_label_number(StringInfo query, const ModelRecord *model)
+char *
+label_number_sql(const ModelRecord *model)
 {
 	const char *label = quote_identifier(model->label);
 
 	if (model->spec.nclasses > 0 && model->nbins == 0)
-		appendStringInfo(query, "pg_catalog.array_position($%d::%s[], r.%s::%s) - 1",
-						 PARAMETER_CLASSES, label_type_name(model), label, label_type_name(model));
-	else
-	{
-		appendStringInfo(query, "CASE WHEN r.%s IS NOT NULL THEN ", label);
-		if (model->nbins > 0)
-			append_bin(query, model);
-		else
-			append_scaled_label(query, model);
-		appendStringInfoString(query, " END");
-	}
+		return psprintf("pg_catalog.array_position($%d::%s[], r.%s::%s) - 1", PARAMETER_CLASSES,
+						label_type_name(model), label, label_type_name(model));
+	return psprintf("CASE WHEN r.%s IS NOT NULL THEN %s END", label,
+					model->nbins > 0 ? bin_sql(model) : scaled_label_sql(model));
 }
 
 /*

@@ -79,7 +79,7 @@ typedef enum TrainingParameter
 {
 	PARAMETER_SALT = 1,
 	PARAMETER_TEACHERS,
-	PARAMETER_FEATURES, /* for append_encoding() */
+	PARAMETER_FEATURES, /* for encoding_sql() */
 	PARAMETER_OPTIONS,
 	PARAMETER_CLASSES,
 	PARAMETER_LABEL, /* feature specification of a label that is a number */
@@ -96,19 +96,20 @@ typedef struct TrainingQuery
 
 extern void training_query_begin(TrainingQuery *query, const ModelRecord *model);
 
-/* "r.a IS NOT NULL AND r.b IS NOT NULL" */
-extern void append_units(StringInfo query, const ProtectedRelation *protected, const char *between,
-						 const char *after);
-
-/* The label number of row r: class, or number in [0, 1]; NULL: to be left out. */
-extern void append_label_number(StringInfo query, const ModelRecord *model);
-
-/* A label that is a number, scaled from its bounds to [0, 1]; not for NULL. */
-extern void append_scaled_label(StringInfo query, const ModelRecord *model);
-
-/* The label as learners want it, and its type in SQL. */
-extern void		   append_class(StringInfo query, const ModelRecord *model);
+/*
+ * Parts of such queries: the columns that identify the unit, "r.a, r.b"; the
+ * label as learners want it, and its type; the label as a number, which is a
+ * class or lies in [0, 1], NULL if it is to be left out; and a label that is a
+ * number, not NULL, scaled from its bounds to [0, 1].
+ */
+extern char		  *units_sql(const ProtectedRelation *protected, const char *between);
+extern char		  *class_sql(const ModelRecord *model);
 extern const char *label_type_name(const ModelRecord *model);
+extern char		  *label_number_sql(const ModelRecord *model);
+extern char		  *scaled_label_sql(const ModelRecord *model);
+
+/* The columns of row r as features; the parameter of that number specifies them. */
+extern char *encoding_sql(const FeatureSpec *features, int parameter);
 
 /* teachers.c */
 
