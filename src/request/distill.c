@@ -1,7 +1,7 @@
 /*
  * distill.c
  *		Students: public rows, labelled by a private model, teach a model whose
- *		answers are free (book, section 14).
+ *		answers are free (docs/mechanisms.md, section 8).
  *
  * Whoever calls pays for the labels as for any other answers.  The owner of
  * the protected relation may go without a budget, since nobody else sees the
@@ -39,7 +39,7 @@ typedef struct Distillation
 	int64			   asked;
 	int64			   by_infinite; /* labels paid by accounts of infinite order */
 
-	/* who pays: one of them, or the owner's word */
+	/* who pays: one of these, or nobody if the owner asks */
 	LedgerLease	 *lease;
 	LedgerStream *stream;
 	StatSite	 *stats;
@@ -65,21 +65,14 @@ check_teacher(const ModelRecord *teacher)
 
 /* What is protected is not for those who may not read it; of a view, what is behind it. */
 static void
-check_readable(Oid relid)
+check_public(Oid relid, const FeatureSpec *features)
 {
 	CatalogSession session;
 
+	relation_close(open_relation(relid, AccessShareLock), NoLock); /* until the student is stored */
 	caller_begin(&session);
 	query_run(NULL, psprintf("SELECT FROM %s LIMIT 0", relation_sql_name(relid)), true, 0, 0, NULL);
 	catalog_end(&session);
-}
-
-static void
-check_public(Oid relid, const FeatureSpec *features)
-{
-	/* It is there until the student is. */
-	relation_close(open_relation(relid, AccessShareLock), NoLock);
-	check_readable(relid);
 	require_features(relid, features,
 					 "Public rows need all features of the model, under the same names; "
 					 "a view can rename them.");

@@ -95,6 +95,9 @@ extern Jsonb *request_distill(const DistillRequest *request);
 /* What a stream on a model costs, all of it. */
 extern LedgerPrice stream_price(const ModelRecord *model, const StreamTerms *terms);
 
+/* The classes as a JSON array. */
+extern char *classes_json(const MechanismSpec *spec);
+
 /* A released model in words; charges everybody first. */
 extern text *request_export(const char *name);
 

@@ -204,16 +204,10 @@ report_training(const ModelRecord *model, int64 unused_rows)
 static void
 check_columns(const ModelRecord *model)
 {
-	for (int i = -1; i < model->features->nfeatures; i++)
-	{
-		const char *column = i < 0 ? model->label : model->features->features[i].name;
+	static const char *const hint = "Create a new model with the columns as they are now.";
 
-		if (get_attnum(model->relid, column) <= 0)
-			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-							errmsg("column \"%s\" of relation \"%s\" does not exist any more",
-								   column, get_rel_name(model->relid)),
-							errhint("Create a new model with the columns as they are now.")));
-	}
+	require_column(model->relid, model->label, hint);
+	require_features(model->relid, model->features, hint);
 }
 
 /* Mechanisms that learn from units themselves. */
