@@ -198,31 +198,35 @@ tally_row(Tally *tally, const QueryScan *scan)
 
 /* ---------- epsilons ---------- */
 
-static int
-compare_epsilons(const void *a, const void *b)
+/* Adds an epsilon to a list in order, unless it is there. */
+static void
+add_epsilon(EpsilonUnits *list, int *count, EpsilonUnits epsilon)
 {
-	EpsilonUnits left = *(const EpsilonUnits *) a;
-	EpsilonUnits right = *(const EpsilonUnits *) b;
+	int place = *count;
 
-	return left < right ? -1 : left > right;
+	while (place > 0 && list[place - 1] > epsilon)
+		place--;
+	if (place > 0 && list[place - 1] == epsilon)
+		return;
+	memmove(&list[place + 1], &list[place], (*count - place) * sizeof(EpsilonUnits));
+	list[place] = epsilon;
+	(*count)++;
 }
 
-/* In order, each once, and the model's own among them. */
+/* Those that are asked for, or the usual ones, and the model's own. */
 static EpsilonUnits *
 list_epsilons(const ModelRecord *record, const EpsilonUnits *asked, int *count)
 {
-	bool		  usual = asked == NULL && record->mechanism->answers_at != NULL;
-	int			  n = usual ? lengthof(usual_epsilons) : asked == NULL ? 0 : *count;
-	EpsilonUnits *list = palloc_array(EpsilonUnits, n + 1);
+	int			  nasked = asked != NULL ? *count : 0;
+	EpsilonUnits *list = palloc_array(EpsilonUnits, nasked + lengthof(usual_epsilons) + 1);
 
-	for (int i = 0; i < n; i++)
-		list[i] = usual ? (EpsilonUnits) rint(usual_epsilons[i] * EPSILON_UNITS_PER_ONE) : asked[i];
-	list[n] = record->spec.epsilon;
-	qsort(list, n + 1, sizeof(EpsilonUnits), compare_epsilons);
-	*count = 1;
-	for (int i = 1; i <= n; i++)
-		if (list[i] != list[*count - 1])
-			list[(*count)++] = list[i];
+	*count = 0;
+	add_epsilon(list, count, record->spec.epsilon);
+	for (int i = 0; i < nasked; i++)
+		add_epsilon(list, count, asked[i]);
+	if (asked == NULL && record->mechanism->answers_at != NULL)
+		for (int i = 0; i < lengthof(usual_epsilons); i++)
+			add_epsilon(list, count, rint(usual_epsilons[i] * EPSILON_UNITS_PER_ONE));
 	return list;
 }
 
