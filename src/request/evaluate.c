@@ -257,19 +257,15 @@ set_point(Tally *tally, EvaluationPoint *point, EpsilonUnits epsilon)
 	point->model = tally->model->mechanism_model;
 	point->model.spec = &point->spec;
 	point->model.votes = tally->votes;
-	point->own = point->known = epsilon == record->spec.epsilon;
-	point->remark = remark_on(tally->model);
+	point->own = epsilon == record->spec.epsilon;
+	point->known =
+		point->own || (mechanism->answers_at != NULL && mechanism->answers_at(&point->spec));
+	point->remark = point->known || mechanism->answers_at == NULL
+						? remark_on(tally->model)
+						: "create_model would refuse this epsilon";
 	if (point->own)
-	{
 		tally->sums->own = point;
-		return;
-	}
-	if (mechanism->answers_at == NULL)
-		return;
-	point->known = mechanism->answers_at(&point->spec);
-	if (!point->known)
-		point->remark = "create_model would refuse this epsilon";
-	else if (mechanism->asks_teachers)
+	else if (point->known && mechanism->asks_teachers)
 		point->model.gaussian_noise = vote_noise_is_gaussian(&point->spec);
 }
 
@@ -359,19 +355,14 @@ plan_rows(Tally *tally, const char *relation)
 	return rows;
 }
 
-/*
- * Is the next of the rows that are left one of the sample?  Each set of the
- * planned size is equally likely.
- */
+/* Is the next row one of the sample?  Each set of the planned size is equally likely. */
 static bool
 take_row(const Tally *tally, int64 left, int64 *wanted)
 {
-	if (!tally->sampled)
-		return true;
-	if (left <= 0 || (int64) sample_uniform(left) >= *wanted)
-		return false;
-	(*wanted)--;
-	return true;
+	bool taken = !tally->sampled || (left > 0 && (int64) sample_uniform(left) < *wanted);
+
+	*wanted -= taken;
+	return taken;
 }
 
 /* All rows once, with memory for one of them. */

@@ -22,6 +22,7 @@
 #define MAX_REPEAT_KB (1024 * 1024)
 #define MAX_MEMORIES 16
 #define SLOTS_PER_ENTRY 2
+#define HASH_FACTOR UINT64CONST(0x9E3779B97F4A7C15)
 
 /* A revocation is noticed by the epoch, an expiry within this time. */
 #define RIGHTS_MAX_AGE_US INT64CONST(1000000)
@@ -140,15 +141,23 @@ repeat_open(const ModelRecord *model)
 
 /* ---------- the table ---------- */
 
+/* A few cycles for each number: it takes part in the cost of every answer. */
 static uint32
 hash_question(const RepeatMemory *memory, Oid role, const Wish *wish, const double *x)
 {
-	uint64 seed = hash_combine64(role, wish->score);
+	uint64 hash = hash_combine64(role, wish->score);
+	uint64 word;
 
-	if (wish->precision != 0)
-		seed = hash_bytes_extended((const unsigned char *) &wish->precision, sizeof(double), seed);
-	return (uint32) hash_bytes_extended((const unsigned char *) x, memory->width * sizeof(double),
-										seed);
+	memcpy(&word, &wish->precision, sizeof(word));
+	hash = hash_combine64(hash, word);
+	for (int i = 0; i < memory->width; i++)
+	{
+		memcpy(&word, &x[i], sizeof(word));
+		hash = hash_combine64(hash, word);
+	}
+	hash = (hash ^ (hash >> 32)) * HASH_FACTOR;
+	hash = (hash ^ (hash >> 29)) * HASH_FACTOR;
+	return (uint32) (hash >> 32);
 }
 
 static RepeatEntry *
