@@ -20,8 +20,8 @@
 #include "request/request.h"
 
 /*
- * Budgets that were found, for as long as a lease would be good: an answer that
- * costs nothing should not look them up each time.
+ * Budgets that were found, remembered for as long as a lease would be good, so
+ * that an answer that costs nothing does not look them up each time.
  */
 typedef struct KnownBudget
 {
@@ -55,7 +55,7 @@ role_has_budget(int64 relation_id, Oid role)
 	return true;
 }
 
-/* No, if there is no such relation (any more). */
+/* False if the relation does not exist, or no longer. */
 static bool
 role_owns(Oid role, Oid relid)
 {
@@ -69,7 +69,7 @@ role_owns(Oid role, Oid relid)
 	return has_privs_of_role(role, owner);
 }
 
-/* Does the role have to do with any model at all? */
+/* Does the role own a protected relation or hold a budget? */
 static bool
 role_is_insider(Oid role)
 {

@@ -63,7 +63,7 @@ check_teacher(const ModelRecord *teacher)
 				 errhint("Ask that model itself, or distill one whose answers are charged.")));
 }
 
-/* What is protected is not for those who may not read it; of a view, what is behind it. */
+/* The caller must be able to read the rows, and none of them may be protected. */
 static void
 check_public(Oid relid, const FeatureSpec *features)
 {
@@ -80,7 +80,7 @@ check_public(Oid relid, const FeatureSpec *features)
 					  "What a student learns from its rows would be charged to nobody's budget.");
 }
 
-/* It would run code that the caller has chosen as the owner of the relation. */
+/* Code that the caller has chosen would run as the owner of the relation. */
 static void
 check_learner(const Learner *learner)
 {
@@ -246,7 +246,7 @@ student_train(ModelRecord *student, int64 nrows, const double *x, const int32 *l
 											width, student->spec.default_class);
 }
 
-/* Labels that the student would have given. */
+/* The share of the labels that the student would have given. */
 static double
 agreement(const Distillation *task, const ModelRecord *student)
 {
@@ -346,7 +346,7 @@ request_distill(const DistillRequest *request)
 	check_learner(task.learner);
 	check_public(request->public_relation, teacher->features);
 	(void) owner_code_check(task.teacher);
-	/* The rows that count are public, and labels are what the caller pays for. */
+	/* The rows that are counted are public, and the caller pays for the labels. */
 	progress_begin(request->student, teacher->relid);
 	progress_show_to(asking_role());
 	student = declare_student(&task, request->student, request->options);

@@ -1,6 +1,6 @@
 /*
  * export.c
- *		A released model in words, for use elsewhere.
+ *		A released model as JSON, for use elsewhere.
  *
  * What leaves the database is released to everybody, so that everybody pays
  * before it does.
@@ -65,7 +65,7 @@ request_export(const char *name)
 		appendStringInfoString(&json, record->mechanism->export_json(&model->mechanism_model));
 	appendStringInfoChar(&json, '}');
 
-	/* The last thing before it leaves. */
+	/* Nothing can fail after this. */
 	price = request_price(record);
 	ledger_release_to_all(&price);
 	return cstring_to_text(json.data);

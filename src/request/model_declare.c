@@ -166,7 +166,7 @@ learner_options(const ModelRecord *model)
 		jsonb_concat, options, DirectFunctionCall1(jsonb_in, CStringGetDatum(declared.data))));
 }
 
-/* Without a learner nobody else looks for keys that mean nothing. */
+/* Learners refuse unknown options; without a learner it is done here. */
 static void
 check_option_keys(const ModelRecord *model)
 {
@@ -182,7 +182,7 @@ check_option_keys(const ModelRecord *model)
 									MODEL_OPTION_KEYS)));
 }
 
-/* Trees know a direction for what is missing; all else needs a number. */
+/* Trees have a direction for missing values; all other learners need a number. */
 static void
 check_missing(const ModelRecord *model)
 {
@@ -348,10 +348,7 @@ check_memoize(const ModelRecord *model)
 				 errhint("Leave the option \"memoize\" out.")));
 }
 
-/*
- * Labels and price are the teacher's, so what is left to declare is the
- * learner's business, and the default.
- */
+/* A student has its teacher's labels and price; only its learner and default are declared. */
 void
 check_student(const ModelRecord *student)
 {

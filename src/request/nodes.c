@@ -11,7 +11,7 @@
  * is the same, bit for bit.
  *
  * Units are the same on all nodes because their hash is: a unit whose rows lie
- * on several nodes has one teacher.  privpred.node_agrees() makes sure.
+ * on several nodes has one teacher.  privpred.node_agrees() checks that.
  */
 #include "postgres.h"
 
@@ -34,7 +34,7 @@
 #include "catalog/store.h"
 #include "request/train.h"
 
-/* Of postgres_fdw, which holds as many rows in memory, as text. */
+/* postgres_fdw fetches so many rows at a time, and holds them in memory as text. */
 #define FETCH_SIZE 100
 #define TEXT_PER_BYTE (4.0 / 3)
 
@@ -121,7 +121,7 @@ nodes_find(const ModelRecord *model)
 	List	   *all;
 	ListCell   *cell;
 
-	/* what cannot be sent: the user's code; a row of so many columns; text made of bins */
+	/* The user's code, rows of so many columns and text made of bins cannot be sent. */
 	if (model->learner->runs_user_code || model->features->nfeatures >= FUNC_MAX_ARGS - 1 ||
 		model->nbins > 0)
 		return tables;
@@ -130,7 +130,7 @@ nodes_find(const ModelRecord *model)
 	{
 		Oid relid = lfirst_oid(cell);
 
-		/* by itself, another owner's table may show other rows, or none */
+		/* A table of another owner, read by itself, may show other rows, or none. */
 		if (relation_owner(relid) != relation_owner(model->relid))
 			return palloc0_object(NodeTables);
 		if (asks_for_states(model, relid))
@@ -160,7 +160,7 @@ columns_read(const ModelRecord *model, const ProtectedRelation *protected)
 	return columns;
 }
 
-/* As many calls as it takes for so many columns. */
+/* Calls of node_agrees(): as many as it takes for so many columns. */
 static char *
 agreement_sql(const ModelRecord *model, List *columns)
 {
@@ -196,8 +196,8 @@ agreement_sql(const ModelRecord *model, List *columns)
 }
 
 /*
- * A node would keep all rows of a learner that needs them, if it made one state per
- * teacher; so it makes many small ones.
+ * If a node made one state per teacher, it would keep all rows that a learner needs
+ * in memory; so it makes many small states.
  */
 static int
 chunks(const ModelRecord *model, Oid relid)

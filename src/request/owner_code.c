@@ -18,7 +18,7 @@
 #include "ledger/ledger.h"
 #include "request/train.h"
 
-/* How a model is made is not for strangers, not even when it cannot answer. */
+/* A stranger does not learn how a model is made, not even when it cannot answer. */
 static void
 check_asker(const ModelRecord *model)
 {
@@ -30,7 +30,7 @@ check_asker(const ModelRecord *model)
 		refuse_without_budget(model->name, role);
 }
 
-/* pg_temp is searched first wherever a function's search_path does not say last. */
+/* pg_temp is searched first unless a function's search_path puts it last. */
 pg_noreturn static void
 refuse_temporary_objects(const ModelRecord *model)
 {

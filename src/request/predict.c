@@ -60,7 +60,7 @@ request_price(const ModelRecord *model)
 		.kind = model->mechanism->charge_kind,
 	};
 
-	/* A charge that is not set costs more than any budget has. */
+	/* A charge that is not set cannot be paid by any budget. */
 	price.pure_accounts = model->pure_charge != NULL;
 	if ((model->charge != NULL && !charge_from_text(model->charge, &price.finite)) ||
 		(model->pure_charge != NULL && !charge_from_text(model->pure_charge, &price.infinite)))
@@ -105,7 +105,7 @@ fallback_price(const ModelRecord *model)
 	return price;
 }
 
-/* Where answers are paid from; nothing is paid as yet. */
+/* Opens the accounts that will pay for answers; nothing is paid yet. */
 static void
 open_accounts(PredictSite *predict, MemoryContext context)
 {
@@ -263,7 +263,7 @@ draw(Oid owner, const Receipt *receipt, const Mechanism *mechanism, const Cached
 	return answer;
 }
 
-/* The owner alone may have what no account can pay for. */
+/* Answers that no account can pay for are given to the owner alone. */
 static const Receipt *
 pay(PredictSite *predict)
 {
@@ -316,7 +316,7 @@ recall(PredictSite *predict, const Wish *wish, Answer *answer, LedgerMemo *memo)
 	return true;
 }
 
-/* Before the answer leaves, so that whoever has it has it for good. */
+/* Called before the answer leaves, so that no asker has an answer that is not kept. */
 static void
 keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *memo)
 {
@@ -348,7 +348,7 @@ ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wis
 		stats_count(predict->stats, STAT_REPEATS, 1);
 		return answer;
 	}
-	/* at each answer: the asker's statement may run functions in between */
+	/* for each answer: the asker's statement may run functions in between */
 	owner = owner_code_check(model);
 	receipt = pay(predict);
 	stats_count(predict->stats, STAT_ANSWERS, 1);

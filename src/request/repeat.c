@@ -115,7 +115,7 @@ repeat_open(const ModelRecord *model)
 		(Size) repeat_memory_kb * 1024 / (entry_size + SLOTS_PER_ENTRY * sizeof(RepeatSlot));
 	RepeatMemory *memory;
 
-	/* Released models answer for nothing, and owners pay nothing. */
+	/* Answers of released models are free, and owners pay nothing. */
 	if (capacity < 2 || model->mechanism->charge_kind == CHARGE_ONCE ||
 		model->mechanism->owner_only)
 		return handle;
@@ -141,7 +141,7 @@ repeat_open(const ModelRecord *model)
 
 /* ---------- the table ---------- */
 
-/* A few cycles for each number: it takes part in the cost of every answer. */
+/* Takes a few cycles for each number, because every answer pays for it. */
 static uint32
 hash_question(const RepeatMemory *memory, Oid role, const Wish *wish, const double *x)
 {
@@ -166,7 +166,7 @@ entry_at(const RepeatMemory *memory, const RepeatTable *table, Size number)
 	return (RepeatEntry *) (table->entries + (number - 1) * memory->entry_size);
 }
 
-/* The first slot from a place on that is free or of a question with this hash. */
+/* From a place on, the first slot that is free or holds a question with this hash. */
 static inline RepeatSlot *
 probe(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Size place)
 {
@@ -199,7 +199,7 @@ find_entry(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Oi
 	return NULL;
 }
 
-/* Forgets the older table, and fills it anew. */
+/* Forgets the older table, which becomes the newer one. */
 static void
 start_table(RepeatMemory *memory)
 {
@@ -222,7 +222,7 @@ start_table(RepeatMemory *memory)
 
 /* ---------- asking ---------- */
 
-/* Whoever has lost the budget is refused, even what is known already. */
+/* A role that has lost its budget is refused even answers that it knows. */
 static bool
 may_still_ask(RepeatMemory *memory, const LedgerPrice *price, Oid role)
 {

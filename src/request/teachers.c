@@ -27,9 +27,7 @@
 /* The most parts that teachers are split into: each reads the whole table. */
 #define MAX_SHARES 32
 
-/*
- * ---------- what the planner thinks ----------
- */
+/* ---------- what the planner expects ---------- */
 
 /* Plans a query; returns how many rows it expects, and how many workers it would get. */
 static double
@@ -57,9 +55,7 @@ estimated_rows(const char *relation)
 	return plan_query(psprintf("SELECT FROM %s r", relation), &workers);
 }
 
-/*
- * ---------- choices ----------
- */
+/* ---------- choices ---------- */
 
 /*
  * The server gives an Append of n parts that cannot be divided 1 + log2(n)
@@ -110,7 +106,7 @@ choose_grouping(const ModelRecord *model, double rows, int shares)
 		bytes = rows / shares * (width + 2) * sizeof(double);
 	session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off"); /* most of the time is spent in our own code */
-	/* growth in steps of two, and an estimate that is only an estimate */
+	/* Memory grows in steps of two, and the number of rows is an estimate. */
 	if (2 * bytes > limit)
 		session_set("enable_hashagg", "off");
 	else
@@ -122,13 +118,11 @@ choose_grouping(const ModelRecord *model, double rows, int shares)
 		plan_for_shares();
 }
 
-/*
- * ---------- the query ----------
- */
+/* ---------- the query ---------- */
 
 /*
  * NOT NULL is not enforced in foreign tables and can be dropped in a child
- * table; rows without a unit would make a teacher of nobody's, so they are left
+ * table; rows without a unit would form a teacher of their own, so they are left
  * out.
  */
 static char *

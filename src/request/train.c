@@ -1,6 +1,6 @@
 /*
  * train.c
- *		Training: what every query over the protected table shares, and requests.
+ *		create_model, retrain, drop_model, and what their queries share.
  *
  * What queries return depends on rows; what is refused here depends on
  * declarations only, apart from memory, and is seen by the owner alone.
@@ -28,9 +28,7 @@
 #include "server/progress.h"
 #include "request/train.h"
 
-/*
- * ---------- the training query ----------
- */
+/* ---------- the training query ---------- */
 
 char *
 encoding_sql(const FeatureSpec *features, int parameter)
@@ -166,8 +164,8 @@ label_number_sql(const ModelRecord *model)
 }
 
 /*
- * Messages go to the session, whose user may be another than the owner, who is the
- * current one: in a SECURITY DEFINER function or a trigger.
+ * Messages go to the session's user, who need not be the owner: training may run
+ * in a SECURITY DEFINER function or a trigger.
  */
 static bool
 owner_listens(const ModelRecord *model)
@@ -175,7 +173,7 @@ owner_listens(const ModelRecord *model)
 	return object_ownercheck(RelationRelationId, model->relid, GetOuterUserId());
 }
 
-/* Tells the owner, and nobody else, what the rows made of the declaration. */
+/* Tells the owner, and nobody else, which rows and teachers were of no use. */
 static void
 report_training(const ModelRecord *model, int64 unused_rows)
 {
@@ -276,9 +274,7 @@ train(ModelRecord *model, const ProtectedRelation *protected)
 	progress_phase("storing", -1);
 }
 
-/*
- * ---------- requests ----------
- */
+/* ---------- requests ---------- */
 
 Jsonb *
 request_create_model(const CreateModelRequest *request)

@@ -139,10 +139,10 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 		protected->nunits > 1 ? "ROW(" : "", outer.data, protected->nunits > 1 ? ")" : "",
 		PARAMETER_SALT, known, label_number_sql(model),
 		encoding_sql(model->features, PARAMETER_FEATURES), inner.data);
-	/* A key is about the table's own rows: children may have been added since it was looked at. */
+	/* A key holds for the table's own rows; children may have been added since it was found. */
 	appendStringInfo(&scan->query.text, " FROM %s%s r", one_table ? "ONLY " : "",
 					 scan->query.relation);
-	/* Rows of nobody would be told by their missing label, if that is no reason to leave out. */
+	/* Else rows without a unit have no label, and are left out for that. */
 	if (scan->keeps_unlabelled)
 		appendStringInfo(&scan->query.text, " WHERE %s", known);
 	appendStringInfoString(&scan->query.text, ") s");
