@@ -20,7 +20,6 @@
 #include "utils/plancache.h"
 
 #include "catalog/store.h"
-#include "server/mutant.h"
 #include "server/progress.h"
 #include "request/train.h"
 
@@ -128,8 +127,7 @@ choose_grouping(const ModelRecord *model, double rows, int shares)
 static char *
 teacher_sql(const ProtectedRelation *protected)
 {
-	const char *units =
-		MUTANT(teachers_by_position) ? "r.ctid::pg_catalog.text" : units_sql(protected, ", ");
+	const char *units = units_sql(protected, ", ");
 
 	return psprintf("CASE WHEN %s IS NOT NULL THEN privpred.teacher_of(%s%s%s, $%d, $%d) END",
 					units_sql(protected, " IS NOT NULL AND "), protected->nunits > 1 ? "ROW(" : "",

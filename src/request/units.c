@@ -26,7 +26,6 @@
 #include "utils/rel.h"
 
 #include "catalog/store.h"
-#include "server/mutant.h"
 #include "request/train.h"
 
 #define ROWS_PER_FETCH 1000
@@ -116,8 +115,7 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 {
 	const ModelRecord *model = scan->model;
 	const char *known = psprintf("%s IS NOT NULL", units_sql(protected, " IS NOT NULL AND "));
-	bool		one_table = scan->unit_is_row && !MUTANT(rows_as_units) &&
-					 get_rel_relkind(model->relid) == RELKIND_RELATION;
+	bool		one_table = scan->unit_is_row && get_rel_relkind(model->relid) == RELKIND_RELATION;
 	StringInfoData inner;
 	StringInfoData outer;
 
@@ -214,7 +212,7 @@ choose_rows(UnitScan *scan, int nrows)
 	int	   width = scan->model->spec.width;
 	uint64 seed;
 
-	if (cap == 0 || nrows <= cap || MUTANT(rows_uncut))
+	if (cap == 0 || nrows <= cap)
 		return nrows;
 	memcpy(&seed, scan->model->salt, sizeof(seed));
 	for (int i = 0; i < nrows; i++)
@@ -340,7 +338,7 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	scan->source.next = units_next;
 	scan->source.rewind = units_rewind;
 	scan->model = model;
-	scan->unit_is_row = one_row_each || MUTANT(rows_as_units);
+	scan->unit_is_row = one_row_each;
 	scan->scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred unit", ALLOCSET_DEFAULT_SIZES);
 	scan->keeps_unlabelled = model->mechanism->labels_only;
