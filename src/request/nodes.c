@@ -46,6 +46,13 @@
 
 static bool train_by_states = false;
 
+typedef struct NodeTables
+{
+	List  *nodes;  /* to be asked for states */
+	List  *others; /* to be read row by row */
+	double rows;   /* of nodes, about */
+} NodeTables;
+
 /* ---------- which tables ---------- */
 
 static bool
@@ -114,32 +121,31 @@ asks_for_states(const ModelRecord *model, Oid relid)
 		   states_pay(model, relid);
 }
 
-NodeTables *
-nodes_find(const ModelRecord *model)
+/* The tables that a relation consists of.  Locks them. */
+static NodeTables
+find_tables(const ModelRecord *model)
 {
-	NodeTables *tables = palloc0_object(NodeTables);
-	List	   *all;
-	ListCell   *cell;
+	NodeTables tables = {0};
+	ListCell  *cell;
 
 	/* The user's code, rows of so many columns and text made of bins cannot be sent. */
 	if (model->learner->runs_user_code || model->features->nfeatures >= FUNC_MAX_ARGS - 1 ||
 		model->nbins > 0)
 		return tables;
-	all = find_all_inheritors(model->relid, AccessShareLock, NULL);
-	foreach(cell, all)
+	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
 	{
 		Oid relid = lfirst_oid(cell);
 
 		/* A table of another owner, read by itself, may show other rows, or none. */
 		if (relation_owner(relid) != relation_owner(model->relid))
-			return palloc0_object(NodeTables);
+			return (NodeTables){0};
 		if (asks_for_states(model, relid))
 		{
-			tables->nodes = lappend_oid(tables->nodes, relid);
-			tables->rows += known_rows(relid);
+			tables.nodes = lappend_oid(tables.nodes, relid);
+			tables.rows += known_rows(relid);
 		}
 		else if (get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
-			tables->others = lappend_oid(tables->others, relid);
+			tables.others = lappend_oid(tables.others, relid);
 	}
 	return tables;
 }
@@ -252,14 +258,18 @@ others_sql(List *others, List *columns)
 	return tables.data;
 }
 
-void
-append_nodes_query(TrainingQuery *query, const ModelRecord				*model,
-				   const ProtectedRelation *protected, const NodeTables *tables)
+bool
+append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
+				   const ProtectedRelation *protected, double *rows)
 {
 	StringInfo text = &query->text;
+	NodeTables tables = find_tables(model);
 	List	  *columns = columns_read(model, protected);
 	ListCell  *cell;
 
+	if (tables.nodes == NIL)
+		return false;
+	*rows = Max(*rows, tables.rows);
 	appendStringInfo(
 		text,
 		"SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
@@ -267,18 +277,19 @@ append_nodes_query(TrainingQuery *query, const ModelRecord				*model,
 		" FROM (SELECT u.h %% $%d AS t, privpred.finish_state(privpred.merge_states(u.state)) AS m,"
 		" pg_catalog.sum(u.n) AS n, pg_catalog.sum(u.used) AS used FROM (",
 		PARAMETER_TEACHERS);
-	foreach(cell, tables->nodes)
+	foreach(cell, tables.nodes)
 	{
 		append_states(text, model, protected, chunks(model, lfirst_oid(cell)));
 		appendStringInfo(text, "ONLY %s r WHERE %s GROUP BY 1", relation_sql_name(lfirst_oid(cell)),
 						 agreement_sql(model, columns));
 	}
-	if (tables->others != NIL)
+	if (tables.others != NIL)
 	{
 		append_states(text, model, protected, 1);
-		appendStringInfo(text, "(%s) r GROUP BY 1", others_sql(tables->others, columns));
+		appendStringInfo(text, "(%s) r GROUP BY 1", others_sql(tables.others, columns));
 	}
 	appendStringInfoString(text, ") u GROUP BY 1) s");
+	return true;
 }
 
 void

@@ -20,7 +20,7 @@
 #define DEFAULT_REPEAT_KB 4096
 #define MAX_REPEAT_KB (1024 * 1024)
 #define MAX_MEMORIES 16
-#define SLOTS_PER_ENTRY 2
+#define MAX_SLOTS_PER_ENTRY 3
 #define HASH_FACTOR UINT64CONST(0x9E3779B97F4A7C15)
 
 /* A revocation is noticed by the epoch, an expiry within this time. */
@@ -56,7 +56,8 @@ typedef struct RepeatMemory
 	int64		  training_id; /* of the version */
 	int			  width;
 	Size		  entry_size;
-	Size		  capacity; /* entries of a table, a power of two */
+	Size		  capacity; /* entries of a table */
+	Size		  slots;	/* half as many again at least, a power of two */
 	RepeatTable	  newer;
 	RepeatTable	  older;
 
@@ -111,14 +112,14 @@ repeat_open(const ModelRecord *model)
 	Size entry_size = MAXALIGN(offsetof(RepeatEntry, x) + model->spec.width * sizeof(double));
 	/* entries that there is room for in two tables */
 	Size capacity =
-		(Size) repeat_memory_kb * 1024 / (entry_size + SLOTS_PER_ENTRY * sizeof(RepeatSlot));
+		(Size) repeat_memory_kb * 1024 / (entry_size + MAX_SLOTS_PER_ENTRY * sizeof(RepeatSlot));
 	RepeatMemory *memory;
 
 	/* Answers of released models are free, and owners pay nothing. */
 	if (capacity < 2 || model->mechanism->charge_kind == CHARGE_ONCE ||
 		model->mechanism->owner_only)
 		return handle;
-	capacity = pg_prevpower2_size_t(capacity / 2);
+	capacity /= 2;
 	handle.slot = choose_slot(model);
 	memory = &memories[handle.slot];
 	if (memory->serial == 0 || memory->model_id != model->model_id ||
@@ -133,6 +134,7 @@ repeat_open(const ModelRecord *model)
 		memory->width = model->spec.width;
 		memory->entry_size = entry_size;
 		memory->capacity = capacity;
+		memory->slots = pg_nextpower2_size_t(capacity + (capacity + 1) / 2);
 	}
 	handle.serial = memory->serial;
 	return handle;
@@ -169,7 +171,7 @@ entry_at(const RepeatMemory *memory, const RepeatTable *table, Size number)
 static inline RepeatSlot *
 probe(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Size place)
 {
-	Size mask = SLOTS_PER_ENTRY * memory->capacity - 1;
+	Size mask = memory->slots - 1;
 
 	for (place &= mask; table->slots[place].entry != 0; place = (place + 1) & mask)
 		if (table->slots[place].hash == hash)
@@ -202,7 +204,7 @@ find_entry(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Oi
 static void
 start_table(RepeatMemory *memory)
 {
-	Size		bytes = SLOTS_PER_ENTRY * memory->capacity * sizeof(RepeatSlot);
+	Size		bytes = memory->slots * sizeof(RepeatSlot);
 	RepeatTable table = memory->older;
 
 	if (table.slots != NULL)

@@ -178,7 +178,6 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	MemoryContext  caller = CurrentMemoryContext;
 	MemoryContext  spi;
 	CatalogSession session;
-	NodeTables	  *tables;
 	TrainingQuery  query;
 	Datum		   predictor;
 	LearnerOptions options;
@@ -193,13 +192,7 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	if (model->learner->runs_user_code)
 		owner_code_settings();
 	rows = estimated_rows(query.relation);
-	tables = nodes_find(model);
-	if (tables->nodes != NIL)
-	{
-		append_nodes_query(&query, model, protected, tables);
-		rows = Max(rows, tables->rows);
-	}
-	else
+	if (!append_nodes_query(&query, model, protected, &rows))
 	{
 		shares = choose_shares(model, query.relation);
 		append_teachers_query(&query, model, protected, shares);

@@ -348,12 +348,6 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	return &scan->source;
 }
 
-const char *
-units_relation(const UnitSource *source)
-{
-	return ((const UnitScan *) source)->query.relation;
-}
-
 int64
 units_left_out(const UnitSource *source)
 {
