@@ -10,39 +10,23 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 
 #include "ledger/worker/worker.h"
+#include "server/query.h"
 #include "server/session.h"
 #include "ledger/worker/returns.h"
 
 static uint64 seen_epoch = 0; /* 0: look at everything anew */
 
-static SPIPlanPtr open_plan = NULL;
-static SPIPlanPtr close_plan = NULL;
-
 void
 debit_forget(void)
 {
-	SPIPlanPtr *plans[] = {&open_plan, &close_plan};
-
-	for (int i = 0; i < lengthof(plans); i++)
-	{
-		if (*plans[i] != NULL)
-			SPI_freeplan(*plans[i]);
-		*plans[i] = NULL;
-	}
-	book_forget();
-	payer_forget();
-	release_forget();
-	stream_book_forget();
-	memo_forget();
-	seen_epoch = 0;
+	query_forget_plans();
+	book_forget_rows();
 	chain_forget();
+	seen_epoch = 0;
 }
 
 /*
@@ -52,26 +36,10 @@ debit_forget(void)
 static void
 list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz now)
 {
-	Oid	  argtypes[] = {INT8OID, INT8OID,		 INT8OID, INT8OID, INT4OID,		  INT8OID,
-						INT8OID, TIMESTAMPTZOID, INT4OID, INT8OID, TIMESTAMPTZOID};
-	char  nulls[] = "           ";
-	Datum args[11];
+	static SPIPlanPtr plan = NULL;
 
-	args[0] = Int64GetDatum(reply->lease);
-	args[1] = Int64GetDatum(request->relation_id);
-	args[2] = Int64GetDatum(reply->account_id);
-	args[3] = Int64GetDatum(reply->cap_id);
-	nulls[3] = reply->cap_id != 0 ? ' ' : 'n';
-	args[4] = Int32GetDatum(reply->granted);
-	args[5] = Int64GetDatum(reply->charge);
-	args[6] = Int64GetDatum(reply->cap_charge);
-	args[7] = TimestampTzGetDatum(now);
-	args[8] = Int32GetDatum(request->pid);
-	args[9] = Int64GetDatum(ledger_incarnation());
-	args[10] = TimestampTzGetDatum(reply->window);
-	nulls[10] = reply->window != 0 ? ' ' : 'n';
-	book_run(
-		&open_plan,
+	query_kept(
+		&plan,
 		"INSERT INTO privpred.open_lease AS o (lease, relation_id, account_id, cap_id, answers, "
 		"charge, cap_charge, at, pid, incarnation, window_start) "
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
@@ -79,22 +47,22 @@ list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz n
 		"cap_id = excluded.cap_id, answers = excluded.answers, charge = excluded.charge, "
 		"cap_charge = excluded.cap_charge, at = excluded.at, "
 		"window_start = excluded.window_start",
-		11, argtypes, args, nulls);
+		ARG_INT8(reply->lease), ARG_INT8(request->relation_id), ARG_INT8(reply->account_id),
+		ARG_IF(reply->cap_id != 0, ARG_INT8(reply->cap_id)), ARG_INT4(reply->granted),
+		ARG_INT8(reply->charge), ARG_INT8(reply->cap_charge), ARG_TIME(now),
+		ARG_INT4(request->pid), ARG_INT8(ledger_incarnation()),
+		ARG_IF(reply->window != 0, ARG_TIME(reply->window)));
 }
 
 /* Answers of the block that was listed, or -1 if none was. */
 static int64
 unlist_block(int64 lease)
 {
-	Oid	  argtypes[] = {INT8OID};
-	Datum args[] = {Int64GetDatum(lease)};
-	bool  isnull;
+	static SPIPlanPtr plan = NULL;
 
-	book_run(&close_plan, "DELETE FROM privpred.open_lease WHERE lease = $1 RETURNING answers", 1,
-			 argtypes, args, NULL);
-	if (SPI_processed == 0)
-		return -1;
-	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	query_kept(&plan, "DELETE FROM privpred.open_lease WHERE lease = $1 RETURNING answers",
+			   ARG_INT8(lease));
+	return SPI_processed == 0 ? -1 : row_int4(0, 1);
 }
 
 /* Is a grant that nobody took what the request would be granted now? */
@@ -107,7 +75,7 @@ still_fits(const Batch *batch, const LedgerRequest *request, const LedgerRequest
 	if (payer == NULL || payer->account_id != grant->account_id ||
 		!(payer->role == request->role || role_inherits_budget_of(request->role, payer->role)) ||
 		grant->generation != batch->generation ||
-		account_status(payer, batch->now) != OUTCOME_GRANTED ||
+		account_outcome(payer, batch->now) != OUTCOME_GRANTED ||
 		grant->window != (payer->has_window ? payer->window_start : 0) ||
 		grant->cap_id != (cap != NULL ? cap->account_id : 0))
 		return false;
@@ -125,6 +93,21 @@ within_ceiling(const LedgerRequest *request, const Account *payer, LedgerReply *
 		return true;
 	reply->outcome = OUTCOME_CEILING;
 	return false;
+}
+
+/* What was granted, and from which account it was paid. */
+static void
+describe_block(const Batch *batch, const Account *payer, int64 lease, int64 answers,
+			   LedgerReply *reply)
+{
+	reply->granted = answers;
+	reply->lease = lease;
+	reply->generation = batch->generation;
+	reply->account_id = payer->account_id;
+	reply->account_role = payer->role;
+	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
+	reply->window = payer->has_window ? payer->window_start : 0;
+	reply->valid_until = Min(payer->valid_until, payer->window_end);
 }
 
 /* Hands on a grant that is paid for, and that nobody took; *locked as below. */
@@ -148,17 +131,10 @@ hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *lo
 		return true;
 	returns_settle(place);
 	reply->outcome = OUTCOME_GRANTED;
-	reply->granted = grant->answers;
-	reply->lease = grant->lease;
-	reply->generation = grant->generation;
-	reply->account_id = grant->account_id;
-	reply->account_role = grant->account_role;
 	reply->cap_id = grant->cap_id;
 	reply->charge = grant->charge;
 	reply->cap_charge = grant->cap_charge;
-	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
-	reply->window = grant->window;
-	reply->valid_until = Min(payer->valid_until, payer->window_end);
+	describe_block(batch, payer, grant->lease, grant->answers, reply);
 	return true;
 }
 
@@ -202,14 +178,7 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	entry.answers = answers;
 	book_append(batch, "lease", request, &entry);
 
-	reply->granted = answers;
-	reply->lease = entry.lease;
-	reply->generation = batch->generation;
-	reply->account_id = payer->account_id;
-	reply->account_role = payer->role;
-	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
-	reply->window = payer->has_window ? payer->window_start : 0;
-	reply->valid_until = Min(payer->valid_until, payer->window_end);
+	describe_block(batch, payer, entry.lease, answers, reply);
 	if (answers > 1)
 		list_block(request, reply, batch->now);
 	else if (request->lease != 0)
@@ -276,38 +245,22 @@ take_back(Batch *batch, const LedgerRequest *request)
 static void
 note_orphans(Batch *batch)
 {
-	Oid			   argtypes[] = {INT8OID, TIMESTAMPTZOID};
-	Datum		   args[] = {Int64GetDatum(ledger_incarnation()), TimestampTzGetDatum(batch->now)};
-	SPITupleTable *table;
-	uint64		   rows;
-
 	/* Whoever forgives one holds it. */
-	if (SPI_execute_with_args("UPDATE privpred.open_lease o SET orphaned_at = $2 "
-							  "WHERE o.lease IN (SELECT l.lease FROM privpred.open_lease l "
-							  "WHERE l.incarnation <> $1 AND l.orphaned_at IS NULL "
-							  "FOR UPDATE SKIP LOCKED) "
-							  "RETURNING o.lease, o.account_id, o.relation_id, o.answers, o.pid, "
-							  "(SELECT a.renyi_order FROM privpred.account a "
-							  "WHERE a.account_id = o.account_id)",
-							  2, argtypes, args, NULL, false, 0) != SPI_OK_UPDATE_RETURNING)
-		elog(ERROR, "could not mark orphaned leases");
-	table = SPI_tuptable;
-	rows = SPI_processed;
-	for (uint64 row = 0; row < rows; row++)
+	query_write("UPDATE privpred.open_lease o SET orphaned_at = $2 "
+				"WHERE o.lease IN (SELECT l.lease FROM privpred.open_lease l "
+				"WHERE l.incarnation <> $1 AND l.orphaned_at IS NULL FOR UPDATE SKIP LOCKED) "
+				"RETURNING o.lease, o.account_id, o.relation_id, o.answers, o.pid, "
+				"(SELECT a.renyi_order FROM privpred.account a "
+				"WHERE a.account_id = o.account_id)",
+				ARG_INT8(ledger_incarnation()), ARG_TIME(batch->now));
+	for (uint64 row = 0; row < SPI_processed; row++)
 	{
-		LedgerRequest request = {0};
-		LedgerEntry	  entry = {0};
-		bool		  isnull;
+		LedgerEntry	  entry = {.lease = row_int8(row, 1),
+							   .account_id = row_int8(row, 2),
+							   .answers = row_int4(row, 4),
+							   .order = row_int8_or(row, 6, RENYI_ORDER_INFINITE)};
+		LedgerRequest request = {.relation_id = row_int8(row, 3), .pid = row_int4(row, 5)};
 
-#define GET(column) SPI_getbinval(table->vals[row], table->tupdesc, column, &isnull)
-		entry.order = DatumGetInt64(GET(6));
-		if (isnull)
-			entry.order = RENYI_ORDER_INFINITE;
-		entry.lease = DatumGetInt64(GET(1));
-		entry.account_id = DatumGetInt64(GET(2));
-		request.relation_id = DatumGetInt64(GET(3));
-		entry.answers = DatumGetInt32(GET(4));
-		request.pid = DatumGetInt32(GET(5));
 		book_append(batch, "orphan", &request, &entry);
 	}
 }
