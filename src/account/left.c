@@ -57,11 +57,11 @@ account_epsilon_left(const Account *account, EpsilonUnits more)
 	EpsilonUnits left = PG_INT64_MAX;
 
 	if (account->epsilon > 0)
-		left = account->epsilon -
-			   account_epsilon(account, add_units(account_counted(account), more));
+		left =
+			account->epsilon - account_epsilon(account, add_units(account_counted(account), more));
 	if (account->lifetime > 0)
-		left = Min(left, account->lifetime -
-							 account_epsilon(account, add_units(account->spent, more)));
+		left = Min(left,
+				   account->lifetime - account_epsilon(account, add_units(account->spent, more)));
 	return left;
 }
 
@@ -141,5 +141,5 @@ budget_bound(const Account *account, const Account *cap, const Purchase *purchas
 	if (!account->has_window)
 		return BOUND_ROLE;
 	return account_lifetime_left(account) <= account_window_left(account) ? BOUND_LIFETIME
-																		   : BOUND_WINDOW;
+																		  : BOUND_WINDOW;
 }

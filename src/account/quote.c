@@ -69,12 +69,11 @@ quote_once(const Purse *purses, int count, const Purse *cap, LedgerQuote *quote)
 	for (int i = 0; i < count; i++)
 	{
 		const Purse *purse = &purses[i];
-		bool fits = purse->paid || account_affords(&purse->account, purses[i].drawn) > 0;
+		bool		 fits = purse->paid || account_affords(&purse->account, purses[i].drawn) > 0;
 
 		if (fits && !purse->paid && cap->account.account_id != 0 && !cap->paid)
 			fits = account_affords(&cap->account, purses[i].drawn) > 0;
-		if (first == NULL || (fits && quote->answers_left == 0) ||
-			(purse->paid && !first->paid))
+		if (first == NULL || (fits && quote->answers_left == 0) || (purse->paid && !first->paid))
 			first = &purses[i];
 		if (fits)
 			quote->answers_left = PG_INT64_MAX;
@@ -134,8 +133,8 @@ quote_answers(Purse *purses, int count, const Purse *cap, const Purchase *purcha
 		by_cap = cap->paid ? 0 : answers;
 	}
 	quote_purchases(&quote, first, answers);
-	quote.left_after = Min(left_together(purses, count) - quote.cost,
-						   account_epsilon_left(&cap->account,
-												renyi_charge_times(first->cap_charge, by_cap)));
+	quote.left_after =
+		Min(left_together(purses, count) - quote.cost,
+			account_epsilon_left(&cap->account, renyi_charge_times(first->cap_charge, by_cap)));
 	return quote;
 }

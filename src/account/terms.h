@@ -63,8 +63,8 @@ typedef enum TermsProblem
 } TermsProblem;
 
 /* Applies a grant to an account, in memory; after a problem the account is void. */
-extern TermsProblem terms_apply(Account *account, const LedgerGrant *grant,
-								const TermsBasis *basis, TermsChange *change);
+extern TermsProblem terms_apply(Account *account, const LedgerGrant *grant, const TermsBasis *basis,
+								TermsChange *change);
 
 /*
  * The terms in a canonical form that people can read: everything that decides how

@@ -80,8 +80,7 @@ account_from_row(Account *account, uint64 row, Oid relid)
 	account->unlimited = row_isnull(row, LIMIT_UNITS);
 	account->limit = row_int8_or(row, LIMIT_UNITS, PG_INT64_MAX);
 	account->spent = row_int8(row, SPENT_UNITS);
-	account->valid_until =
-		row_isnull(row, VALID_UNTIL) ? DT_NOEND : row_time(row, VALID_UNTIL);
+	account->valid_until = row_isnull(row, VALID_UNTIL) ? DT_NOEND : row_time(row, VALID_UNTIL);
 	account->revoked = !row_isnull(row, REVOKED_AT);
 	account->order = row_int8_or(row, RENYI_ORDER, RENYI_ORDER_INFINITE);
 	account->epsilon = row_int8(row, EPSILON_UNITS);

@@ -4,8 +4,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_class.h"
 #include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/syscache.h"
@@ -27,12 +28,12 @@ typedef struct BudgetRow
 /* What the budgets of a relation have in common. */
 typedef struct BudgetRelation
 {
-	int64		   relation_id;
-	RelationBrief  brief;
-	bool		   owned; /* by who looks */
-	BudgetRow	  *cap;	  /* NULL: none */
-	List		  *sales;
-	Purchase	  *purchases;
+	int64		  relation_id;
+	RelationBrief brief;
+	bool		  owned; /* by who looks */
+	BudgetRow	 *cap;	 /* NULL: none */
+	List		 *sales;
+	Purchase	 *purchases;
 } BudgetRelation;
 
 static bool
@@ -142,8 +143,7 @@ work_out(BudgetRow *budget, const BudgetRelation *relation, TimestampTz now)
 
 	shown->status = account_status(account, now);
 	shown->bound = budget_bound(account, cap, &typical);
-	shown->epsilon_left =
-		shown->status == BUDGET_ACTIVE ? budget_epsilon_left(account, cap) : 0;
+	shown->epsilon_left = shown->status == BUDGET_ACTIVE ? budget_epsilon_left(account, cap) : 0;
 	for (int i = 0; i < nmodels; i++)
 	{
 		const ModelSale *sale = list_nth(relation->sales, i);
@@ -153,9 +153,8 @@ work_out(BudgetRow *budget, const BudgetRelation *relation, TimestampTz now)
 		purchase.paid = has_paid(budget, sale->training_id);
 		purchase.cap_paid = cap != NULL && has_paid(relation->cap, sale->training_id);
 		answers->model = sale->name;
-		answers->left = shown->status == BUDGET_ACTIVE
-							? budget_answers_left(account, cap, &purchase)
-							: 0;
+		answers->left =
+			shown->status == BUDGET_ACTIVE ? budget_answers_left(account, cap, &purchase) : 0;
 		shown->answers = lappend(shown->answers, answers);
 	}
 }

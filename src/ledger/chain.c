@@ -115,9 +115,8 @@ entry_from_row(LedgerEntry *entry, uint64 row)
 				INT4_OF(entry, field) = row_int4(row, column);
 				break;
 			case FIELD_INT8:
-				INT8_OF(entry, field) =
-					row_int8_or(row, column,
-								field->null == WHEN_INFINITE ? RENYI_ORDER_INFINITE : 0);
+				INT8_OF(entry, field) = row_int8_or(
+					row, column, field->null == WHEN_INFINITE ? RENYI_ORDER_INFINITE : 0);
 				break;
 			case FIELD_FLOAT8:
 				FLOAT8_OF(entry, field) = row_float8(row, column);

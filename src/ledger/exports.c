@@ -42,7 +42,7 @@ typedef struct Export
 	int64 training_id;
 	int64 model_id;
 	int32 version;
-	char *model; /* NULL: unknown */
+	char *model;  /* NULL: unknown */
 	char *charge; /* NULL: cannot be paid so */
 	char *pure_charge;
 } Export;
@@ -56,10 +56,9 @@ write_payment(const Account *account, const Export *export)
 				"UPDATE privpred.account SET spent_units = $9, "
 				"window_spent_units = $10, delta_spent = $11 WHERE account_id = $1",
 				ARG_INT8(account->account_id), ARG_INT8(export->training_id),
-				ARG_INT8(account->relation_id), ARG_INT8(export->model_id),
-				ARG_TEXT(export->model), ARG_INT4(export->version), ARG_TEXT(export->charge),
-				ARG_TEXT(export->pure_charge), ARG_INT8(account->spent),
-				ARG_INT8(account->has_window ? account->window_spent : 0),
+				ARG_INT8(account->relation_id), ARG_INT8(export->model_id), ARG_TEXT(export->model),
+				ARG_INT4(export->version), ARG_TEXT(export->charge), ARG_TEXT(export->pure_charge),
+				ARG_INT8(account->spent), ARG_INT8(account->has_window ? account->window_spent : 0),
 				ARG_FLOAT8(account->delta_spent));
 }
 

@@ -41,8 +41,7 @@ ledger_put_event(int64 account_id, int64 relation_id, const LedgerEvent *event, 
 				ARG_TEXT(relation_name), ARG_IF(has_model, ARG_INT8(event->model_id)),
 				ARG_TEXT(event->model), ARG_IF(has_model, ARG_INT4(event->version)),
 				ARG_INT8(event->units), ARG_TEXT(actor), ARG_INT4(MyProcPid),
-				ARG_INT8(event->window_units), ARG_FLOAT8(event->delta),
-				ARG_TEXT(event->detail));
+				ARG_INT8(event->window_units), ARG_FLOAT8(event->delta), ARG_TEXT(event->detail));
 }
 
 /* ---------- revoking ---------- */
@@ -150,27 +149,26 @@ write_terms(const Account *account, const char *actor)
 	bool		window = account->has_window;
 	const char *name = OidIsValid(account->role) ? GetUserNameFromId(account->role, true) : NULL;
 
-	query_write(
-		"UPDATE privpred.account SET role_name = coalesce($2, ''), limit_units = $3, "
-		"renyi_order = $4, epsilon_units = $5, delta_limit = $6, delta_spent = $7, "
-		"per_answer_units = $8, lifetime_epsilon_units = $9, refresh = $10, "
-		"window_anchor = $11, window_start = $12, window_limit_units = $13, "
-		"window_spent_units = $14, valid_until = $15, granted_by = $16, spent_units = $17, "
-		"revoked_at = NULL, granted_at = now() WHERE account_id = $1",
-		ARG_INT8(account->account_id), ARG_TEXT(name),
-		ARG_IF(!account->unlimited, ARG_INT8(account->limit)),
-		ARG_IF(account->order != RENYI_ORDER_INFINITE, ARG_INT8(account->order)),
-		ARG_IF(account->epsilon > 0, ARG_INT8(account->epsilon)), ARG_FLOAT8(account->delta),
-		ARG_FLOAT8(account->delta_spent),
-		ARG_IF(account->per_answer > 0, ARG_INT8(account->per_answer)),
-		ARG_IF(account->lifetime > 0, ARG_INT8(account->lifetime)),
-		ARG_IF(window, ARG(INTERVALOID, IntervalPGetDatum(&account->refresh))),
-		ARG_IF(window, ARG_TIME(account->window_anchor)),
-		ARG_IF(window, ARG_TIME(account->window_start)),
-		ARG_IF(window, ARG_INT8(account->window_limit)),
-		ARG_INT8(window ? account->window_spent : 0),
-		ARG_IF(account->valid_until != DT_NOEND, ARG_TIME(account->valid_until)),
-		ARG_TEXT(actor), ARG_INT8(account->spent));
+	query_write("UPDATE privpred.account SET role_name = coalesce($2, ''), limit_units = $3, "
+				"renyi_order = $4, epsilon_units = $5, delta_limit = $6, delta_spent = $7, "
+				"per_answer_units = $8, lifetime_epsilon_units = $9, refresh = $10, "
+				"window_anchor = $11, window_start = $12, window_limit_units = $13, "
+				"window_spent_units = $14, valid_until = $15, granted_by = $16, spent_units = $17, "
+				"revoked_at = NULL, granted_at = now() WHERE account_id = $1",
+				ARG_INT8(account->account_id), ARG_TEXT(name),
+				ARG_IF(!account->unlimited, ARG_INT8(account->limit)),
+				ARG_IF(account->order != RENYI_ORDER_INFINITE, ARG_INT8(account->order)),
+				ARG_IF(account->epsilon > 0, ARG_INT8(account->epsilon)),
+				ARG_FLOAT8(account->delta), ARG_FLOAT8(account->delta_spent),
+				ARG_IF(account->per_answer > 0, ARG_INT8(account->per_answer)),
+				ARG_IF(account->lifetime > 0, ARG_INT8(account->lifetime)),
+				ARG_IF(window, ARG(INTERVALOID, IntervalPGetDatum(&account->refresh))),
+				ARG_IF(window, ARG_TIME(account->window_anchor)),
+				ARG_IF(window, ARG_TIME(account->window_start)),
+				ARG_IF(window, ARG_INT8(account->window_limit)),
+				ARG_INT8(window ? account->window_spent : 0),
+				ARG_IF(account->valid_until != DT_NOEND, ARG_TIME(account->valid_until)),
+				ARG_TEXT(actor), ARG_INT8(account->spent));
 }
 
 static void
@@ -236,8 +234,7 @@ read_basis(TermsBasis *basis, const Account *account)
 		models[i].once = ((ModelSale *) list_nth(sales, i))->kind != CHARGE_PER_ANSWER;
 	basis->now = GetCurrentTransactionStartTimestamp(); /* as granted_at */
 	basis->dearest = terms_dearest(models, list_length(sales));
-	basis->payers_are_pure =
-		account->role == CAP_ROLE && all_payers_are_pure(account->relation_id);
+	basis->payers_are_pure = account->role == CAP_ROLE && all_payers_are_pure(account->relation_id);
 }
 
 /*
@@ -263,10 +260,9 @@ set_terms(Account *account, const LedgerGrant *grant, TermsBasis *basis, const c
 	write_terms(account, actor);
 	if (change.converts)
 	{
-		event.detail = psprintf("from order %g to order %g carrying %s",
-								renyi_order_to_double(change.old_order),
-								renyi_order_to_double(account->order),
-								epsilon_to_text(account->spent, text));
+		event.detail = psprintf(
+			"from order %g to order %g carrying %s", renyi_order_to_double(change.old_order),
+			renyi_order_to_double(account->order), epsilon_to_text(account->spent, text));
 		ledger_put_event(account->account_id, account->relation_id, &event, actor);
 	}
 	event.kind = account->role == CAP_ROLE ? "cap" : "grant";

@@ -44,9 +44,8 @@ read_purses(const LedgerPrice *price, Oid role, int *count, Purse *cap)
 LedgerQuote
 ledger_quote(const LedgerPrice *price, Oid role, int64 answers)
 {
-	Purchase	   purchase = {.finite = price->finite,
-							   .infinite = price->infinite,
-							   .once = price->kind == CHARGE_ONCE};
+	Purchase purchase = {
+		.finite = price->finite, .infinite = price->infinite, .once = price->kind == CHARGE_ONCE};
 	CatalogSession session;
 	LedgerQuote	   quote;
 	Purse		  *purses;

@@ -89,12 +89,12 @@ report_exhausted(const LedgerPrice *price, const LedgerReply *reply)
 					   "It does not refresh. The owner of the relation can raise it with privpred.protect(..., delta_cap => ...).")
 				 : errhint(
 					   "The owner of the relation can raise its cap with privpred.protect(..., epsilon_cap => ...).")));
-	ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					errmsg("%s of role \"%s\"%s is exhausted for model \"%s\"",
-						   bounds[reply->bound].what, role_name(reply->account_role),
-						   bounds[reply->bound].when, price->model_name),
-					errdetail("%s", exhausted_detail(reply, price->kind)),
-					errhint("%s", bounds[reply->bound].hint)));
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("%s of role \"%s\"%s is exhausted for model \"%s\"", bounds[reply->bound].what,
+					role_name(reply->account_role), bounds[reply->bound].when, price->model_name),
+			 errdetail("%s", exhausted_detail(reply, price->kind)),
+			 errhint("%s", bounds[reply->bound].hint)));
 }
 
 /* Not a matter of how much is left. */
@@ -110,8 +110,9 @@ report_cannot_pay(const LedgerPrice *price, const LedgerReply *reply)
 		 cap ? errmsg("the cap of the relation cannot pay for model \"%s\"", price->model_name)
 			 : errmsg("privacy budget of role \"%s\" cannot pay for model \"%s\"",
 					  role_name(reply->account_role), price->model_name),
-		 no_delta ? errdetail("Its answers are private with a delta, and the budget has none.")
-				  : errdetail("The budget adds up epsilons, at which the model's noise has no price."),
+		 no_delta
+			 ? errdetail("Its answers are private with a delta, and the budget has none.")
+			 : errdetail("The budget adds up epsilons, at which the model's noise has no price."),
 		 cap ? errhint(
 				   "The owner of the relation can give the cap a delta with privpred.protect(..., epsilon_cap => ..., delta_cap => 1e-6).")
 		 : no_delta
@@ -134,6 +135,67 @@ report_no_budget(const LedgerPrice *price, Oid asker, LedgerOutcome outcome)
 									  : 0,
 		 errhint(
 			 "The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
+}
+
+static void
+report_no_stream(const char *model, Oid role)
+{
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("role \"%s\" has no open stream on model \"%s\"", role_name(role), model),
+		 errdetail("A stream answers for one version of a model; retraining ends it."),
+		 errhint(
+			 "Open one with privpred.open_stream('%s', unstable => ..., epsilon => ..., delta => ...). See privpred.streams.",
+			 model)));
+}
+
+static void
+report_stream_at_end(const char *model, LedgerOutcome outcome)
+{
+	bool by_answers = outcome == OUTCOME_STREAM_ANSWERS;
+
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+		 by_answers ? errmsg("the stream on model \"%s\" has no answers left", model)
+					: errmsg("the stream on model \"%s\" is used up", model),
+		 by_answers
+			 ? errdetail(
+				   "All answers that it was opened for are given, or reserved by running statements.")
+			 : errdetail("It has given as many unstable answers as it was bought for."),
+		 errhint(
+			 "Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
+}
+
+static void
+report_stream(const char *model, Oid asker, const LedgerReply *reply)
+{
+	const char *payer = role_name(reply->account_role);
+
+	if (reply->outcome == OUTCOME_NO_STREAM)
+		report_no_stream(model, asker);
+	if (reply->outcome == OUTCOME_STREAM_EXISTS)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DUPLICATE_OBJECT),
+			 errmsg("a stream on model \"%s\" is open already", model),
+			 errdetail("It was paid for by the budget of role \"%s\".", payer),
+			 errhint(
+				 "Use it, or end it with privpred.close_stream() first. Nothing was charged.")));
+	if (reply->outcome == OUTCOME_STREAM_OF_OTHERS)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("the stream on model \"%s\" was opened by somebody else", model),
+			 errhint("Whoever opened it can close it, or role \"%s\", whose budget paid.", payer)));
+	if (reply->outcome == OUTCOME_STREAM_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has changed meanwhile", model),
+				 errdetail("A stream answers for one version of a model, as it was committed."),
+				 errhint("Try again once whatever trains or drops the model has ended.")));
+	report_stream_at_end(model, reply->outcome);
 }
 
 void

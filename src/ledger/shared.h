@@ -94,16 +94,6 @@ typedef struct LedgerRequest
 	LedgerMemo	  memo; /* at most "want" of them */
 } LedgerRequest;
 
-/* Which of the limits had no room. */
-typedef enum LedgerBound
-{
-	BOUND_ROLE,
-	BOUND_WINDOW,
-	BOUND_LIFETIME,
-	BOUND_RELATION,
-	BOUND_DELTA /* of the role or the relation */
-} LedgerBound;
-
 typedef enum LedgerOutcome
 {
 	OUTCOME_GRANTED,
@@ -145,7 +135,7 @@ typedef struct LedgerReply
 
 	/* the account that pays or, in a refusal, that bound */
 	Oid			 account_role; /* CAP_ROLE: the relation-wide cap */
-	LedgerBound	 bound;
+	BudgetBound	 bound;		   /* which limit had no room */
 	RenyiOrder	 order;
 	EpsilonUnits left;
 	EpsilonUnits reserved; /* by running statements */

@@ -305,8 +305,8 @@ ledger_verify(const uint8 *expected_head)
 	verification.expected = expected_head;
 	progress_phase("verifying entries",
 				   read_number("SELECT max(id) FROM privpred.ledger_entry WHERE $1 IS NOT NULL"));
-	walk(&verification,
-		 "SELECT id, " ENTRY_COLUMNS ", head FROM privpred.ledger_entry ORDER BY id", true);
+	walk(&verification, "SELECT id, " ENTRY_COLUMNS ", head FROM privpred.ledger_entry ORDER BY id",
+		 true);
 	walk(&verification, "SELECT seq, " ENTRY_COLUMNS " FROM privpred.ledger_outbox ORDER BY seq",
 		 false);
 	if (expected_head != NULL && !verification.seen)

@@ -38,7 +38,8 @@ chain_read_end(ChainEnd *end, Oid generation)
 		return;
 	}
 	memset(end, 0, sizeof(ChainEnd));
-	query_kept(&plan, "SELECT e.id, e.head FROM privpred.ledger_entry e ORDER BY e.id DESC LIMIT 1");
+	query_kept(&plan,
+			   "SELECT e.id, e.head FROM privpred.ledger_entry e ORDER BY e.id DESC LIMIT 1");
 	if (SPI_processed == 0)
 		return;
 	end->id = row_int8(0, 1);

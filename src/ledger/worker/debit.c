@@ -49,9 +49,8 @@ list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz n
 		"window_start = excluded.window_start",
 		ARG_INT8(reply->lease), ARG_INT8(request->relation_id), ARG_INT8(reply->account_id),
 		ARG_IF(reply->cap_id != 0, ARG_INT8(reply->cap_id)), ARG_INT4(reply->granted),
-		ARG_INT8(reply->charge), ARG_INT8(reply->cap_charge), ARG_TIME(now),
-		ARG_INT4(request->pid), ARG_INT8(ledger_incarnation()),
-		ARG_IF(reply->window != 0, ARG_TIME(reply->window)));
+		ARG_INT8(reply->charge), ARG_INT8(reply->cap_charge), ARG_TIME(now), ARG_INT4(request->pid),
+		ARG_INT8(ledger_incarnation()), ARG_IF(reply->window != 0, ARG_TIME(reply->window)));
 }
 
 /* Answers of the block that was listed, or -1 if none was. */

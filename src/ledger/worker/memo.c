@@ -21,8 +21,7 @@ are_thrown_away(const LedgerRequest *request)
 			   "AND s.training_id = $2 AND s.role = $3 FOR NO KEY UPDATE SKIP LOCKED) "
 			   "SELECT EXISTS (SELECT FROM privpred.memo_size s WHERE s.model_id = $1 "
 			   "AND s.training_id = $2 AND s.role = $3) AND NOT EXISTS (SELECT FROM free)",
-			   ARG_INT8(request->model_id), ARG_INT8(request->training_id),
-			   ARG_OID(request->role));
+			   ARG_INT8(request->model_id), ARG_INT8(request->training_id), ARG_OID(request->role));
 	return row_bool(0, 1);
 }
 

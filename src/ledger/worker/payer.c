@@ -38,8 +38,7 @@ payer_groups(Batch *batch, const LedgerRequest *request, List **groups)
 
 		if (!role_inherits_budget_of(request->role, lfirst_oid(cell)))
 			continue;
-		if (book_account(batch, request->relation_id, lfirst_oid(cell), &account) ==
-			ACCOUNT_LOCKED)
+		if (book_account(batch, request->relation_id, lfirst_oid(cell), &account) == ACCOUNT_LOCKED)
 			return ACCOUNT_LOCKED;
 		if (account != NULL && account_outcome(account, batch->now) == OUTCOME_GRANTED)
 			*groups = lappend(*groups, account);
@@ -101,12 +100,11 @@ reserved_units(int64 account_id)
 {
 	static SPIPlanPtr plan = NULL;
 
-	query_kept(
-		&plan,
-		"SELECT least(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
-		"ELSE o.cap_charge END), 9223372036854775807)::int8 "
-		"FROM privpred.open_lease o WHERE $1 IN (o.account_id, o.cap_id)",
-		ARG_INT8(account_id));
+	query_kept(&plan,
+			   "SELECT least(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
+			   "ELSE o.cap_charge END), 9223372036854775807)::int8 "
+			   "FROM privpred.open_lease o WHERE $1 IN (o.account_id, o.cap_id)",
+			   ARG_INT8(account_id));
 	return row_int8(0, 1);
 }
 

@@ -42,10 +42,9 @@ mark_paid(Batch *batch, int64 account_id, const LedgerRequest *request)
 			   "INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, "
 			   "model, version, at, charge, pure_charge) "
 			   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-			   ARG_INT8(account_id), ARG_INT8(request->training_id),
-			   ARG_INT8(request->relation_id), ARG_INT8(request->model_id), ARG_TEXT(name),
-			   ARG_INT4(request->version), ARG_TIME(batch->now),
-			   ARG_TEXT(charge_to_text(&request->finite, finite)),
+			   ARG_INT8(account_id), ARG_INT8(request->training_id), ARG_INT8(request->relation_id),
+			   ARG_INT8(request->model_id), ARG_TEXT(name), ARG_INT4(request->version),
+			   ARG_TIME(batch->now), ARG_TEXT(charge_to_text(&request->finite, finite)),
 			   ARG_TEXT(charge_to_text(&request->infinite, infinite)));
 }
 
