@@ -43,30 +43,21 @@ kind_of(const char *name)
 	"m.model_id, m.relation_id, m.name, m.version, m.training_id, m.charge_kind, m.charge, " \
 	"m.pure_charge FROM privpred.model m"
 
+/* In the order of SALE_COLUMNS. */
 static ModelSale *
 sale_from_row(uint64 row)
 {
-	enum
-	{
-		MODEL_ID = 1,
-		RELATION_ID,
-		NAME,
-		VERSION,
-		TRAINING_ID,
-		KIND,
-		CHARGE,
-		PURE_CHARGE
-	};
 	ModelSale *sale = palloc_object(ModelSale);
+	int		   column = 0;
 
-	sale->model_id = row_int8(row, MODEL_ID);
-	sale->relation_id = row_int8(row, RELATION_ID);
-	sale->name = row_text(row, NAME);
-	sale->version = row_int4(row, VERSION);
-	sale->training_id = row_int8(row, TRAINING_ID);
-	sale->kind = kind_of(row_text(row, KIND));
-	sale->charge = row_text(row, CHARGE);
-	sale->pure_charge = row_text(row, PURE_CHARGE);
+	sale->model_id = row_int8(row, ++column);
+	sale->relation_id = row_int8(row, ++column);
+	sale->name = row_text(row, ++column);
+	sale->version = row_int4(row, ++column);
+	sale->training_id = row_int8(row, ++column);
+	sale->kind = kind_of(row_text(row, ++column));
+	sale->charge = row_text(row, ++column);
+	sale->pure_charge = row_text(row, ++column);
 	return sale;
 }
 

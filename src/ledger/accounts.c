@@ -23,72 +23,43 @@ role_inherits_budget_of(Oid member, Oid role)
 	return has_privs_of_role(member, role) && is_member_of_role_nosuper(member, role);
 }
 
-/* ACCOUNT_COLUMNS */
-enum
-{
-	ACCOUNT_ID = 1,
-	RELATION_ID,
-	ROLE,
-	LIMIT_UNITS,
-	SPENT_UNITS,
-	VALID_UNTIL,
-	REVOKED_AT,
-	RENYI_ORDER,
-	EPSILON_UNITS,
-	DELTA_LIMIT,
-	DELTA_SPENT,
-	PER_ANSWER_UNITS,
-	LIFETIME_EPSILON_UNITS,
-	REFRESH,
-	WINDOW_ANCHOR,
-	WINDOW_START,
-	WINDOW_LIMIT_UNITS,
-	WINDOW_SPENT_UNITS,
-	NEXT_COLUMN
-};
-
-StaticAssertDecl((int) NEXT_COLUMN == ACCOUNT_NEXT_COLUMN, "all columns have a name");
-
-static void
-window_from_row(Account *account, uint64 row)
-{
-	TimestampTz ignored;
-	bool		isnull;
-	Datum		refresh = row_value(row, REFRESH, &isnull);
-
-	account->has_window = !isnull;
-	account->window_end = DT_NOEND;
-	account->window_limit = PG_INT64_MAX;
-	if (isnull)
-		return;
-	account->refresh = *DatumGetIntervalP(refresh);
-	account->window_anchor = row_time(row, WINDOW_ANCHOR);
-	account->window_start = row_time(row, WINDOW_START);
-	account->window_limit = row_int8(row, WINDOW_LIMIT_UNITS);
-	account->window_spent = row_int8(row, WINDOW_SPENT_UNITS);
-	window_of(account->window_anchor, &account->refresh, account->window_start, &ignored,
-			  &account->window_end);
-}
-
+/* In the order of ACCOUNT_COLUMNS. */
 void
 account_from_row(Account *account, uint64 row, Oid relid)
 {
+	int			column = 0;
+	TimestampTz ignored;
+	Datum		refresh;
+
 	memset(account, 0, sizeof(Account));
-	account->account_id = row_int8(row, ACCOUNT_ID);
-	account->relation_id = row_int8(row, RELATION_ID);
-	account->role = row_oid(row, ROLE);
-	account->unlimited = row_isnull(row, LIMIT_UNITS);
-	account->limit = row_int8_or(row, LIMIT_UNITS, PG_INT64_MAX);
-	account->spent = row_int8(row, SPENT_UNITS);
-	account->valid_until = row_isnull(row, VALID_UNTIL) ? DT_NOEND : row_time(row, VALID_UNTIL);
-	account->revoked = !row_isnull(row, REVOKED_AT);
-	account->order = row_int8_or(row, RENYI_ORDER, RENYI_ORDER_INFINITE);
-	account->epsilon = row_int8(row, EPSILON_UNITS);
-	account->delta = row_float8(row, DELTA_LIMIT);
-	account->delta_spent = row_float8(row, DELTA_SPENT);
-	account->per_answer = row_int8(row, PER_ANSWER_UNITS);
-	account->lifetime = row_int8(row, LIFETIME_EPSILON_UNITS);
-	window_from_row(account, row);
+	account->account_id = row_int8(row, ++column);
+	account->relation_id = row_int8(row, ++column);
+	account->role = row_oid(row, ++column);
+	account->limit = row_int8_or(row, ++column, PG_INT64_MAX);
+	account->unlimited = row_isnull(row, column);
+	account->spent = row_int8(row, ++column);
+	account->valid_until = row_int8_or(row, ++column, DT_NOEND);
+	account->revoked = !row_isnull(row, ++column);
+	account->order = row_int8_or(row, ++column, RENYI_ORDER_INFINITE);
+	account->epsilon = row_int8(row, ++column);
+	account->delta = row_float8(row, ++column);
+	account->delta_spent = row_float8(row, ++column);
+	account->per_answer = row_int8(row, ++column);
+	account->lifetime = row_int8(row, ++column);
+	refresh = row_value(row, ++column, &account->has_window);
+	account->has_window = !account->has_window;
+	account->window_anchor = row_time(row, ++column);
+	account->window_start = row_time(row, ++column);
+	account->window_limit = row_int8_or(row, ++column, PG_INT64_MAX);
+	account->window_spent = row_int8(row, ++column);
+	account->window_end = DT_NOEND;
+	Assert(column + 1 == ACCOUNT_NEXT_COLUMN);
+	if (account->has_window)
+	{
+		account->refresh = *DatumGetIntervalP(refresh);
+		window_of(account->window_anchor, &account->refresh, account->window_start, &ignored,
+				  &account->window_end);
+	}
 	account->relid = relid;
 	account->role_exists = SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(account->role));
 	account->live_role = account->role == CAP_ROLE || holder_is_recorded(relid, account->role);

@@ -100,21 +100,13 @@ enter_relation(BudgetRelation *relation, int64 relation_id, Oid asker)
 					"ARRAY(SELECT p.training_id FROM privpred.release p " \
 					"WHERE p.account_id = a.account_id)"
 
-/* In the current context. */
+/* In the current context; the columns are BUDGET_COLUMNS. */
 static BudgetRow *
 budget_from_row(uint64 row, const BudgetRelation *relation, TimestampTz now, bool settled)
 {
-	enum
-	{
-		ROLE_NAME = ACCOUNT_NEXT_COLUMN,
-		GRANTED_BY,
-		GRANTED_AT,
-		RESERVED,
-		ORPHANED,
-		PAID
-	};
 	BudgetRow	 *budget = palloc0_object(BudgetRow);
 	LedgerBudget *shown = &budget->shown;
+	int			  column = ACCOUNT_NEXT_COLUMN;
 	bool		  isnull;
 
 	account_from_row(&shown->account, row, relation->brief.relid);
@@ -122,12 +114,12 @@ budget_from_row(uint64 row, const BudgetRelation *relation, TimestampTz now, boo
 	/* The server knows holders once the ledger is this database's own. */
 	shown->account.live_role |= !settled;
 	shown->relation_name = relation->brief.last_seen;
-	shown->role_name = row_text(row, ROLE_NAME);
-	shown->granted_by = row_text(row, GRANTED_BY);
-	shown->granted_at = row_time(row, GRANTED_AT);
-	shown->reserved = row_int8(row, RESERVED);
-	shown->orphaned = row_int8(row, ORPHANED);
-	budget->paid = DatumGetArrayTypePCopy(row_value(row, PAID, &isnull));
+	shown->role_name = row_text(row, column++);
+	shown->granted_by = row_text(row, column++);
+	shown->granted_at = row_time(row, column++);
+	shown->reserved = row_int8(row, column++);
+	shown->orphaned = row_int8(row, column++);
+	budget->paid = DatumGetArrayTypePCopy(row_value(row, column++, &isnull));
 	return budget;
 }
 

@@ -66,10 +66,7 @@ void
 ledger_lease_describe(const LedgerLease *lease, LedgerRequest *request)
 {
 	ledger_request_describe(request, &lease->price, lease->payer);
-	request->generation = lease->block.generation;
-	request->account_role = lease->block.account_role;
-	request->account_id = lease->block.account_id;
-	request->cap_id = lease->block.cap_id;
+	request->paid = lease->block.paid;
 }
 
 /*
@@ -88,17 +85,13 @@ drop_block(LedgerLease *lease)
 	{
 		request.kind = block->granted > 1 ? REQUEST_SETTLE : REQUEST_GIVE_BACK;
 		ledger_lease_describe(lease, &request);
-		request.lease = block->lease;
 		request.fresh = lease->used == 0;
 		request.answers = MUTANT(ledger_rollback_refunds) && !IsTransactionState() ? block->granted
 																				   : lease->unused;
-		request.charge = block->charge;
-		request.cap_charge = block->cap_charge;
-		request.window = block->window;
 		ledger_post(&request);
 	}
 	lease->block.granted = 0;
-	lease->block.lease = 0;
+	lease->block.paid.lease = 0;
 	lease->unused = 0;
 }
 
@@ -150,7 +143,7 @@ call_for_lease(LedgerLease *lease, LedgerRequest *request)
 	ledger_report_refusal(&lease->price, lease->payer, &reply);
 
 	lease->several_payers |=
-		lease->block.account_id != 0 && lease->block.account_id != reply.account_id;
+		lease->block.paid.account_id != 0 && lease->block.paid.account_id != reply.paid.account_id;
 	lease->block = reply;
 	lease->epoch = epoch;
 	lease->expires = Min(reply.valid_until, GetCurrentTimestamp() + LEASE_MAX_AGE_US);
@@ -164,7 +157,7 @@ request_block(LedgerLease *lease, int64 allowed)
 
 	request.want = Max(1, Min(Min(lease->in_a_row, allowed), LEASE_MAX_ANSWERS));
 	request.taken = statement_taken(lease->used);
-	request.lease = lease->block.lease;
+	request.paid.lease = lease->block.paid.lease;
 	call_for_lease(lease, &request);
 	lease->unused = lease->block.granted;
 }

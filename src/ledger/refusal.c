@@ -37,12 +37,12 @@ exhausted_detail(const LedgerReply *reply, ChargeKind kind)
 			reply->delta_charge, reply->delta_spent, reply->delta_limit);
 	initStringInfo(&detail);
 	appendStringInfo(&detail, "%s costs epsilon %s", bought[kind],
-					 epsilon_to_text(reply->charge, charge));
+					 epsilon_to_text(reply->paid.charge, charge));
 	if (reply->order != RENYI_ORDER_INFINITE)
 		appendStringInfo(&detail, " at Rényi order %g", renyi_order_to_double(reply->order));
 	appendStringInfo(&detail, "; %s is left, and %s more would be needed.",
 					 epsilon_to_text(left, available),
-					 epsilon_to_text(reply->charge - left, missing));
+					 epsilon_to_text(reply->paid.charge - left, missing));
 	if (reply->reserved > 0)
 		appendStringInfo(&detail,
 						 " Epsilon %s is reserved by running statements or was lost in a crash.",
@@ -77,7 +77,7 @@ report_exhausted(const LedgerPrice *price, const LedgerReply *reply)
 	};
 	bool by_delta = reply->bound == BOUND_DELTA;
 
-	if (reply->account_role == CAP_ROLE)
+	if (reply->paid.account_role == CAP_ROLE)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -89,19 +89,19 @@ report_exhausted(const LedgerPrice *price, const LedgerReply *reply)
 					   "It does not refresh. The owner of the relation can raise it with privpred.protect(..., delta_cap => ...).")
 				 : errhint(
 					   "The owner of the relation can raise its cap with privpred.protect(..., epsilon_cap => ...).")));
-	ereport(ERROR,
-			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("%s of role \"%s\"%s is exhausted for model \"%s\"", bounds[reply->bound].what,
-					role_name(reply->account_role), bounds[reply->bound].when, price->model_name),
-			 errdetail("%s", exhausted_detail(reply, price->kind)),
-			 errhint("%s", bounds[reply->bound].hint)));
+	ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					errmsg("%s of role \"%s\"%s is exhausted for model \"%s\"",
+						   bounds[reply->bound].what, role_name(reply->paid.account_role),
+						   bounds[reply->bound].when, price->model_name),
+					errdetail("%s", exhausted_detail(reply, price->kind)),
+					errhint("%s", bounds[reply->bound].hint)));
 }
 
 /* Not a matter of how much is left. */
 static void
 report_cannot_pay(const LedgerPrice *price, const LedgerReply *reply)
 {
-	bool cap = reply->account_role == CAP_ROLE;
+	bool cap = reply->paid.account_role == CAP_ROLE;
 	bool no_delta = reply->delta_limit == 0;
 
 	ereport(
@@ -109,7 +109,7 @@ report_cannot_pay(const LedgerPrice *price, const LedgerReply *reply)
 		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 		 cap ? errmsg("the cap of the relation cannot pay for model \"%s\"", price->model_name)
 			 : errmsg("privacy budget of role \"%s\" cannot pay for model \"%s\"",
-					  role_name(reply->account_role), price->model_name),
+					  role_name(reply->paid.account_role), price->model_name),
 		 no_delta
 			 ? errdetail("Its answers are private with a delta, and the budget has none.")
 			 : errdetail("The budget adds up epsilons, at which the model's noise has no price."),
@@ -171,7 +171,7 @@ report_stream_at_end(const char *model, LedgerOutcome outcome)
 static void
 report_stream(const char *model, Oid asker, const LedgerReply *reply)
 {
-	const char *payer = role_name(reply->account_role);
+	const char *payer = role_name(reply->paid.account_role);
 
 	if (reply->outcome == OUTCOME_NO_STREAM)
 		report_no_stream(model, asker);

@@ -23,9 +23,7 @@ struct LedgerStream
 	LedgerPrice			  price;
 	Oid					  user;
 	StreamReply			  held; /* id 0: nothing */
-	Oid					  generation;
-	Oid					  account_role; /* who paid */
-	int64				  account_id;
+	LedgerPayment		  paid;
 	int64				  first;   /* the stream that gave the first answer; 0: none yet */
 	bool				  several; /* not one stream has given all that was used */
 	int32				  unused;
@@ -101,7 +99,7 @@ let_go(LedgerStream *stream)
 		return;
 	request = request_about(REQUEST_STREAM_LEAVE, &stream->price, stream->user);
 	request.stream.id = stream->held.id;
-	request.stream.generation = stream->generation;
+	request.stream.generation = stream->paid.generation;
 	request.stream.leaves = true;
 	request.stream.had_board = stream->held.board >= 0;
 	request.answers = stream->unused;
@@ -155,9 +153,7 @@ take_block(LedgerStream *stream, int64 allowed)
 	if (stream->used == 0)
 		stream->first = reply.stream.id;
 	stream->held = reply.stream;
-	stream->generation = reply.generation;
-	stream->account_role = reply.account_role;
-	stream->account_id = reply.account_id;
+	stream->paid = reply.paid;
 	stream->unused += reply.granted;
 	stream->expires = Min(reply.valid_until, GetCurrentTimestamp() + LEASE_MAX_AGE_US);
 	if (reply.stream.board < 0)
@@ -215,9 +211,7 @@ ledger_stream_mark_paid(const LedgerPrice *price, const LedgerStream *stream)
 	LedgerRequest request = request_about(REQUEST_MARK_PAID, price, stream->user);
 
 	/* Whether the cap has paid is not known here; it may pay once more. */
-	request.generation = stream->generation;
-	request.account_role = stream->account_role;
-	request.account_id = stream->account_id;
+	request.paid = stream->paid;
 	if (!stream->several)
 		ledger_call_mark_paid(price, &request);
 }

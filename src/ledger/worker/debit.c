@@ -47,10 +47,12 @@ list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz n
 		"cap_id = excluded.cap_id, answers = excluded.answers, charge = excluded.charge, "
 		"cap_charge = excluded.cap_charge, at = excluded.at, "
 		"window_start = excluded.window_start",
-		ARG_INT8(reply->lease), ARG_INT8(request->relation_id), ARG_INT8(reply->account_id),
-		ARG_IF(reply->cap_id != 0, ARG_INT8(reply->cap_id)), ARG_INT4(reply->granted),
-		ARG_INT8(reply->charge), ARG_INT8(reply->cap_charge), ARG_TIME(now), ARG_INT4(request->pid),
-		ARG_INT8(ledger_incarnation()), ARG_IF(reply->window != 0, ARG_TIME(reply->window)));
+		ARG_INT8(reply->paid.lease), ARG_INT8(request->relation_id),
+		ARG_INT8(reply->paid.account_id),
+		ARG_IF(reply->paid.cap_id != 0, ARG_INT8(reply->paid.cap_id)), ARG_INT4(reply->granted),
+		ARG_INT8(reply->paid.charge), ARG_INT8(reply->paid.cap_charge), ARG_TIME(now),
+		ARG_INT4(request->pid), ARG_INT8(ledger_incarnation()),
+		ARG_IF(reply->paid.window != 0, ARG_TIME(reply->paid.window)));
 }
 
 /* Answers of the block that was listed, or -1 if none was. */
@@ -71,16 +73,16 @@ still_fits(const Batch *batch, const LedgerRequest *request, const LedgerRequest
 {
 	const Charge *drawn;
 
-	if (payer == NULL || payer->account_id != grant->account_id ||
+	if (payer == NULL || payer->account_id != grant->paid.account_id ||
 		!(payer->role == request->role || role_inherits_budget_of(request->role, payer->role)) ||
-		grant->generation != batch->generation ||
+		grant->paid.generation != batch->generation ||
 		account_outcome(payer, batch->now) != OUTCOME_GRANTED ||
-		grant->window != (payer->has_window ? payer->window_start : 0) ||
-		grant->cap_id != (cap != NULL ? cap->account_id : 0))
+		grant->paid.window != (payer->has_window ? payer->window_start : 0) ||
+		grant->paid.cap_id != (cap != NULL ? cap->account_id : 0))
 		return false;
 	drawn = payer_charge(request, payer);
-	return grant->charge == charge_units(drawn, payer->order) &&
-		   grant->cap_charge == (cap != NULL ? charge_units(drawn, cap->order) : 0);
+	return grant->paid.charge == charge_units(drawn, payer->order) &&
+		   grant->paid.cap_charge == (cap != NULL ? charge_units(drawn, cap->order) : 0);
 }
 
 /* Says in the reply what the ceiling is; false, with the outcome, if it is reached. */
@@ -94,26 +96,11 @@ within_ceiling(const LedgerRequest *request, const Account *payer, LedgerReply *
 	return false;
 }
 
-/* What was granted, and from which account it was paid. */
-static void
-describe_block(const Batch *batch, const Account *payer, int64 lease, int64 answers,
-			   LedgerReply *reply)
-{
-	reply->granted = answers;
-	reply->lease = lease;
-	reply->generation = batch->generation;
-	reply->account_id = payer->account_id;
-	reply->account_role = payer->role;
-	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
-	reply->window = payer->has_window ? payer->window_start : 0;
-	reply->valid_until = Min(payer->valid_until, payer->window_end);
-}
-
 /* Hands on a grant that is paid for, and that nobody took; *locked as below. */
 static bool
 hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *locked)
 {
-	int					 place = request->lease == 0 ? returns_find_grant(request) : -1;
+	int					 place = request->paid.lease == 0 ? returns_find_grant(request) : -1;
 	const LedgerRequest *grant;
 	Account				*payer;
 	Account				*cap;
@@ -121,19 +108,19 @@ hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *lo
 	if (place < 0)
 		return false;
 	grant = returns_request(place);
-	*locked =
-		book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
-		book_account(batch, request->relation_id, grant->account_role, &payer) == ACCOUNT_LOCKED;
+	*locked = book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
+			  book_account(batch, request->relation_id, grant->paid.account_role, &payer) ==
+				  ACCOUNT_LOCKED;
 	if (*locked || !still_fits(batch, request, grant, payer, cap))
 		return false;
 	if (!within_ceiling(request, payer, reply))
 		return true;
 	returns_settle(place);
 	reply->outcome = OUTCOME_GRANTED;
-	reply->cap_id = grant->cap_id;
-	reply->charge = grant->charge;
-	reply->cap_charge = grant->cap_charge;
-	describe_block(batch, payer, grant->lease, grant->answers, reply);
+	reply->paid = grant->paid;
+	reply->granted = grant->answers;
+	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
+	reply->valid_until = Min(payer->valid_until, payer->window_end);
 	return true;
 }
 
@@ -159,12 +146,12 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	drawn = payer_charge(request, payer);
 	if (payer_refuses(reply, payer, cap, drawn))
 		return true;
-	reply->charge = charge_units(drawn, payer->order);
+	reply->paid.charge = charge_units(drawn, payer->order);
 	answers = account_affords(payer, drawn);
 	if (cap != NULL)
 	{
-		reply->cap_id = cap->account_id;
-		reply->cap_charge = charge_units(drawn, cap->order);
+		reply->paid.cap_id = cap->account_id;
+		reply->paid.cap_charge = charge_units(drawn, cap->order);
 		answers = Min(answers, account_affords(cap, drawn));
 	}
 	if (!within_ceiling(request, payer, reply))
@@ -173,15 +160,22 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	answers = Min(answers, reply->ceiling - request->taken);
 
 	payer_pay(payer, cap, drawn, answers, &entry);
-	entry.lease = request->lease != 0 ? request->lease : -1;
+	entry.lease = request->paid.lease != 0 ? request->paid.lease : -1;
 	entry.answers = answers;
 	book_append(batch, "lease", request, &entry);
 
-	describe_block(batch, payer, entry.lease, answers, reply);
+	reply->granted = answers;
+	reply->paid.lease = entry.lease;
+	reply->paid.generation = batch->generation;
+	reply->paid.account_id = payer->account_id;
+	reply->paid.account_role = payer->role;
+	reply->paid.window = payer->has_window ? payer->window_start : 0;
+	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
+	reply->valid_until = Min(payer->valid_until, payer->window_end);
 	if (answers > 1)
 		list_block(request, reply, batch->now);
-	else if (request->lease != 0)
-		(void) unlist_block(request->lease);
+	else if (request->paid.lease != 0)
+		(void) unlist_block(request->paid.lease);
 	return true;
 }
 
@@ -198,34 +192,35 @@ take_back(Batch *batch, const LedgerRequest *request)
 	EpsilonUnits window_units;
 	int64		 listed;
 
-	if (request->generation != batch->generation)
+	if (request->paid.generation != batch->generation)
 		return true; /* the extension was dropped in between */
-	if (book_account(batch, request->relation_id, request->account_role, &payer) == ACCOUNT_LOCKED)
+	if (book_account(batch, request->relation_id, request->paid.account_role, &payer) ==
+		ACCOUNT_LOCKED)
 		return false;
-	if (request->cap_id != 0 &&
+	if (request->paid.cap_id != 0 &&
 		book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED)
 		return false;
 
-	listed = unlist_block(request->lease);
+	listed = unlist_block(request->paid.lease);
 	if (request->kind == REQUEST_SETTLE && listed < request->answers)
 		return true;
-	if (payer == NULL || payer->account_id != request->account_id ||
-		(request->cap_id != 0 && (cap == NULL || cap->account_id != request->cap_id)))
+	if (payer == NULL || payer->account_id != request->paid.account_id ||
+		(request->paid.cap_id != 0 && (cap == NULL || cap->account_id != request->paid.cap_id)))
 		return true;
 
-	entry.account_id = request->account_id;
+	entry.account_id = request->paid.account_id;
 	entry.order = payer->order;
-	entry.cap_id = request->cap_id;
-	entry.lease = request->lease;
+	entry.cap_id = request->paid.cap_id;
+	entry.lease = request->paid.lease;
 	entry.answers = -(int64) request->answers;
-	entry.units = -account_owed(payer, request->answers, request->charge);
+	entry.units = -account_owed(payer, request->answers, request->paid.charge);
 	if (cap != NULL)
-		entry.cap_units = -account_owed(cap, request->answers, request->cap_charge);
+		entry.cap_units = -account_owed(cap, request->answers, request->paid.cap_charge);
 	if (payer->spent + entry.units < 0 || (cap != NULL && cap->spent + entry.cap_units < 0))
 		return true;
 	/* A window that has ended keeps what it was charged. */
-	window_units = renyi_charge_times(request->charge, request->answers);
-	if (payer->has_window && payer->window_start == request->window &&
+	window_units = renyi_charge_times(request->paid.charge, request->answers);
+	if (payer->has_window && payer->window_start == request->paid.window &&
 		payer->window_spent >= window_units)
 		entry.window_units = -window_units;
 	payer->window_spent += entry.window_units;

@@ -44,7 +44,7 @@ memo_keep(const LedgerRequest *request, LedgerReply *reply)
 		"account_id) SELECT $1, $2, $3, $4, $5, $6, $7 FROM room ON CONFLICT DO NOTHING",
 		ARG_INT8(request->model_id), ARG_INT8(request->training_id), ARG_OID(request->role),
 		ARG_POINTER(BYTEAOID, question), ARG_IF(!memo->isnull, ARG_INT4(memo->class_index)),
-		ARG_IF(!memo->isnull, ARG_FLOAT8(memo->score)), ARG_INT8(request->account_id),
+		ARG_IF(!memo->isnull, ARG_FLOAT8(memo->score)), ARG_INT8(request->paid.account_id),
 		ARG_INT4(request->want));
 	reply->granted = SPI_processed > 0 ? 1 : 0;
 }

@@ -113,14 +113,14 @@ payer_refuse(LedgerReply *reply, const Account *bound, const Charge *drawn)
 {
 	EpsilonUnits charge = charge_units(drawn, bound->order);
 
-	reply->account_role = bound->role;
+	reply->paid.account_role = bound->role;
 	reply->order = bound->order;
 	reply->left = account_left(bound);
 	reply->window_end = bound->window_end;
 	reply->delta_charge = drawn->delta;
 	reply->delta_limit = account_delta_limit(bound);
 	reply->delta_spent = bound->delta_spent;
-	reply->charge = charge;
+	reply->paid.charge = charge;
 	if (!account_can_pay(bound, drawn))
 	{
 		reply->outcome = OUTCOME_CANNOT_PAY;

@@ -126,8 +126,8 @@ release_grant(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 			return true;
 	}
 	reply->outcome = OUTCOME_GRANTED;
-	reply->account_id = payer->account_id;
-	reply->account_role = payer->role;
+	reply->paid.account_id = payer->account_id;
+	reply->paid.account_role = payer->role;
 	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
 	reply->valid_until = payer->valid_until;
 	return true;
@@ -141,18 +141,19 @@ release_mark(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	Account	   *cap = NULL;
 	LedgerEntry entry = {0};
 
-	if (book_account(batch, request->relation_id, request->account_role, &payer) == ACCOUNT_LOCKED)
+	if (book_account(batch, request->relation_id, request->paid.account_role, &payer) ==
+		ACCOUNT_LOCKED)
 		return false;
-	if (request->cap_id != 0 &&
+	if (request->paid.cap_id != 0 &&
 		book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED)
 		return false;
 	reply->outcome = OUTCOME_NO_BUDGET;
-	if (request->generation != batch->generation || payer == NULL ||
-		payer->account_id != request->account_id)
+	if (request->paid.generation != batch->generation || payer == NULL ||
+		payer->account_id != request->paid.account_id)
 		return true;
 	mark_paid(batch, payer->account_id, request);
 	book_describe(&entry, payer);
-	if (cap != NULL && cap->account_id == request->cap_id)
+	if (cap != NULL && cap->account_id == request->paid.cap_id)
 	{
 		entry.cap_id = cap->account_id;
 		mark_paid(batch, cap->account_id, request);

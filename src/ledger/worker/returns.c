@@ -108,7 +108,7 @@ returns_give_up(const LedgerRequest *request)
 
 	if (lists)
 	{
-		given_up[ngiven_up].lease = request->lease;
+		given_up[ngiven_up].lease = request->paid.lease;
 		given_up[ngiven_up++].unused = request->answers;
 	}
 	ereport(
@@ -117,7 +117,7 @@ returns_give_up(const LedgerRequest *request)
 		 errdetail(
 			 "The account is locked, and the ledger's process cannot wait for it any longer."),
 		 lists ? errhint("The owner of the relation can forgive lease " INT64_FORMAT ".",
-						 request->lease)
+						 request->paid.lease)
 			   : 0));
 }
 

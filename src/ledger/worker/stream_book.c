@@ -36,29 +36,10 @@ typedef struct Stream
 static Found
 lock_stream(int64 id, Stream *stream)
 {
-	enum
-	{
-		ACCOUNT_ID = 1,
-		ACCOUNT_ROLE,
-		ACCOUNT_ORDER,
-		MODEL_ID,
-		VERSION,
-		OPENED_BY,
-		UNSTABLE_LIMIT,
-		UNSTABLE_USED,
-		EPSILON_UNITS,
-		WIDTH,
-		THRESHOLD,
-		ANSWERS_LIMIT,
-		ANSWERS_USED,
-		HOLDERS,
-		INCARNATION,
-		STATUS,
-		UNIFORM
-	};
 	static SPIPlanPtr lock_plan = NULL;
 	static SPIPlanPtr exists_plan = NULL;
 	const ModelSale	 *model;
+	int				  column = 0;
 
 	query_kept(&lock_plan,
 			   "SELECT s.account_id, a.role::oid, a.renyi_order, s.model_id, s.version, "
@@ -75,26 +56,26 @@ lock_stream(int64 id, Stream *stream)
 	}
 	memset(stream, 0, sizeof(Stream));
 	stream->id = id;
-	stream->account_id = row_int8(0, ACCOUNT_ID);
-	stream->account_role = row_oid(0, ACCOUNT_ROLE);
-	stream->account_order = row_int8_or(0, ACCOUNT_ORDER, RENYI_ORDER_INFINITE);
-	stream->version = row_int4(0, VERSION);
-	stream->opened_by = row_oid(0, OPENED_BY);
-	stream->run.unstable = row_int4(0, UNSTABLE_LIMIT);
-	stream->run.failed = row_int4(0, UNSTABLE_USED);
-	stream->run.epsilon = row_int8(0, EPSILON_UNITS);
-	stream->run.width = row_int8(0, WIDTH);
-	stream->run.threshold = row_int8(0, THRESHOLD);
-	stream->answers = row_int8(0, ANSWERS_LIMIT);
-	stream->answers_used = row_int8(0, ANSWERS_USED);
-	stream->holders = row_int4(0, HOLDERS);
-	stream->incarnation = row_int8(0, INCARNATION);
-	stream->closed = row_text(0, STATUS);
+	stream->account_id = row_int8(0, ++column);
+	stream->account_role = row_oid(0, ++column);
+	stream->account_order = row_int8_or(0, ++column, RENYI_ORDER_INFINITE);
+	model = model_sale(row_int8(0, ++column));
+	stream->version = row_int4(0, ++column);
+	stream->current = model != NULL && model->version == stream->version;
+	stream->opened_by = row_oid(0, ++column);
+	stream->run.unstable = row_int4(0, ++column);
+	stream->run.failed = row_int4(0, ++column);
+	stream->run.epsilon = row_int8(0, ++column);
+	stream->run.width = row_int8(0, ++column);
+	stream->run.threshold = row_int8(0, ++column);
+	stream->answers = row_int8(0, ++column);
+	stream->answers_used = row_int8(0, ++column);
+	stream->holders = row_int4(0, ++column);
+	stream->incarnation = row_int8(0, ++column);
+	stream->closed = row_text(0, ++column);
 	if (strcmp(stream->closed, "open") == 0)
 		stream->closed = NULL;
-	stream->uniform = row_bool(0, UNIFORM);
-	model = model_sale(row_int8(0, MODEL_ID));
-	stream->current = model != NULL && model->version == stream->version;
+	stream->uniform = row_bool(0, ++column);
 	return ACCOUNT_FOUND;
 }
 
@@ -120,9 +101,9 @@ write_stream(Batch *batch, const Stream *stream)
 static void
 fill_reply(const Batch *batch, const Stream *stream, LedgerReply *reply)
 {
-	reply->generation = batch->generation;
-	reply->account_role = stream->account_role;
-	reply->account_id = stream->account_id;
+	reply->paid.generation = batch->generation;
+	reply->paid.account_role = stream->account_role;
+	reply->paid.account_id = stream->account_id;
 	reply->stream.id = stream->id;
 	reply->stream.run = stream->run.failed;
 	reply->stream.unstable = stream->run.unstable;
@@ -339,7 +320,7 @@ may_close(const LedgerRequest *request, const Stream *stream, LedgerReply *reply
 	if (request->role == stream->account_role || request->role == stream->opened_by)
 		return true;
 	reply->outcome = OUTCOME_STREAM_OF_OTHERS;
-	reply->account_role = stream->account_role;
+	reply->paid.account_role = stream->account_role;
 	return false;
 }
 
@@ -406,7 +387,7 @@ make_room(Batch *batch, const LedgerRequest *request, int64 account_id, LedgerRe
 	if (stream.closed == NULL)
 	{
 		reply->outcome = OUTCOME_STREAM_EXISTS;
-		reply->account_role = stream.account_role;
+		reply->paid.account_role = stream.account_role;
 	}
 	write_stream(batch, &stream);
 	return true;
