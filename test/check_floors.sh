@@ -65,11 +65,11 @@ others_with() {
 
 receipts() {
 	# Made by the ledger after a debit, and by the audit for made-up rows.
-	others_with '#include "draw/receipt_maker\.h' draw/receipt.c ledger/{lease,stream,audit}.c
+	others_with '#include "draw/receipt_maker\.h' draw/receipt.c ledger/{lease,stream}.c request/audit_receipt.c
 	others_with '\bstruct Receipt\b' draw/receipt.h draw/receipt_maker.h
 	# Owners ask without an account; audits ask without anybody's rows.
 	others_with 'ledger_owner_receipt' ledger/lease.c ledger/ledger.h request/{predict,distill}.c
-	others_with 'ledger_audit_' ledger/audit.c ledger/ledger.h request/audit{,_rows,_teachers,_streams,_units,_released}.c
+	others_with 'audit_receipt_create' request/audit_{receipt,rows}.c request/audit.h
 	others_with 'made_up_rows *=[^=]' request/audit_rows.c
 }
 ok "the ledger and the audit make receipts, and nobody else" says_nothing receipts

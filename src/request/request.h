@@ -214,6 +214,6 @@ request_evaluate(const char *model, Oid test_relation, const EpsilonUnits *epsil
 /* audit.h */
 
 /* One AuditResult for each comparison; draws 0: as many as are needed. */
-extern List *request_audit(const char *model, int64 draws, const char **mechanism);
+extern List *request_audit(const char *model, int64 draws);
 
 #endif /* PRIVPRED_REQUEST_H */

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 
 static void
@@ -43,6 +44,8 @@ distill_distribution(bool order_is_infinite, const MechanismModel *model, const 
 	probability[teachers_majority(model, x)] = 1;
 }
 
+extern const AuditCase distill_audit_cases[]; /* audit.c */
+
 const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,
@@ -52,4 +55,5 @@ const Mechanism distill_mechanism = {
 	.answer = distill_answer,
 	.distribution = distill_distribution,
 	.majority = teachers_majority,
+	.audit_cases = distill_audit_cases,
 };

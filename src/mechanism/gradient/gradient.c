@@ -17,6 +17,7 @@
 #include "utils/json.h"
 
 #include "learner/predictor_format.h"
+#include "mechanism/audit.h"
 #include "mechanism/gradient/gradient.h"
 #include "server/mutant.h"
 #include "server/number_text.h"
@@ -414,6 +415,8 @@ gradient_export(const MechanismModel *model)
 	return json.data;
 }
 
+extern const AuditCase gradient_audit_cases[]; /* audit.c */
+
 const Mechanism gradient_mechanism = {
 	.name = "gradient",
 	.charge_kind = CHARGE_ONCE,
@@ -430,4 +433,5 @@ const Mechanism gradient_mechanism = {
 	.majority = gradient_class,
 	.plain_score = gradient_plain_score,
 	.export_json = gradient_export,
+	.audit_cases = gradient_audit_cases,
 };

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/vote/draw.h"
 #include "server/mutant.h"
@@ -142,6 +143,8 @@ teachers_majority(const MechanismModel *model, const double *x)
 	return vote_majority(model->spec->nclasses, votes);
 }
 
+extern const AuditCase vote_audit_cases[]; /* audit.c */
+
 const Mechanism vote_mechanism = {
 	.name = "vote",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -155,4 +158,5 @@ const Mechanism vote_mechanism = {
 	.noise_distribution = vote_noise_distribution,
 	.majority = teachers_majority,
 	.answers_at = vote_answers_at,
+	.audit_cases = vote_audit_cases,
 };
