@@ -95,8 +95,8 @@ enter_relation(BudgetRelation *relation, int64 relation_id, Oid asker)
 
 #define BUDGET_COLUMNS \
 	ACCOUNT_COLUMNS ", a.role_name, a.granted_by, a.granted_at, " \
-					"least(o.reserved, 9223372036854775807)::int8, " \
-					"least(o.orphaned, 9223372036854775807)::int8, " \
+					"least(coalesce(o.reserved, 0), 9223372036854775807)::int8, " \
+					"least(coalesce(o.orphaned, 0), 9223372036854775807)::int8, " \
 					"ARRAY(SELECT p.training_id FROM privpred.release p " \
 					"WHERE p.account_id = a.account_id)"
 

@@ -329,7 +329,7 @@ read_already(int64 relation_id, TermsBasis *basis)
 	(void) gate_pass(relation_id, true, true);
 	/* What was committed before we passed, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
-	query_read("SELECT least(sum(a.spent_units), 9223372036854775807)::int8, "
+	query_read("SELECT least(coalesce(sum(a.spent_units), 0), 9223372036854775807)::int8, "
 			   "min(a.renyi_order), coalesce(array_agg(a.delta_spent), '{}') "
 			   "FROM privpred.account a "
 			   "WHERE a.relation_id = $1 AND a.role <> 0 AND a.spent_units > 0",

@@ -100,11 +100,12 @@ reserved_units(int64 account_id)
 {
 	static SPIPlanPtr plan = NULL;
 
-	query_kept(&plan,
-			   "SELECT least(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
-			   "ELSE o.cap_charge END), 9223372036854775807)::int8 "
-			   "FROM privpred.open_lease o WHERE $1 IN (o.account_id, o.cap_id)",
-			   ARG_INT8(account_id));
+	query_kept(
+		&plan,
+		"SELECT least(coalesce(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
+		"ELSE o.cap_charge END), 0), 9223372036854775807)::int8 "
+		"FROM privpred.open_lease o WHERE $1 IN (o.account_id, o.cap_id)",
+		ARG_INT8(account_id));
 	return row_int8(0, 1);
 }
 
