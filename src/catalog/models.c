@@ -272,9 +272,9 @@ check_not_made_up(const ModelRecord *model)
 /* What training has brought forth, in the order of the statements below. */
 #define TRAINED_ARGUMENTS(model, functions) \
 	ARG_POINTER(predictor_type(), (model)->predictor), ARG_POINTER(BYTEAOID, (model)->state), \
-		ARG_INT8_OR_NULL((model)->spec.declared_units), \
-		ARG_INT4_OR_NULL((model)->spec.max_rows_per_unit), ARG_TEXT((model)->charge), \
-		ARG_TEXT((model)->pure_charge), ARG_TEXT((functions)->train), \
+		ARG_IF((model)->spec.declared_units > 0, ARG_INT8((model)->spec.declared_units)), \
+		ARG_IF((model)->spec.max_rows_per_unit > 0, ARG_INT4((model)->spec.max_rows_per_unit)), \
+		ARG_TEXT((model)->charge), ARG_TEXT((model)->pure_charge), ARG_TEXT((functions)->train), \
 		ARG_TEXT((functions)->predict), ARG_POINTER(BYTEAOID, (functions)->digest)
 
 static const SqlBinding no_functions = {0};
@@ -286,7 +286,7 @@ model_insert(ModelRecord *model)
 	char			 *user = GetUserNameFromId(GetUserId(), false);
 	ArrayType		 *classes = array_of_classes(model->spec.classes, model->spec.nclasses);
 	ArrayType		 *bins = array_of_bins(model);
-	bool			  has_classes = model->spec.nclasses > 0;
+	bool			  is_number = model->spec.nclasses == 0;
 	CatalogSession	  session;
 
 	check_not_made_up(model);
@@ -307,9 +307,8 @@ model_insert(ModelRecord *model)
 		ARG_INT4(model->spec.teachers), ARG_INT8(model->spec.epsilon),
 		ARG(JSONBOID, JsonbPGetDatum(model->spec.options)),
 		ARG(BYTEAOID, PointerGetDatum(cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH))),
-		ARG_NAME(user), ARG_OR_NULL(FLOAT8OID, Float8GetDatum(model->spec.label_min), has_classes),
-		ARG_OR_NULL(FLOAT8OID, Float8GetDatum(model->spec.label_max), has_classes),
-		ARG_POINTER(FLOAT8ARRAYOID, bins),
+		ARG_NAME(user), ARG_IF(is_number, ARG_FLOAT8(model->spec.label_min)),
+		ARG_IF(is_number, ARG_FLOAT8(model->spec.label_max)), ARG_POINTER(FLOAT8ARRAYOID, bins),
 		ARG_TEXT(charge_kind_name(model->mechanism->charge_kind)));
 	if (SPI_processed == 0)
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -320,15 +319,6 @@ model_insert(ModelRecord *model)
 	model->version = 1;
 	model_changed();
 	catalog_end(&session);
-}
-
-/* Answers of earlier versions will never be asked for again. */
-static void
-forget_memos(const ModelRecord *model)
-{
-	query_write("WITH gone AS (DELETE FROM privpred.memo WHERE model_id = $1)"
-				" DELETE FROM privpred.memo_size WHERE model_id = $1",
-				ARG_INT8(model->model_id));
 }
 
 void
@@ -348,7 +338,6 @@ model_update(ModelRecord *model)
 	if (SPI_processed == 0)
 		no_such_model(model->name);
 	model->version = row_int4(0, 1);
-	forget_memos(model);
 	model_changed();
 	catalog_end(&session);
 }
@@ -359,7 +348,6 @@ model_delete(const ModelRecord *model)
 	CatalogSession session;
 
 	catalog_begin(&session);
-	forget_memos(model);
 	query_write("DELETE FROM privpred.model WHERE model_id = $1", ARG_INT8(model->model_id));
 	model_changed();
 	catalog_end(&session);

@@ -11,6 +11,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
+#include "nodes/pg_list.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -34,11 +35,17 @@ typedef struct QueryArgument
 #define ARG_TEXT(string) \
 	ARG_OR_NULL(TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), \
 				(string) == NULL)
-/* A count for which 0 means NULL, evaluated twice. */
-#define ARG_INT4_OR_NULL(value) ARG_OR_NULL(INT4OID, Int32GetDatum(value), (value) == 0)
-#define ARG_INT8_OR_NULL(value) ARG_OR_NULL(INT8OID, Int64GetDatum(value), (value) == 0)
+/* An argument, or NULL unless it is present. */
+#define ARG_IF(present, argument) query_argument_if(present, argument)
 /* A varlena of the given type, evaluated twice; NULL is NULL. */
 #define ARG_POINTER(type, pointer) ARG_OR_NULL(type, PointerGetDatum(pointer), (pointer) == NULL)
+
+static inline QueryArgument
+query_argument_if(bool present, QueryArgument argument)
+{
+	argument.isnull |= !present;
+	return argument;
+}
 
 /*
  * Runs a statement and leaves its result in SPI_processed and SPI_tuptable.  A
@@ -66,6 +73,9 @@ extern uint64 query_alone(const char *sql, bool read_only, int nargs, const Quer
 #define catalog_finds(sql, ...) (query_alone(sql, true, QUERY_ARGUMENTS(__VA_ARGS__)) > 0)
 #define catalog_write(sql, ...) query_alone(sql, false, QUERY_ARGUMENTS(__VA_ARGS__))
 
+/* Frees all plans that this process keeps, as after an error that may be due to one. */
+extern void query_forget_plans(void);
+
 /* A column of a row of the result, rows from 0 and columns from 1. */
 extern Datum row_value(uint64 row, int column, bool *isnull);
 extern bool	 row_isnull(uint64 row, int column);
@@ -81,6 +91,12 @@ extern char		  *row_text(uint64 row, int column);
 
 /* A detoasted copy of a varlena, in the current context; NULL if it is NULL. */
 extern void *row_varlena(uint64 row, int column);
+
+/* The same where NULL means something else. */
+extern int64 row_int8_or(uint64 row, int column, int64 absent);
+
+/* A column of all rows, which outlives other queries. */
+extern List *rows_oids(int column);
 
 /*
  * A scan of a large result, a batch at a time.  After scan_next() has returned true, scan_value()
