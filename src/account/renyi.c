@@ -19,7 +19,6 @@
 #include "port/pg_bitutils.h"
 
 #include "account/renyi_parts.h"
-#include "server/mutant.h"
 
 /* ---------- logarithms: fixed point, 64 bits after the point ---------- */
 
@@ -62,9 +61,7 @@ renyi_ln_inverse_half(double delta)
 	uint64 mantissa = (uint64) ldexp(frexp(delta, &exponent), DBL_MANT_DIG);
 
 	/* d = mantissa * 2^(exponent - DBL_MANT_DIG - 1), exactly */
-	return (Fixed) (DBL_MANT_DIG + (MUTANT(ledger_whole_delta) ? 0 : 1) - exponent) *
-			   ((Fixed) FIXED_LN2 + 1) -
-		   fixed_ln(mantissa);
+	return (Fixed) (DBL_MANT_DIG + 1 - exponent) * ((Fixed) FIXED_LN2 + 1) - fixed_ln(mantissa);
 }
 
 Fixed
@@ -146,8 +143,7 @@ renyi_charge(EpsilonUnits epsilon, ChargeShape shape, RenyiOrder order)
 	product = (uint128) order * epsilon;
 	if (product >= divisor)
 		return epsilon;
-	return (EpsilonUnits) ((product * epsilon + (MUTANT(ledger_rounds_down) ? 0 : divisor - 1)) /
-						   divisor);
+	return (EpsilonUnits) ((product * epsilon + divisor - 1) / divisor);
 }
 
 EpsilonUnits

@@ -17,7 +17,6 @@
 #include "draw/receipt_maker.h"
 #include "ledger/asking.h"
 #include "server/session.h"
-#include "server/mutant.h"
 
 struct LedgerLease
 {
@@ -86,8 +85,7 @@ drop_block(LedgerLease *lease)
 		request.kind = block->granted > 1 ? REQUEST_SETTLE : REQUEST_GIVE_BACK;
 		ledger_lease_describe(lease, &request);
 		request.fresh = lease->used == 0;
-		request.answers = MUTANT(ledger_rollback_refunds) && !IsTransactionState() ? block->granted
-																				   : lease->unused;
+		request.answers = lease->unused;
 		ledger_post(&request);
 	}
 	lease->block.granted = 0;

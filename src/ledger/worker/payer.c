@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "ledger/worker/worker.h"
-#include "server/mutant.h"
 #include "server/query.h"
 
 const Charge *
@@ -166,7 +165,7 @@ payer_pay(Account *payer, Account *cap, const Charge *drawn, int64 times, Ledger
 	entry->delta = drawn->delta;
 	entry->units = account_debit(payer, drawn, times, &entry->window_units);
 	book_describe(entry, payer);
-	if (cap != NULL && !MUTANT(ledger_cap_ignored))
+	if (cap != NULL)
 	{
 		entry->cap_id = cap->account_id;
 		entry->cap_units = account_debit(cap, drawn, times, &none);

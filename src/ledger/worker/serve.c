@@ -12,7 +12,6 @@
 
 #include "ledger/worker/returns.h"
 #include "ledger/worker/worker.h"
-#include "server/mutant.h"
 
 #define MAX_ATTEMPTS 50 /* at returning unused answers */
 #define RETRY_US INT64CONST(200000)
@@ -75,8 +74,7 @@ serve_take(LedgerSlot **batch, bool all, int64 *wait_us)
 static bool
 commit_batch(void)
 {
-	if (!MUTANT(ledger_not_flushed))
-		ForceSyncCommit();
+	ForceSyncCommit();
 	worker_committing = true; /* from here on a stop ends the wait for standbys */
 	if (worker_stopping && !worker_draining)
 	{
