@@ -44,7 +44,7 @@ serve_take(LedgerSlot **batch, bool all, int64 *wait_us)
 	TimestampTz	  now = GetCurrentTimestamp();
 	int			  n = 0;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	for (int i = 0; i < LEDGER_SLOTS; i++)
 	{
 		LedgerSlot *slot = &shared->slots[i];
@@ -61,7 +61,7 @@ serve_take(LedgerSlot **batch, bool all, int64 *wait_us)
 		slot_set_state(slot, SLOT_TAKEN);
 		batch[n++] = slot;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	n += returns_due(&batch[n], SERVE_SLOTS - n, all || worker_draining, wait_us);
 	qsort(batch, n, sizeof(LedgerSlot *), by_urgency);
 	return n;
@@ -132,13 +132,13 @@ leave_behind(LedgerSlot **slots, int nslots)
 {
 	LedgerShared *shared = ledger_shared();
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	for (int i = 0; i < nslots; i++)
 		if (slot_state(slots[i]) == SLOT_ABANDONED)
 			slot_set_free(slots[i]);
 		else
 			slot_set_state(slots[i], SLOT_PENDING);
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 }
 
 /*
@@ -169,7 +169,7 @@ publish(LedgerSlot **slots, int nslots)
 	int			  clients[LEDGER_SLOTS];
 	int			  nclients = 0;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	for (int i = 0; i < nslots; i++)
 	{
 		LedgerSlot		  *slot = slots[i];
@@ -189,7 +189,7 @@ publish(LedgerSlot **slots, int nslots)
 		else
 			release_slot(slot);
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 
 	/* Whoever wakes takes the lock: let go of it first. */
 	for (int i = 0; i < nclients; i++)
@@ -202,7 +202,7 @@ publish_failure(LedgerSlot *slot, int sqlstate)
 {
 	LedgerShared *shared = ledger_shared();
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	if (slot_state(slot) == SLOT_ABANDONED)
 		slot_set_free(slot);
 	else if (slot->wants_reply)
@@ -217,7 +217,7 @@ publish_failure(LedgerSlot *slot, int sqlstate)
 		try_later(slot);
 	else
 		release_slot(slot);
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 }
 
 /* Errors of ours become errors of the client; never those of a lost connection. */

@@ -71,7 +71,7 @@ enlist(void)
 	LedgerDatabase *entry;
 	bool			mine = false;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, true);
 	if (entry != NULL && entry->worker_pid == 0)
 	{
@@ -79,7 +79,7 @@ enlist(void)
 		entry->worker = MyProcNumber;
 		mine = true;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	return mine;
 }
 
@@ -93,7 +93,7 @@ delist(int code, Datum arg)
 	LedgerShared   *shared = ledger_shared();
 	LedgerDatabase *entry;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, false);
 	if (entry != NULL && entry->worker_pid == MyProcPid)
 	{
@@ -119,7 +119,7 @@ delist(int code, Datum arg)
 				slot_set_free(slot);
 		}
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 }
 
 /* ---------- main ---------- */
@@ -157,7 +157,7 @@ may_leave(void)
 	LedgerDatabase *entry;
 	bool			idle = returns_none();
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	for (int i = 0; i < LEDGER_SLOTS && idle; i++)
 		idle = shared->slots[i].database != MyDatabaseId ||
 			   slot_state(&shared->slots[i]) != SLOT_PENDING;
@@ -167,7 +167,7 @@ may_leave(void)
 		entry->worker_pid = 0;
 		entry->started = 0;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	return idle;
 }
 
@@ -193,7 +193,7 @@ static bool
 work(TimestampTz stop_at)
 {
 	LedgerSlot *batch[SERVE_SLOTS];
-	int64		wait_us = ledger_idle_timeout_ms() * INT64CONST(1000);
+	int64		wait_us = ledger_idle_timeout_ms * INT64CONST(1000);
 	bool		idle = GetCurrentTimestamp() - last_work >= wait_us;
 	int			n;
 
