@@ -6,16 +6,12 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "entry/entry.h"
 #include "request/audit.h"
 
 PG_FUNCTION_INFO_V1(privpred_audit);
-
-#define AUDIT_COLUMNS 12
 
 static int64
 read_draws(FunctionCallInfo fcinfo)
@@ -43,7 +39,7 @@ shown(double number)
 }
 
 static void
-put_result(const AuditResult *result, Datum *values, bool *nulls)
+put_result(Rows *rows, const AuditResult *result)
 {
 	static const char *const tests[] = {
 		[TEST_RATIO] = "probabilities",
@@ -51,47 +47,34 @@ put_result(const AuditResult *result, Datum *values, bool *nulls)
 		[TEST_RENYI] = "divergence",
 	};
 
-	memset(nulls, false, AUDIT_COLUMNS * sizeof(bool));
-	values[0] = CStringGetTextDatum(result->mechanism);
-	values[1] = CStringGetTextDatum(result->pair);
-	values[2] = CStringGetTextDatum(result->event);
-	values[3] = CStringGetTextDatum(result->charge);
-	values[4] = CStringGetTextDatum(tests[result->claim.test]);
-	values[5] = Float8GetDatum(result->claim.epsilon);
-	values[6] = Float8GetDatum(result->claim.delta);
-	values[7] = shown(result->loss);
-	nulls[7] = result->draws == 0;
-	values[8] = shown(result->detects);
-	nulls[8] = isinf(result->detects);
-	values[9] = Int64GetDatum(result->draws);
-	values[10] = Float8GetDatum(1 - AUDIT_FALSE_ALARM);
-	values[11] = CStringGetTextDatum(result->verdict);
-}
-
-static RowList *
-audit_all(FunctionCallInfo fcinfo)
-{
-	RowList *list = palloc0_object(RowList);
-
-	require_argument(fcinfo, 0, "model");
-	list->rows = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo));
-	list->count = list_length(list->rows);
-	return list;
-}
-
-static HeapTuple
-audit_row(TupleDesc columns, const RowList *list, int number)
-{
-	Datum values[AUDIT_COLUMNS];
-	bool  nulls[AUDIT_COLUMNS];
-
-	put_result(list_nth(list->rows, number), values, nulls);
-	return heap_form_tuple(columns, values, nulls);
+	put_text(rows, result->mechanism);
+	put_text(rows, result->pair);
+	put_text(rows, result->event);
+	put_text(rows, result->charge);
+	put_text(rows, tests[result->claim.test]);
+	put_float8(rows, result->claim.epsilon);
+	put_float8(rows, result->claim.delta);
+	put_if(rows, result->draws > 0, shown(result->loss));
+	put_if(rows, !isinf(result->detects), shown(result->detects));
+	put_int8(rows, result->draws);
+	put_float8(rows, 1 - AUDIT_FALSE_ALARM);
+	put_text(rows, result->verdict);
 }
 
 /* audit(model, draws) */
 Datum
 privpred_audit(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, audit_all, audit_row);
+	Rows	 *rows = rows_begin(fcinfo);
+	List	 *results;
+	ListCell *cell;
+
+	require_argument(fcinfo, 0, "model");
+	results = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo));
+	foreach(cell, results)
+	{
+		put_result(rows, lfirst(cell));
+		rows_next(rows);
+	}
+	return (Datum) 0;
 }
