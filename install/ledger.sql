@@ -293,7 +293,7 @@ COMMENT ON FUNCTION privpred.budget_entries()
 	IS 'what the view privpred.budgets shows: budgets of yours and your groups'', and all of the relations that you own';
 
 CREATE VIEW privpred.budgets WITH (security_barrier) AS
-SELECT * FROM privpred.budget_entries();
+SELECT b.* FROM privpred.budget_entries() b;
 COMMENT ON VIEW privpred.budgets IS 'privacy budgets: yours and your groups'', and all of the relations that you own';
 COMMENT ON COLUMN privpred.budgets.epsilon_limit IS 'as granted; of each window if the budget refreshes';
 COMMENT ON COLUMN privpred.budgets.epsilon_spent IS
