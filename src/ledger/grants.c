@@ -199,7 +199,7 @@ report_problem(TermsProblem problem, const Account *account, const LedgerGrant *
 	if (problem == TERMS_DELTA_SPENT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 cap ? errmsg("delta_cap is less than what is spent needs")
+				 cap ? errmsg("delta_cap is too small for what is already spent")
 					 : errmsg("delta cannot be lowered that far"),
 				 errdetail("A delta of %g is spent, which may be half of the budget's at most.",
 						   account->delta_spent),
@@ -278,7 +278,7 @@ static void
 warn_about(const Account *account)
 {
 	if (account->valid_until <= GetCurrentTimestamp())
-		ereport(WARNING, (errmsg("the budget has expired and stays so"),
+		ereport(WARNING, (errmsg("the budget has expired, and the grant does not change that"),
 						  errhint("Grant it with a valid_until in the future, or 'infinity'.")));
 	if (account->has_window && account->lifetime == 0)
 		ereport(

@@ -308,6 +308,7 @@ serve(Batch *batch, LedgerSlot *slot)
 			slot->reply.outcome = OUTCOME_GRANTED;
 			return true;
 		case REQUEST_STREAM_OPEN:
+			return stream_book_buy(batch, &slot->request, &slot->reply);
 		case REQUEST_STREAM_TAKE:
 		case REQUEST_STREAM_FAILED:
 		case REQUEST_STREAM_LEAVE:

@@ -159,6 +159,10 @@ extern bool release_mark(Batch *batch, const LedgerRequest *request, LedgerReply
 #define STREAM_USED_UP "used up"
 #define STREAM_ANSWERED "all answers given"
 
+/* Buys a stream, which stays bought even if the client has gone before it knows. */
+extern bool stream_book_buy(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
+
+/* Any other request about a stream. */
 extern bool stream_book_serve(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
 
 /* ---------- memo.c ---------- */
