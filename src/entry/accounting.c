@@ -4,9 +4,6 @@
  */
 #include "postgres.h"
 
-#include <float.h>
-#include <math.h>
-
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -108,7 +105,7 @@ privpred_epsilon_for(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(row_end(row));
 }
 
-/* ---------- for views: accounts as they are stored ---------- */
+/* ---------- accounts as they are stored ---------- */
 
 /* An order in units of 2^-20; NULL is infinite. */
 static RenyiOrder
@@ -160,19 +157,15 @@ privpred_account_charge(PG_FUNCTION_ARGS)
 Datum
 privpred_account_purchases(PG_FUNCTION_ARGS)
 {
-	double delta_left = PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5);
-	Charge charge;
-	int64  fit;
+	Account account = {.order = order_argument(fcinfo, 3), .window_limit = PG_INT64_MAX};
+	Charge	charge;
 
 	if (!charge_arguments(fcinfo, &charge))
 		PG_RETURN_INT64(0);
-	/* what only counts refuses nothing */
-	if (PG_ARGISNULL(4))
-		PG_RETURN_INT64(PG_INT64_MAX);
-	fit = renyi_answers(PG_GETARG_INT64(4), 0, charge_units(&charge, order_argument(fcinfo, 3)));
-	if (charge.delta > 0 && fit > 0)
-		fit = (int64) Max(Min((double) fit, floor(delta_left / charge.delta)), 0);
-	PG_RETURN_INT64(fit);
+	account.unlimited = PG_ARGISNULL(4);
+	account.limit = account.unlimited ? 0 : PG_GETARG_INT64(4);
+	account.delta = PG_ARGISNULL(5) ? 0 : 2 * PG_GETARG_FLOAT8(5); /* of which half is left */
+	PG_RETURN_INT64(account_purchases(&account, &charge));
 }
 
 /* account_window(anchor, refresh, at) */

@@ -75,6 +75,13 @@ check_refresh(const Interval *refresh)
 }
 
 Datum
+infinite_numeric(const char *text)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+Datum
 units_to_numeric(EpsilonUnits units)
 {
 	char buffer[EPSILON_TEXT_SIZE];

@@ -103,13 +103,6 @@ privpred_revoke_budget(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-static Datum
-infinite_numeric(const char *text)
-{
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
-}
-
 /* cost(model, answers) */
 Datum
 privpred_cost(PG_FUNCTION_ARGS)

@@ -32,6 +32,9 @@ extern void check_delta(double delta, const char *name);
 /* Raises 22023 unless budgets can refresh that often. */
 extern void check_refresh(const Interval *refresh);
 
+/* "Infinity" or "-Infinity". */
+extern Datum infinite_numeric(const char *text);
+
 /* Units as an exact numeric. */
 extern Datum units_to_numeric(EpsilonUnits units);
 
