@@ -29,7 +29,7 @@ CREATE FUNCTION privpred.predictor_recv(internal) RETURNS privpred.predictor
 COMMENT ON FUNCTION privpred.predictor_recv(internal) IS 'I/O';
 
 CREATE FUNCTION privpred.predictor_send(privpred.predictor) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'byteasend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.predictor_send(privpred.predictor) IS 'I/O';
 
 CREATE TYPE privpred.predictor (
@@ -390,7 +390,7 @@ CREATE FUNCTION privpred.training_state_recv(internal) RETURNS privpred.training
 COMMENT ON FUNCTION privpred.training_state_recv(internal) IS 'I/O';
 
 CREATE FUNCTION privpred.training_state_send(privpred.training_state) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'byteasend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.training_state_send(privpred.training_state) IS 'I/O';
 
 CREATE TYPE privpred.training_state (

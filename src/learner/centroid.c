@@ -53,7 +53,6 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 const Learner centroid_learner = {
 	.name = "centroid",
 	.additive = true,
-	.option_keys = "",
 	.shared_sums = no_sums,
 	.class_sums = feature_sums,
 	.add_to_class = add_features,

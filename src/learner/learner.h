@@ -7,10 +7,10 @@
  * options.c			parsing and checking of options
  * labels.c				label values to class numbers
  * training.c			the aggregate state: classes, sums or rows, combine
- * training_wire.c		its serialized form, between processes of one server
- * training_portable.c	its portable form, between nodes
+ * training_portable.c	its form as bytes, between processes and between nodes
  * state_format.c		the portable form, byte by byte (no server needed)
  * training_fit.c		canonical order, fit, result
+ * bytes.h				numbers in both forms
  * predictor_format.c	the stored form, byte by byte (no server needed)
  * predictor.c			the stored form inside the server: building, packing, in, out
  * predictor_json.c		the same in words
@@ -149,22 +149,32 @@ extern char *predictor_explain(const Predictor *predictor, char **names, int nna
  * interrupts, and never raises an error that depends on the rows, except for
  * memory.
  */
+
+/* Declares an option of a learner; the table ends with a key of NULL. */
+typedef enum OptionKind
+{
+	OPTION_NUMBER, /* from min to max */
+	OPTION_COUNT,  /* the same, a whole number */
+	OPTION_NAME	   /* a string; it has no default */
+} OptionKind;
+
+typedef struct LearnerOption
+{
+	const char *key;
+	OptionKind	kind;
+	double		min;
+	double		max;
+	double		fallback; /* its default */
+} LearnerOption;
+
+#define LEARNER_MAX_OPTIONS 5
+
+/* What somebody chose.  A learner knows its own options by their position in its table. */
 typedef struct LearnerOptions
 {
-	double cost;		  /* logistic, svm: C, weight of the loss */
-	double tolerance;	  /* logistic, svm: stopping criterion */
-	double ridge;		  /* linear: added to the diagonal */
-	double smoothing;	  /* naive_bayes: added to each variance */
-	int	   rounds;		  /* boost: rounds; forest: trees */
-	int	   depth;		  /* boost, forest, tree: splits above a leaf */
-	double rate;		  /* boost: how much of each round counts */
-	double subsample;	  /* boost, forest: share of rows each tree sees */
-	double columns;		  /* share of features each split chooses from */
-	int	   min_rows;	  /* tree: rows in a leaf */
-	double epsilon;		  /* threshold: of an answer */
-	double alpha;		  /* threshold: see threshold_walk.h */
-	char  *train;		  /* sql: the user's aggregate */
-	char  *predict;		  /* sql: the user's function */
+	char  *json; /* as they were given */
+	double number[LEARNER_MAX_OPTIONS];
+	char  *name[LEARNER_MAX_OPTIONS];
 	char  *default_class; /* vote of a teacher that could not be fitted; NULL: first */
 	int	   nclasses;	  /* declared classes, or 0 to collect them */
 	char **classes;
@@ -220,10 +230,14 @@ typedef struct Learner
 	bool		additive;
 	bool		runs_user_code;	  /* as the owner of the relation */
 	bool		accepts_missing;  /* features may be NaN */
-	bool		aggregate_only;	  /* not for teachers: its size depends on the rows */
+	bool		aggregate_only;	  /* not for teachers: one column, its size depends on the rows */
 	bool		learns_one_class; /* fit() is called with no rows, or rows of one class, too */
 	bool		sorts_rows;		  /* fit() puts rows into an order of its own */
-	const char *option_keys;	  /* its own options, "cost, tolerance" */
+
+	const LearnerOption *options; /* its own; NULL: none */
+
+	/* optional: raises an error if the options do not go together */
+	void (*check_options)(const LearnerOptions *options);
 
 	/* additive: how many int128 sums, as a function of the width */
 	int64 (*shared_sums)(int width);
@@ -273,6 +287,8 @@ extern char			 *learner_names(void);				/* "centroid, linear, ...", for hints */
  * "classes" and "default" are accepted for every learner.  NULL: defaults.
  */
 extern void learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *options);
+extern void
+learner_parse_options_text(const Learner *learner, const char *json, LearnerOptions *options);
 
 /* Is the key one of "cost, tolerance"?  keys may be NULL. */
 extern bool option_key_listed(const char *keys, const char *key);
@@ -350,7 +366,7 @@ extern void builder_constant(PredictorBuilder *builder, int class_index);
 extern PredictorBuilder *builder_create(int nclasses, char **classes, int width, int default_class);
 extern Predictor		*builder_finish(PredictorBuilder *builder);
 
-/* ---------- training.c, training_fit.c, training_wire.c ---------- */
+/* ---------- training.c, training_fit.c ---------- */
 
 typedef struct TrainingState TrainingState;
 
@@ -374,30 +390,25 @@ extern TrainingState *training_create_like(const TrainingState *source);
 /* NULL if no class is known at all. */
 extern Predictor *training_finish(const TrainingState *state);
 
-extern bytea		 *training_serialize(const TrainingState *state);
-extern TrainingState *training_deserialize(bytea *wire);
-
 /*
  * ---------- training_portable.c ----------
  *
- * A state that other nodes understand: the same, and the options as they were
- * given, among which "learner" names the learner.  As sensitive as the rows.
+ * A state as bytes.  Other nodes understand those that portable_write() makes;
+ * they are as sensitive as the rows.  Options that are given together with a
+ * learner name it by "learner".
  */
-typedef struct PortableState
-{
-	TrainingState *state;
-	char		  *options; /* JSON, without the learner */
-} PortableState;
+extern bytea		 *training_serialize(const TrainingState *state);
+extern TrainingState *training_deserialize(bytea *wire);
 
-/* In the current context, like any state.  22023 on wrong options. */
-extern PortableState *portable_create(Jsonb *options, Oid label_type, int width, Size memory_limit);
+/* An empty state, in the current context, like any state.  22023 on wrong options. */
+extern TrainingState *portable_create(Jsonb *options, Oid label_type, int width, Size memory_limit);
 
 /* Adds source, which is not to be used any more; raises 22023 as training_merge(). */
-extern void portable_merge(PortableState *target, PortableState *source);
+extern void portable_merge(TrainingState *target, TrainingState *source);
 
 /* To a varlena; from the bytes of one (22P03 on anything unknown or inconsistent). */
-extern bytea		 *portable_write(const PortableState *state);
-extern PortableState *portable_read(const char *bytes, Size size, Size memory_limit);
+extern bytea		 *portable_write(const TrainingState *state);
+extern TrainingState *portable_read(const char *bytes, Size size, Size memory_limit);
 
 /* Raises sqlstate unless the bytes are well formed. */
 extern void portable_check(const char *bytes, Size size, int sqlstate);

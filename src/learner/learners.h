@@ -18,17 +18,22 @@
 #define VECTOR_CLONES
 #endif
 
-extern const Learner boost_learner;
-extern const Learner centroid_learner;
-extern const Learner forest_learner;
-extern const Learner linear_learner;
-extern const Learner logistic_learner;
-extern const Learner naive_bayes_learner;
-extern const Learner sql_learner;
-extern const Learner stump_learner;
-extern const Learner svm_learner;
-extern const Learner threshold_learner;
-extern const Learner tree_learner;
+/* All learners, in alphabetical order for hints. */
+#define LEARNERS(_) \
+	_(boost) \
+	_(centroid) \
+	_(forest) \
+	_(linear) \
+	_(logistic) \
+	_(naive_bayes) \
+	_(sql) \
+	_(stump) \
+	_(svm) \
+	_(threshold) \
+	_(tree)
+
+#define DECLARE_LEARNER(name) extern const Learner name##_learner;
+LEARNERS(DECLARE_LEARNER)
 
 extern void builder_forest(PredictorBuilder *builder, const Forest *forest);
 
@@ -43,6 +48,13 @@ extern int64 feature_sums(int width);
 extern void	 add_features(int128 *of_class, const int64 *x, int width);
 
 /* ---------- sql_functions.c, sql_learner.c, sql_predict.c ---------- */
+
+/* Positions of the options of learner "sql". */
+typedef enum SqlOption
+{
+	SQL_TRAIN,	/* the user's aggregate */
+	SQL_PREDICT /* the user's function */
+} SqlOption;
 
 /* A function of the user, looked up once. */
 typedef struct SqlFunction

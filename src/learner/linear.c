@@ -15,6 +15,16 @@
 #include "learner/learners.h"
 #include "learner/linalg.h"
 
+enum
+{
+	RIDGE
+};
+
+static const LearnerOption options_of[] = {
+	[RIDGE] = {"ridge", OPTION_NUMBER, 1e-12, 1e12, 1}, /* added to the diagonal */
+	{NULL},
+};
+
 static int64
 shared_sums(int width)
 {
@@ -74,7 +84,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 {
 	int		width = data->width;
 	int		vectors = LINEAR_VECTORS(data->nclasses);
-	double *gram = gram_matrix(data, options->ridge);
+	double *gram = gram_matrix(data, options->number[RIDGE]);
 	double *totals = palloc((width + 1) * sizeof(double));
 	double *weights = palloc0((Size) vectors * (width + 1) * sizeof(double));
 
@@ -110,7 +120,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 const Learner linear_learner = {
 	.name = "linear",
 	.additive = true,
-	.option_keys = "ridge",
+	.options = options_of,
 	.shared_sums = shared_sums,
 	.class_sums = feature_sums,
 	.add_to_class = add_features,

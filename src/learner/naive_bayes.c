@@ -9,6 +9,16 @@
 
 #include "learner/learners.h"
 
+enum
+{
+	SMOOTHING
+};
+
+static const LearnerOption options_of[] = {
+	[SMOOTHING] = {"smoothing", OPTION_NUMBER, 1e-12, 1e12, 0.01}, /* added to each variance */
+	{NULL},
+};
+
 static int64
 no_sums(int width)
 {
@@ -53,7 +63,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 		{
 			double m = (double) sums[i] / FIXED_POINT_ONE / rows;
 			double square = (double) sums[width + i] / FIXED_POINT_ONE / FIXED_POINT_ONE / rows;
-			double variance = Max(square - m * m, 0.0) + options->smoothing;
+			double variance = Max(square - m * m, 0.0) + options->number[SMOOTHING];
 
 			mean[c * (Size) width + i] = m;
 			precision[c * (Size) width + i] = 0.5 / variance;
@@ -67,7 +77,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 const Learner naive_bayes_learner = {
 	.name = "naive_bayes",
 	.additive = true,
-	.option_keys = "smoothing",
+	.options = options_of,
 	.shared_sums = no_sums,
 	.class_sums = class_sums,
 	.add_to_class = add_to_class,

@@ -29,8 +29,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+
+#include "learner/bytes.h"
 
 #define PREDICTOR_MAGIC "PPRD"
 #define PREDICTOR_VERSION 1
@@ -93,59 +93,5 @@ threshold_steps(size_t capacity, size_t link, size_t point)
 }
 
 extern bool threshold_body_ok(const unsigned char *body, size_t size);
-
-static inline uint32_t
-read_u32(const unsigned char *p)
-{
-	return (uint32_t) p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16 | (uint32_t) p[3] << 24;
-}
-
-static inline void
-write_u32(unsigned char *p, uint32_t value)
-{
-	p[0] = (unsigned char) value;
-	p[1] = (unsigned char) (value >> 8);
-	p[2] = (unsigned char) (value >> 16);
-	p[3] = (unsigned char) (value >> 24);
-}
-
-static inline double
-read_double(const unsigned char *p)
-{
-	uint64_t bits = (uint64_t) read_u32(p) | (uint64_t) read_u32(p + 4) << 32;
-	double	 value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-static inline void
-write_double(unsigned char *p, double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	write_u32(p, (uint32_t) bits);
-	write_u32(p + 4, (uint32_t) (bits >> 32));
-}
-
-static inline float
-read_float(const unsigned char *p)
-{
-	uint32_t bits = read_u32(p);
-	float	 value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-static inline void
-write_float(unsigned char *p, float value)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	write_u32(p, bits);
-}
 
 #endif /* PRIVPRED_PREDICTOR_FORMAT_H */

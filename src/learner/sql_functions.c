@@ -186,24 +186,26 @@ void
 sql_functions_find(const LearnerOptions *options, Oid label_type, SqlFunction *train,
 				   SqlFunction *predict)
 {
-	Oid base_type = getBaseType(label_type);
+	Oid			base_type = getBaseType(label_type);
+	const char *aggregate = options->name[SQL_TRAIN];
+	const char *function = options->name[SQL_PREDICT];
 
-	if (!sql_train_find(options->train, base_type, train))
+	if (!sql_train_find(aggregate, base_type, train))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 signature_name_length(options->train) > 0
-					 ? errmsg("aggregate %s does not exist", options->train)
-					 : errmsg("aggregate %s(%s, double precision[]) does not exist", options->train,
+				 signature_name_length(aggregate) > 0
+					 ? errmsg("aggregate %s does not exist", aggregate)
+					 : errmsg("aggregate %s(%s, double precision[]) does not exist", aggregate,
 							  format_type_be(base_type)),
 				 errhint("Option \"train\" must name an aggregate over the label, or its text, "
 						 "and an array of features.")));
-	if (!sql_function_find(options->predict, false, train->result, predict))
+	if (!sql_function_find(function, false, train->result, predict))
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
-						signature_name_length(options->predict) > 0
-							? errmsg("function %s does not exist, or does not take a %s",
-									 options->predict, format_type_be(train->result))
-							: errmsg("function %s(%s, double precision[]) does not exist",
-									 options->predict, format_type_be(train->result)),
+						signature_name_length(function) > 0
+							? errmsg("function %s does not exist, or does not take a %s", function,
+									 format_type_be(train->result))
+							: errmsg("function %s(%s, double precision[]) does not exist", function,
+									 format_type_be(train->result)),
 						errhint("Option \"predict\" must name a function of the aggregate's result "
 								"and an array of features.")));
 }

@@ -169,8 +169,8 @@ try_train(const TrainingData *data, const LearnerOptions *options, SqlFunction *
 	{
 		SqlFunction function;
 
-		if (sql_train_find(options->train, data->label_type, train) &&
-			sql_function_find(options->predict, false, train->result, &function))
+		if (sql_train_find(options->name[SQL_TRAIN], data->label_type, train) &&
+			sql_function_find(options->name[SQL_PREDICT], false, train->result, &function))
 		{
 			*predict = sql_signature(function.function);
 			value = run_train(data, train, context);
@@ -197,6 +197,24 @@ try_train(const TrainingData *data, const LearnerOptions *options, SqlFunction *
 	return value;
 }
 
+static const LearnerOption options_of[] = {
+	[SQL_TRAIN] = {"train", OPTION_NAME},
+	[SQL_PREDICT] = {"predict", OPTION_NAME},
+	{NULL},
+};
+
+static void
+check_options(const LearnerOptions *options)
+{
+	if (options->name[SQL_TRAIN] == NULL || options->name[SQL_PREDICT] == NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("learner \"sql\" needs the options \"train\" and \"predict\""),
+			 errhint("Name an aggregate and a function, each with its schema: "
+					 "{\"train\": \"myschema.my_train\", \"predict\": \"myschema.my_predict\"}.")));
+}
+
 static Size
 fit_row_bytes(int nclasses, int width)
 {
@@ -221,9 +239,9 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 const Learner sql_learner = {
 	.name = "sql",
 	.aggregate = "sql_learner",
-	.additive = false,
 	.runs_user_code = true,
-	.option_keys = "train, predict",
+	.options = options_of,
+	.check_options = check_options,
 	.fit_row_bytes = fit_row_bytes,
 	.fit = fit,
 };

@@ -79,19 +79,6 @@ extern const char *state_parse(const unsigned char *bytes, size_t size, StateSha
 /* Of everything behind the CRC. */
 extern uint32_t state_crc(const unsigned char *bytes, size_t size);
 
-static inline uint64_t
-read_u64(const unsigned char *p)
-{
-	return (uint64_t) read_u32(p) | (uint64_t) read_u32(p + 4) << 32;
-}
-
-static inline void
-write_u64(unsigned char *p, uint64_t value)
-{
-	write_u32(p, (uint32_t) value);
-	write_u32(p + 4, (uint32_t) (value >> 32));
-}
-
 static inline size_t
 column_size(unsigned char form, uint64_t rows)
 {
@@ -104,12 +91,6 @@ column_value(const unsigned char *column, uint64_t row)
 {
 	return column[0] == COLUMN_BITS ? (column[1 + row / 8] >> (row % 8)) & 1
 									: read_double(column + 1 + 8 * row);
-}
-
-static inline uint32_t
-read_u16(const unsigned char *p)
-{
-	return (uint32_t) p[0] | (uint32_t) p[1] << 8;
 }
 
 #endif /* PRIVPRED_STATE_FORMAT_H */

@@ -136,8 +136,6 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 
 const Learner stump_learner = {
 	.name = "stump",
-	.additive = false,
-	.option_keys = "",
 	.fit_row_bytes = fit_row_bytes,
 	.member_size = stump_member_size,
 	.fit = fit,

@@ -13,6 +13,18 @@
 #include "learner/learners.h"
 #include "learner/predictor_format.h"
 
+enum
+{
+	EPSILON, /* of an answer */
+	ALPHA
+};
+
+static const LearnerOption options_of[] = {
+	[EPSILON] = {"epsilon", OPTION_NUMBER, EPSILON_MIN, EPSILON_PER_ANSWER_MAX, 0.1},
+	[ALPHA] = {"alpha", OPTION_NUMBER, WALK_MIN_ALPHA, WALK_MAX_ALPHA, WALK_DEFAULT_ALPHA},
+	{NULL},
+};
+
 #define ST_SORT sort_rows
 #define ST_ELEMENT_TYPE WalkRow
 #define ST_COMPARE(a, b) walk_row_compare(a, b)
@@ -78,18 +90,17 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 		rows[i].label = data->row_class[i];
 	}
 	walk_sort(rows, data->nrows);
-	walk_limits(options->alpha, options->epsilon / 2, limit);
+	walk_limits(options->number[ALPHA], options->number[EPSILON] / 2, limit);
 	builder_threshold(result, rows, data->nrows, limit);
 	return true;
 }
 
 const Learner threshold_learner = {
 	.name = "threshold",
-	.additive = false,
 	.aggregate_only = true,
 	.learns_one_class = true,
 	.sorts_rows = true,
-	.option_keys = "epsilon, alpha",
+	.options = options_of,
 	.fit_row_bytes = fit_row_bytes,
 	.fit = fit,
 };

@@ -99,18 +99,10 @@ training_create(const Learner *learner, const LearnerOptions *options, Oid label
 TrainingState *
 training_create_like(const TrainingState *source)
 {
-	LearnerOptions options = source->options;
+	LearnerOptions options;
 
 	/* the source may go away before we do */
-	if (options.train)
-		options.train = pstrdup(options.train);
-	if (options.predict)
-		options.predict = pstrdup(options.predict);
-	if (options.default_class)
-		options.default_class = pstrdup(options.default_class);
-	options.classes = palloc(options.nclasses * sizeof(char *));
-	for (int i = 0; i < options.nclasses; i++)
-		options.classes[i] = pstrdup(source->options.classes[i]);
+	learner_parse_options_text(source->learner, source->options.json, &options);
 	return training_create(source->learner, &options, source->label_type, source->width,
 						   source->memory_limit);
 }
@@ -290,16 +282,15 @@ same_string(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+/* Whatever the words they were given in. */
 static bool
 same_options(const LearnerOptions *a, const LearnerOptions *b)
 {
-	if (a->cost != b->cost || a->tolerance != b->tolerance || a->ridge != b->ridge ||
-		a->smoothing != b->smoothing || a->epsilon != b->epsilon || a->alpha != b->alpha ||
-		a->rounds != b->rounds || a->depth != b->depth || a->rate != b->rate ||
-		a->subsample != b->subsample || a->columns != b->columns || a->min_rows != b->min_rows ||
-		a->nclasses != b->nclasses || !same_string(a->train, b->train) ||
-		!same_string(a->predict, b->predict) || !same_string(a->default_class, b->default_class))
+	if (a->nclasses != b->nclasses || !same_string(a->default_class, b->default_class))
 		return false;
+	for (int i = 0; i < LEARNER_MAX_OPTIONS; i++)
+		if (a->number[i] != b->number[i] || !same_string(a->name[i], b->name[i]))
+			return false;
 	for (int i = 0; i < a->nclasses; i++)
 		if (!same_string(a->classes[i], b->classes[i]))
 			return false;
