@@ -13,9 +13,10 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
 
 #include "catalog/features.h"
 #include "entry/entry.h"
@@ -427,23 +428,15 @@ Datum
 predictor_votes(PG_FUNCTION_ARGS)
 {
 	LoadedPredictor *loaded = count_votes(fcinfo);
-	JsonbParseState *state = NULL;
-	JsonbValue		*object;
+	StringInfoData	 json;
 
-	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	initStringInfo(&json);
 	for (int c = 0; c < ensemble_classes(loaded->ensemble); c++)
 	{
-		JsonbValue key;
-		JsonbValue count;
-
-		key.type = jbvString;
-		key.val.string.val = pstrdup(ensemble_class_name(loaded->ensemble, c));
-		key.val.string.len = strlen(key.val.string.val);
-		count.type = jbvNumeric;
-		count.val.numeric = int64_to_numeric(loaded->votes[c]);
-		(void) pushJsonbValue(&state, WJB_KEY, &key);
-		(void) pushJsonbValue(&state, WJB_VALUE, &count);
+		appendStringInfoString(&json, c == 0 ? "{" : ", ");
+		escape_json(&json, ensemble_class_name(loaded->ensemble, c));
+		appendStringInfo(&json, ": %d", loaded->votes[c]);
 	}
-	object = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
-	PG_RETURN_JSONB_P(JsonbValueToJsonb(object));
+	appendStringInfoChar(&json, '}');
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }

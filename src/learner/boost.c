@@ -106,12 +106,8 @@ forest_create(int depth, int trees, int nclasses, bool leaf_per_score)
 	forest->trees = trees;
 	forest->scores = LINEAR_VECTORS(nclasses);
 	forest->outputs = leaf_per_score ? forest->scores : 1;
-	forest->splits = MemoryContextAllocExtended(CurrentMemoryContext,
-												forest_splits(forest) * sizeof(ForestSplit),
-												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	forest->leaves =
-		MemoryContextAllocExtended(CurrentMemoryContext, forest_leaves(forest) * sizeof(float),
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	forest->splits = palloc0_huge(forest_splits(forest) * sizeof(ForestSplit));
+	forest->leaves = palloc0_huge(forest_leaves(forest) * sizeof(float));
 	return forest;
 }
 
@@ -163,9 +159,8 @@ static bool
 fit_task(BoostTask *task, const TrainingData *data, const LearnerOptions *options,
 		 PredictorBuilder *result)
 {
-	MemoryContext context = CurrentMemoryContext;
-	float  *features = MemoryContextAllocHuge(context, data->nrows * data->width * sizeof(float));
-	float  *classes = MemoryContextAllocHuge(context, data->nrows * sizeof(float));
+	float  *features = palloc_huge(data->nrows * data->width * sizeof(float));
+	float  *classes = palloc_huge(data->nrows * sizeof(float));
 	Forest *forest = forest_create(options->number[DEPTH],
 								   options->number[ROUNDS] * LINEAR_VECTORS(data->nclasses),
 								   data->nclasses, false);

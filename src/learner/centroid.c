@@ -8,12 +8,6 @@
 
 #include "learner/learners.h"
 
-static int64
-no_sums(int width)
-{
-	return 0;
-}
-
 /* The distance |x - c|^2 without |x|^2 is linear: x.c - |c|^2 / 2. */
 static void
 mean_scores(const TrainingData *data, int class_index, double *weights)

@@ -91,7 +91,7 @@ extern bool ensemble_runs_sql(const Ensemble *ensemble);
 extern void ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes);
 extern void ensemble_check_callable(const Ensemble *ensemble);
 
-/* Raises what stands against calling members of learner "sql" as the current user. */
+/* Raises an error if a member of learner "sql" cannot be called as the current user. */
 extern void ensemble_check_functions(const Ensemble *ensemble);
 
 /*
@@ -180,15 +180,6 @@ typedef struct LearnerOptions
 	char **classes;
 } LearnerOptions;
 
-/* Features of additive learners are integers, one unit being 2^-24. */
-#define FIXED_POINT_BITS 24
-#define FIXED_POINT_ONE ((double) (1 << FIXED_POINT_BITS))
-#define FIXED_POINT_MAX 32768.0 /* largest |x| accepted */
-
-/* |x| <= 2^27 in fixed point: 2^8 products of two stay below 2^62. */
-#define SMALL_MAX 8.0
-#define SMALL_ROWS 256
-
 /* What fit() sees: rows in canonical order, or sums; classes in final order. */
 typedef struct TrainingData
 {
@@ -208,18 +199,6 @@ typedef struct TrainingData
 	const int128 *shared;
 	const int128 *of_class; /* nclasses blocks */
 } TrainingData;
-
-static inline const double *
-training_row(const TrainingData *data, int64 position)
-{
-	return data->values + data->order[position] * data->width;
-}
-
-static inline int
-training_class(const TrainingData *data, int64 position)
-{
-	return data->row_class[data->order[position]];
-}
 
 typedef struct PredictorBuilder PredictorBuilder;
 
@@ -335,36 +314,6 @@ extern bool sql_binding_was_checked(const SqlBinding *binding, Oid owner);
 extern bool sql_session_has_temporary_objects(void);
 
 extern void sql_binding_init(void);
-
-/*
- * ---------- building a predictor ----------
- *
- * fit() describes its teacher with one of these calls.  A linear teacher of
- * two classes has one vector of width + 1 weights (the last is the bias) whose
- * positive sign means the second class; of more classes, one per class, where
- * a bias of -infinity keeps a class from ever winning.
- */
-#define LINEAR_VECTORS(nclasses) ((nclasses) == 2 ? 1 : (nclasses))
-
-extern Size linear_member_size(int nclasses, int width, const LearnerOptions *options);
-extern Size gaussian_member_size(int nclasses, int width, const LearnerOptions *options);
-extern Size stump_member_size(int nclasses, int width, const LearnerOptions *options);
-
-extern void builder_linear(PredictorBuilder *builder, const double *weights);
-
-/* score = constant[c] - sum of precision[c][i] * (x[i] - mean[c][i])^2 */
-extern void builder_gaussian(PredictorBuilder *builder, const double *constant, const double *mean,
-							 const double *precision);
-extern void builder_stump(PredictorBuilder *builder, int feature, double threshold, int class_below,
-						  int class_above);
-extern void
-builder_sql(PredictorBuilder *builder, const char *predict, const char *type, const char *value);
-extern void
-builder_threshold(PredictorBuilder *builder, const WalkRow *rows, int64 nrows, const int32 *limit);
-extern void builder_constant(PredictorBuilder *builder, int class_index);
-
-extern PredictorBuilder *builder_create(int nclasses, char **classes, int width, int default_class);
-extern Predictor		*builder_finish(PredictorBuilder *builder);
 
 /* ---------- training.c, training_fit.c ---------- */
 

@@ -14,7 +14,6 @@
 #include <signal.h>
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/learners.h"
 
@@ -182,7 +181,7 @@ static int *
 group_by_class(const TrainingData *data)
 {
 	int64 *next = palloc_array(int64, data->nclasses);
-	int	  *grouped = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(int));
+	int	  *grouped = palloc_huge(data->nrows * sizeof(int));
 	int64  start = 0;
 
 	for (int c = 0; c < data->nclasses; c++)
@@ -218,8 +217,7 @@ make_nodes(const TrainingData *data, struct problem *problem)
 	if (too_large)
 		return false;
 	/* each row also has a bias and an end */
-	node = MemoryContextAllocHuge(CurrentMemoryContext,
-								  (nonzero + 2 * data->nrows) * sizeof(struct feature_node));
+	node = palloc_huge((nonzero + 2 * data->nrows) * sizeof(struct feature_node));
 	grouped = group_by_class(data);
 	for (int row = 0; row < problem->l; row++)
 	{
@@ -343,9 +341,8 @@ fit_with(int solver, const TrainingData *data, const LearnerOptions *options,
 
 	if (data->nrows > INT_MAX)
 		return false;
-	problem.y = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(double));
-	problem.x =
-		MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(struct feature_node *));
+	problem.y = palloc_huge(data->nrows * sizeof(double));
+	problem.x = palloc_huge(data->nrows * sizeof(struct feature_node *));
 	if (!make_nodes(data, &problem))
 		return false;
 

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/learners.h"
 #include "learner/linalg.h"
@@ -60,8 +59,7 @@ static double *
 gram_matrix(const TrainingData *data, double ridge)
 {
 	int		width = data->width;
-	double *gram =
-		MemoryContextAllocHuge(CurrentMemoryContext, PACKED_SIZE(width + 1) * sizeof(double));
+	double *gram = palloc_huge(PACKED_SIZE(width + 1) * sizeof(double));
 	double *last = gram + PACKED_ROW(width);
 
 	for (size_t i = 0; i < PACKED_SIZE(width); i++)

@@ -66,29 +66,22 @@ number_option(const LearnerOption *option, const JsonbValue *value)
 static void
 classes_option(JsonbValue *value, LearnerOptions *options)
 {
-	JsonbIterator	  *iterator;
-	JsonbIteratorToken token;
-	JsonbValue		   element;
+	JsonbContainer *array = value->type == jbvBinary ? value->val.binary.data : NULL;
 
-	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data) ||
-		JsonContainerIsScalar(value->val.binary.data))
+	if (array == NULL || !JsonContainerIsArray(array) || JsonContainerIsScalar(array))
 		bad_option("classes", "an array of strings");
-	if (JsonContainerSize(value->val.binary.data) < PRIVPRED_MIN_CLASSES ||
-		JsonContainerSize(value->val.binary.data) > PRIVPRED_MAX_CLASSES)
+	if (JsonContainerSize(array) < PRIVPRED_MIN_CLASSES ||
+		JsonContainerSize(array) > PRIVPRED_MAX_CLASSES)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("option \"classes\" must name between %d and %d classes",
 							   PRIVPRED_MIN_CLASSES, PRIVPRED_MAX_CLASSES)));
 
-	options->classes = palloc(JsonContainerSize(value->val.binary.data) * sizeof(char *));
-	iterator = JsonbIteratorInit(value->val.binary.data);
-	while ((token = JsonbIteratorNext(&iterator, &element, true)) != WJB_DONE)
+	options->classes = palloc_array(char *, JsonContainerSize(array));
+	for (int n = 0; n < JsonContainerSize(array); n++)
 	{
-		char *name;
+		char *name = scalar_text("classes", getIthJsonbValueFromContainer(array, n));
 
-		if (token != WJB_ELEM)
-			continue;
-		name = scalar_text("classes", &element);
-		for (int i = 0; i < options->nclasses; i++)
+		for (int i = 0; i < n; i++)
 			if (strcmp(options->classes[i], name) == 0)
 				ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 								errmsg("class \"%s\" is declared twice", name)));

@@ -11,10 +11,8 @@
 
 #include "access/xact.h"
 #include "mb/pg_wchar.h"
-#include "utils/memutils.h"
 
 #include "learner/learners.h"
-#include "learner/predictor_format.h"
 #include "learner/score_kernels.h"
 
 typedef struct Stump
@@ -60,9 +58,7 @@ group_init(ScoreGroup *group, ScoreKind kind, int width, int vectors, int n)
 	score_group_init(group, kind, width, vectors, n);
 	if (n == 0)
 		return;
-	space = MemoryContextAllocExtended(CurrentMemoryContext,
-									   score_group_size(group, n) + SCORE_ALIGNMENT,
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	space = palloc0_huge(score_group_size(group, n) + SCORE_ALIGNMENT);
 	group->numbers = (double *) TYPEALIGN(SCORE_ALIGNMENT, space);
 }
 
@@ -87,11 +83,9 @@ load_names(Ensemble *ensemble, const PredictorShape *shape)
 	{
 		const char *name;
 		uint32		length;
-		char	   *copy;
 
 		position = predictor_next_string(position, &name, &length);
-		copy = pnstrdup(name, length);
-		ensemble->names[i] = pg_any_to_server(copy, length, PG_UTF8);
+		ensemble->names[i] = pg_any_to_server(pnstrdup(name, length), length, PG_UTF8);
 	}
 }
 
@@ -119,10 +113,8 @@ forest_read(const unsigned char *body, Size size, int nclasses, int width)
 
 	if (!forest_parse(body, size, nclasses, width, forest))
 		elog(ERROR, "predictor_parse() accepted a malformed forest");
-	forest->splits =
-		MemoryContextAllocHuge(CurrentMemoryContext, forest_splits(forest) * sizeof(ForestSplit));
-	forest->leaves =
-		MemoryContextAllocHuge(CurrentMemoryContext, forest_leaves(forest) * sizeof(float));
+	forest->splits = palloc_huge(forest_splits(forest) * sizeof(ForestSplit));
+	forest->leaves = palloc_huge(forest_leaves(forest) * sizeof(float));
 	forest_load(body, forest);
 	return forest;
 }
@@ -167,16 +159,11 @@ ensemble_load(const Predictor *stored)
 {
 	PredictorShape		 shape;
 	PredictorMember		 member;
-	const char			*problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
-												   VARSIZE_ANY_EXHDR(stored), &shape);
 	Ensemble			*ensemble;
 	const unsigned char *position;
 	int					 count[MEMBER_THRESHOLD + 1] = {0};
 
-	if (problem != NULL)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION), errmsg("invalid predictor"),
-						errdetail_internal("%s", problem)));
-
+	predictor_read(stored, &shape);
 	position = shape.members;
 	for (uint32 i = 0; i < shape.nmembers; i++)
 	{
@@ -282,7 +269,7 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 	for (int i = 0; i < ensemble->nthresholds; i++)
 		votes[threshold_vote(ensemble, ensemble->thresholds[i], x)]++;
 	if (ensemble->nsql > 0)
-		sql_members_vote(ensemble->sql, ensemble, x, votes);
+		sql_members_ask(ensemble->sql, ensemble, x, votes, NULL);
 }
 
 /*
@@ -302,7 +289,7 @@ score_group(const Ensemble *ensemble, const ScoreGroup *group, const double *x, 
 	return scores + group->n;
 }
 
-/* The same for members that only vote. */
+/* The same for members without a margin. */
 static double *
 score_votes(const Ensemble *ensemble, const double *x, double *scores)
 {
@@ -333,8 +320,8 @@ ensemble_scores(const Ensemble *ensemble, const double *x, double *scores)
 	next = score_group(ensemble, &ensemble->gaussian, x, next);
 	next = score_votes(ensemble, x, next);
 	if (ensemble->nsql > 0)
-		next += sql_members_score(ensemble->sql, ensemble, x, next);
-	return next - scores;
+		sql_members_ask(ensemble->sql, ensemble, x, NULL, next);
+	return next - scores + ensemble->nsql;
 }
 
 void

@@ -133,7 +133,7 @@ stump_ok(const PredictorShape *shape, const PredictorMember *member)
 {
 	const unsigned char *body = member->body;
 
-	return member->size == 24 && read_u32(body) < shape->width &&
+	return member->size == STUMP_SIZE && read_u32(body) < shape->width &&
 		   read_u32(body + 4) < shape->nclasses && read_u32(body + 8) < shape->nclasses &&
 		   read_u32(body + 12) == 0 && isfinite(read_double(body + 16));
 }
@@ -204,14 +204,19 @@ threshold_body_ok(const unsigned char *body, size_t size)
 }
 
 static bool
-constant_ok(const PredictorShape *shape, const PredictorMember *member)
+all_zero(const unsigned char *bytes, size_t n)
 {
-	if (member->size < 4 || read_u32(member->body) >= shape->nclasses)
-		return false;
-	for (uint32_t i = 4; i < member->size; i++)
-		if (member->body[i] != 0)
+	for (size_t i = 0; i < n; i++)
+		if (bytes[i] != 0)
 			return false;
 	return true;
+}
+
+static bool
+constant_ok(const PredictorShape *shape, const PredictorMember *member)
+{
+	return member->size >= 4 && read_u32(member->body) < shape->nclasses &&
+		   all_zero(member->body + 4, member->size - 4);
 }
 
 static bool

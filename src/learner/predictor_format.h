@@ -76,6 +76,8 @@ predictor_next_member(const unsigned char *position, PredictorMember *member);
 extern const unsigned char *
 predictor_next_string(const unsigned char *position, const char **string, uint32_t *length);
 
+#define STUMP_SIZE 24
+
 /* The body of a threshold: where its parts are, and whether it is one. */
 #define THRESHOLD_HEADER 16
 #define THRESHOLD_POINT 16

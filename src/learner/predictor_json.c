@@ -12,7 +12,6 @@
 #include "utils/json.h"
 
 #include "learner/learners.h"
-#include "learner/predictor_format.h"
 #include "server/number_text.h"
 
 /* JSON has no infinity; it stands for "never" and "always" in our formats. */
@@ -162,14 +161,11 @@ void
 predictor_append_json(StringInfo json, const Predictor *stored)
 {
 	PredictorShape		 shape;
-	const char			*problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
-												   VARSIZE_ANY_EXHDR(stored), &shape);
-	const unsigned char *position = shape.members;
 	PredictorMember		 member;
+	const unsigned char *position;
 
-	if (problem != NULL)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION), errmsg("invalid predictor"),
-						errdetail_internal("%s", problem)));
+	predictor_read(stored, &shape);
+	position = shape.members;
 	appendStringInfoChar(json, '[');
 	for (uint32 i = 0; i < shape.nmembers; i++)
 	{

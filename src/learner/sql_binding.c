@@ -44,14 +44,6 @@ static uint64 generation = 1;
  * ---------- rules ----------
  */
 
-typedef enum SqlRule
-{
-	RULES_KEPT,
-	RULE_OWNER,		 /* it belongs to the relation's owner or a superuser */
-	RULE_EXECUTE,	 /* whom it may be executed by */
-	RULE_SEARCH_PATH /* it is fixed, and ends in pg_temp */
-} SqlRule;
-
 /*
  * pg_temp is searched first where it is not named, and a path that the function
  * does not set would be the caller's.
@@ -101,34 +93,29 @@ looks_up_names(Form_pg_proc function)
 		   function->prokind != PROKIND_AGGREGATE && function->oid >= FirstNormalObjectId;
 }
 
-static SqlRule
-broken_rule(Oid function, Oid owner)
+/*
+ * May a function run as the owner?  It must belong to the owner or a superuser, the owner
+ * must be allowed to execute it, and names in it must mean the same to everybody.  If not:
+ * an error, or false.
+ */
+static bool
+may_run(Oid function, Oid owner, bool or_error)
 {
-	HeapTuple	 tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Form_pg_proc form;
-	SqlRule		 rule = RULES_KEPT;
+	HeapTuple tuple = sql_catalog_row(PROCOID, function);
+	Oid		  author = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	bool	  fixed = !looks_up_names((Form_pg_proc) GETSTRUCT(tuple)) || fixes_search_path(tuple);
+	bool	  granted = function_aclcheck(function, owner, ACL_EXECUTE) == ACLCHECK_OK;
+	bool	  may = sql_may_run_as(author, owner) && granted && fixed;
+	const char *role;
+	const char *name;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	form = (Form_pg_proc) GETSTRUCT(tuple);
-	if (!sql_may_run_as(form->proowner, owner))
-		rule = RULE_OWNER;
-	else if (function_aclcheck(function, owner, ACL_EXECUTE) != ACLCHECK_OK)
-		rule = RULE_EXECUTE;
-	else if (looks_up_names(form) && !fixes_search_path(tuple))
-		rule = RULE_SEARCH_PATH;
 	ReleaseSysCache(tuple);
-	return rule;
-}
-
-static void
-report_broken_rule(Oid function, SqlRule rule, Oid owner)
-{
-	const char *role = quote_identifier(GetUserNameFromId(owner, false));
-	const char *name = sql_signature(function);
-
+	if (may || !or_error)
+		return may;
+	role = quote_identifier(GetUserNameFromId(owner, false));
+	name = sql_signature(function);
 	sql_check_author(function, owner);
-	if (rule == RULE_EXECUTE)
+	if (!granted)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role %s, as whom it would run, may not execute function %s", role, name),
@@ -159,9 +146,7 @@ foreign_type(Oid type, Oid owner)
 	check_stack_depth();
 	if (type < FirstNormalObjectId && !OidIsValid(get_element_type(type)))
 		return InvalidOid;
-	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for type %u", type);
+	tuple = sql_catalog_row(TYPEOID, type);
 	form = (Form_pg_type) GETSTRUCT(tuple);
 	author = form->typowner;
 	inner = form->typtype == TYPTYPE_DOMAIN		  ? form->typbasetype
@@ -227,29 +212,26 @@ sql_check_type(Oid type, Oid role)
 static int
 list_functions(Oid train, Oid predict, Oid *functions)
 {
-	HeapTuple		  tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(train));
-	Form_pg_aggregate form;
-	int				  n = 0;
+	HeapTuple		  tuple = sql_catalog_row(AGGFNOID, train);
+	Form_pg_aggregate form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	Oid				  all[MAX_FUNCTIONS] = {
+					  train,
+					  predict,
+					  form->aggtransfn,
+					  form->aggfinalfn,
+					  form->aggcombinefn,
+					  form->aggserialfn,
+					  form->aggdeserialfn,
+					  form->aggmtransfn,
+					  form->aggminvtransfn,
+					  form->aggmfinalfn,
+	  };
+	int n = 0;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", train);
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	functions[n++] = train;
-	functions[n++] = predict;
-#define SUPPORT(column) \
-	if (OidIsValid(form->column)) \
-	functions[n++] = form->column
-	SUPPORT(aggtransfn);
-	SUPPORT(aggfinalfn);
-	SUPPORT(aggcombinefn);
-	SUPPORT(aggserialfn);
-	SUPPORT(aggdeserialfn);
-	SUPPORT(aggmtransfn);
-	SUPPORT(aggminvtransfn);
-	SUPPORT(aggmfinalfn);
-#undef SUPPORT
-	Assert(n <= MAX_FUNCTIONS);
 	ReleaseSysCache(tuple);
+	for (int i = 0; i < MAX_FUNCTIONS; i++)
+		if (OidIsValid(all[i]))
+			functions[n++] = all[i];
 	return n;
 }
 
@@ -257,14 +239,11 @@ list_functions(Oid train, Oid predict, Oid *functions)
 static void
 append_aggregate(StringInfo words, Oid aggregate)
 {
-	HeapTuple		  tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	Form_pg_aggregate form;
+	HeapTuple		  tuple = sql_catalog_row(AGGFNOID, aggregate);
+	Form_pg_aggregate form = (Form_pg_aggregate) GETSTRUCT(tuple);
 	Datum			  initial;
 	bool			  isnull;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
 	appendStringInfo(words, "%c %c %c %d %d %s", form->aggkind, form->aggfinalmodify,
 					 form->aggmfinalmodify, form->aggfinalextra, form->aggmfinalextra,
 					 format_type_be_qualified(form->aggtranstype));
@@ -320,10 +299,7 @@ sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner)
 	n = list_functions(train.function, predict.function, functions);
 	for (int i = 0; i < n; i++)
 	{
-		SqlRule rule = broken_rule(functions[i], owner);
-
-		if (rule != RULES_KEPT)
-			report_broken_rule(functions[i], rule, owner);
+		(void) may_run(functions[i], owner, true);
 		refuse_foreign_type(foreign_type_of_function(functions[i], owner), owner);
 	}
 	sql_check_type(train.result, owner);
@@ -354,7 +330,7 @@ binding_holds(const SqlBinding *binding, Oid owner)
 		return false;
 	n = list_functions(train, predict, functions);
 	for (int i = 0; i < n; i++)
-		if (broken_rule(functions[i], owner) != RULES_KEPT ||
+		if (!may_run(functions[i], owner, false) ||
 			OidIsValid(foreign_type_of_function(functions[i], owner)))
 			return false;
 	return true;

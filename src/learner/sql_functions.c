@@ -38,15 +38,22 @@ sql_may_run_as(Oid author, Oid role)
 	return author == role || superuser_arg(author);
 }
 
+HeapTuple
+sql_catalog_row(int cache, Oid oid)
+{
+	HeapTuple tuple = SearchSysCache1(cache, ObjectIdGetDatum(oid));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for object %u", oid);
+	return tuple;
+}
+
 Oid
 sql_author(Oid function)
 {
-	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid		  author;
+	HeapTuple tuple = sql_catalog_row(PROCOID, function);
+	Oid		  author = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	author = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 	ReleaseSysCache(tuple);
 	return author;
 }

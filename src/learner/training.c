@@ -12,9 +12,7 @@
 #include "catalog/pg_type.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
-#include "learner/learners.h"
 #include "learner/training.h"
 
 #ifndef HAVE_INT128
@@ -22,6 +20,12 @@
 #endif
 
 #define FIRST_ROWS 16
+
+int64
+no_sums(int width)
+{
+	return 0;
+}
 
 int64
 feature_sums(int width)
@@ -79,15 +83,11 @@ training_create(const Learner *learner, const LearnerOptions *options, Oid label
 		state->class_sums = learner->class_sums(width);
 		price_memory(state, state->shared_sums * (sizeof(int128) + sizeof(int64)) +
 								width * (sizeof(int64) + sizeof(int32)));
-		state->shared =
-			MemoryContextAllocExtended(CurrentMemoryContext, state->shared_sums * sizeof(int128),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		state->shared = palloc0_huge(state->shared_sums * sizeof(int128));
 		state->fixed = palloc(width * sizeof(int64));
 		state->small = palloc(width * sizeof(int32));
 		if (learner->add_small_to_shared)
-			state->pending =
-				MemoryContextAllocExtended(CurrentMemoryContext, state->shared_sums * sizeof(int64),
-										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+			state->pending = palloc0_huge(state->shared_sums * sizeof(int64));
 	}
 	for (int i = 0; i < options->nclasses; i++)
 		training_ensure_class(state, options->classes[i], strlen(options->classes[i]));
@@ -123,6 +123,23 @@ training_learner(const TrainingState *state)
 	return state->learner;
 }
 
+/* The array may be NULL. */
+static void *
+repalloc_or_palloc(void *array, Size size)
+{
+	return array ? repalloc_huge(array, size) : palloc_huge(size);
+}
+
+/* The same; new bytes are zero. */
+static void *
+grow_zeroed(void *array, Size old_size, Size new_size)
+{
+	char *grown = repalloc_or_palloc(array, new_size);
+
+	memset(grown + old_size, 0, new_size - old_size);
+	return grown;
+}
+
 int
 training_ensure_class(TrainingState *state, const char *name, int length)
 {
@@ -138,25 +155,16 @@ training_ensure_class(TrainingState *state, const char *name, int length)
 	class_index = class_names_add(&state->classes, name, length);
 	if (class_index >= state->class_capacity)
 	{
-		int		 capacity = Max(4, 2 * state->class_capacity);
-		int64	*class_rows = palloc0(capacity * sizeof(int64));
-		int128 **of_class = palloc0(capacity * sizeof(int128 *));
+		int capacity = Max(4, 2 * state->class_capacity);
 
-		if (state->class_capacity > 0)
-		{
-			memcpy(class_rows, state->class_rows, state->class_capacity * sizeof(int64));
-			memcpy(of_class, state->of_class, state->class_capacity * sizeof(int128 *));
-			pfree(state->class_rows);
-			pfree(state->of_class);
-		}
-		state->class_rows = class_rows;
-		state->of_class = of_class;
+		state->class_rows = grow_zeroed(state->class_rows, state->class_capacity * sizeof(int64),
+										capacity * sizeof(int64));
+		state->of_class = grow_zeroed(state->of_class, state->class_capacity * sizeof(int128 *),
+									  capacity * sizeof(int128 *));
 		state->class_capacity = capacity;
 	}
 	if (state->learner->additive)
-		state->of_class[class_index] =
-			MemoryContextAllocExtended(CurrentMemoryContext, state->class_sums * sizeof(int128),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		state->of_class[class_index] = palloc0_huge(state->class_sums * sizeof(int128));
 	return class_index;
 }
 
@@ -175,17 +183,8 @@ training_reserve_rows(TrainingState *state, int64 more)
 	affordable = state->capacity + (int64) ((state->memory_limit - state->memory_used) / row_bytes);
 	capacity = Max(Min(capacity, affordable), state->nrows + more);
 	price_memory(state, (capacity - state->capacity) * row_bytes);
-	if (state->values == NULL)
-	{
-		state->values =
-			MemoryContextAllocHuge(CurrentMemoryContext, capacity * state->width * sizeof(double));
-		state->row_class = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(int32));
-	}
-	else
-	{
-		state->values = repalloc_huge(state->values, capacity * state->width * sizeof(double));
-		state->row_class = repalloc_huge(state->row_class, capacity * sizeof(int32));
-	}
+	state->values = repalloc_or_palloc(state->values, capacity * state->width * sizeof(double));
+	state->row_class = repalloc_or_palloc(state->row_class, capacity * sizeof(int32));
 	state->capacity = capacity;
 }
 

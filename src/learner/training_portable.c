@@ -19,7 +19,6 @@
 #include "utils/float.h"
 #include "utils/memutils.h"
 
-#include "learner/learners.h"
 #include "learner/state_format.h"
 #include "learner/training.h"
 

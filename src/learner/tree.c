@@ -13,7 +13,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/learners.h"
 
@@ -265,16 +264,15 @@ grow(Grower *grower, int32 *rows, int64 n, uint32 node, uint32 level)
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	MemoryContext context = CurrentMemoryContext;
-	Grower		  grower = {.data = data, .min_rows = options->number[MIN_ROWS]};
+	Grower grower = {.data = data, .min_rows = options->number[MIN_ROWS]};
 
 	if (data->nrows > PG_INT32_MAX)
 		return false;
 	grower.forest = forest_create(options->number[DEPTH], 1, data->nclasses, true);
 	grower.forest->shares = true;
-	grower.values = MemoryContextAllocHuge(context, data->nrows * data->width * sizeof(float));
-	grower.rows = MemoryContextAllocHuge(context, data->nrows * sizeof(int32));
-	grower.points = MemoryContextAllocHuge(context, data->nrows * sizeof(Point));
+	grower.values = palloc_huge(data->nrows * data->width * sizeof(float));
+	grower.rows = palloc_huge(data->nrows * sizeof(int32));
+	grower.points = palloc_huge(data->nrows * sizeof(Point));
 	grower.left.counts = palloc_array(int64, data->nclasses);
 	grower.right.counts = palloc_array(int64, data->nclasses);
 	grower.leaf = palloc_array(float, data->nclasses);
