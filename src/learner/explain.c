@@ -178,6 +178,9 @@ member_words(const Explainer *explainer, const PredictorMember *member)
 			return "a naive Bayes score, without rules";
 		case MEMBER_THRESHOLD:
 			return "a walk along one feature, without rules";
+		case MEMBER_NEIGHBOURS:
+			return psprintf("the majority of the %u nearest of %u rows, without rules",
+							read_u32(member->body), read_u32(member->body + 8));
 		case MEMBER_SQL:
 			return "a function of its own";
 		case MEMBER_STUMP:

@@ -18,7 +18,7 @@
  * forest.c				trees: stored form and evaluation (no server needed)
  * explain.c			trees in words
  * liblinear.c			logistic, svm
- * linear.c, naive_bayes.c, centroid.c, stump.c, tree.c		one learner each
+ * linear.c, naive_bayes.c, centroid.c, stump.c, tree.c, knn.c	one learner each
  * boost.c				boost, forest: by XGBoost, in a module of its own (boost_module.h)
  * threshold.c			the aggregate threshold; sorting and loading of walks
  * threshold_walk.c		the walk over sorted rows (no server needed)
@@ -97,7 +97,7 @@ extern void ensemble_check_functions(const Ensemble *ensemble);
 /*
  * Two classes: fills scores[members] with how much each member is for the
  * second one, in no particular order.  Members with a margin (linear, naive
- * Bayes) give 1 / (1 + exp(-margin)), a function of the user's that returns a
+ * Bayes) give 1 / (1 + exp(-margin)), neighbours their share, a function of the user's that returns a
  * number gives that number, NULL or NaN being its default class, and others
  * give 0 or 1 as they vote.  As total as voting.  Returns how many it filled: the
  * caller uses no more of them, and checks that there is one for every member.

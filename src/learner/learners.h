@@ -27,6 +27,7 @@
 	_(boost) \
 	_(centroid) \
 	_(forest) \
+	_(knn) \
 	_(linear) \
 	_(logistic) \
 	_(naive_bayes) \

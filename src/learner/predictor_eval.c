@@ -12,6 +12,7 @@
 #include "access/xact.h"
 #include "mb/pg_wchar.h"
 
+#include "learner/knn.h"
 #include "learner/learners.h"
 #include "learner/score_kernels.h"
 
@@ -42,6 +43,9 @@ struct Ensemble
 	float			   *scores;
 	int					nthresholds;
 	WalkPoints		  **thresholds;
+	int					nneighbours;
+	Neighbours		  **neighbours;
+	int32			   *counts; /* of classes among neighbours */
 	int					nsql;
 	SqlMembers		   *sql;
 };
@@ -151,6 +155,10 @@ load_member(Ensemble *ensemble, const PredictorMember *member)
 		case MEMBER_THRESHOLD:
 			ensemble->thresholds[ensemble->nthresholds++] = walk_load(member->body, member->size);
 			break;
+		case MEMBER_NEIGHBOURS:
+			ensemble->neighbours[ensemble->nneighbours++] =
+				neighbours_load(member->body, ensemble->width);
+			break;
 	}
 }
 
@@ -161,7 +169,7 @@ ensemble_load(const Predictor *stored)
 	PredictorMember		 member;
 	Ensemble			*ensemble;
 	const unsigned char *position;
-	int					 count[MEMBER_THRESHOLD + 1] = {0};
+	int					 count[MEMBER_NEIGHBOURS + 1] = {0};
 
 	predictor_read(stored, &shape);
 	position = shape.members;
@@ -191,6 +199,8 @@ ensemble_load(const Predictor *stored)
 		ensemble->scores = palloc_array(float, shape.nclasses);
 	}
 	ensemble->thresholds = palloc(count[MEMBER_THRESHOLD] * sizeof(WalkPoints *) + 1);
+	ensemble->neighbours = palloc(count[MEMBER_NEIGHBOURS] * sizeof(Neighbours *) + 1);
+	ensemble->counts = palloc_array(int32, shape.nclasses);
 	ensemble->nsql = count[MEMBER_SQL];
 	if (ensemble->nsql > 0)
 		ensemble->sql = sql_members_create(ensemble->nsql);
@@ -250,6 +260,20 @@ threshold_vote(const Ensemble *ensemble, const WalkPoints *points, const double 
 	return steps > 0 ? 1 : steps < 0 ? 0 : ensemble->default_class;
 }
 
+/* Counts the classes of a member's neighbours; most of them decide, ties to the lowest. */
+static int
+neighbours_vote(const Ensemble *ensemble, const Neighbours *neighbours, const double *x)
+{
+	int best = 0;
+
+	memset(ensemble->counts, 0, ensemble->nclasses * sizeof(int32));
+	neighbours_count(neighbours, x, ensemble->counts);
+	for (int c = 1; c < ensemble->nclasses; c++)
+		if (ensemble->counts[c] > ensemble->counts[best])
+			best = c;
+	return best;
+}
+
 void
 ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 {
@@ -268,6 +292,8 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 	}
 	for (int i = 0; i < ensemble->nthresholds; i++)
 		votes[threshold_vote(ensemble, ensemble->thresholds[i], x)]++;
+	for (int i = 0; i < ensemble->nneighbours; i++)
+		votes[neighbours_vote(ensemble, ensemble->neighbours[i], x)]++;
 	if (ensemble->nsql > 0)
 		sql_members_ask(ensemble->sql, ensemble, x, votes, NULL);
 }
@@ -289,6 +315,16 @@ score_group(const Ensemble *ensemble, const ScoreGroup *group, const double *x, 
 	return scores + group->n;
 }
 
+/* The share of the second class among the neighbours; below one half if the vote is the first. */
+static double
+neighbours_score(const Ensemble *ensemble, const Neighbours *neighbours, const double *x)
+{
+	int	   vote = neighbours_vote(ensemble, neighbours, x);
+	double share = (double) ensemble->counts[1] / neighbours->k;
+
+	return vote == 0 && share == 0.5 ? nextafter(0.5, 0) : share;
+}
+
 /* The same for members without a margin. */
 static double *
 score_votes(const Ensemble *ensemble, const double *x, double *scores)
@@ -307,6 +343,8 @@ score_votes(const Ensemble *ensemble, const double *x, double *scores)
 	}
 	for (int i = 0; i < ensemble->nthresholds; i++)
 		*scores++ = threshold_vote(ensemble, ensemble->thresholds[i], x);
+	for (int i = 0; i < ensemble->nneighbours; i++)
+		*scores++ = neighbours_score(ensemble, ensemble->neighbours[i], x);
 	return scores;
 }
 
@@ -399,7 +437,7 @@ bool
 ensemble_accepts_missing(const Ensemble *ensemble)
 {
 	return ensemble->linear.n == 0 && ensemble->gaussian.n == 0 && ensemble->nstumps == 0 &&
-		   ensemble->nthresholds == 0 && ensemble->nsql == 0;
+		   ensemble->nthresholds == 0 && ensemble->nneighbours == 0 && ensemble->nsql == 0;
 }
 
 bool

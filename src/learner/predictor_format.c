@@ -213,6 +213,33 @@ all_zero(const unsigned char *bytes, size_t n)
 }
 
 static bool
+neighbours_ok(const PredictorShape *shape, const PredictorMember *member)
+{
+	const unsigned char *body = member->body;
+	uint32_t			 room;
+	uint32_t			 rows;
+
+	if (member->size < NEIGHBOURS_HEADER)
+		return false;
+	room = read_u32(body + 4);
+	rows = read_u32(body + 8);
+	if (read_u32(body) < 1 || read_u32(body) > NEIGHBOURS_MAX_K || room > NEIGHBOURS_MAX_ROWS ||
+		rows < 1 || rows > room || read_u32(body + 12) != 0 ||
+		member->size != neighbours_size(room, shape->width))
+		return false;
+	for (uint32_t i = 0; i < rows; i++)
+	{
+		const unsigned char *row = body + neighbours_row(i, shape->width);
+
+		if (read_u32(row) >= shape->nclasses || !all_finite(row + 4, shape->width))
+			return false;
+	}
+	/* unused room is zero */
+	return all_zero(body + neighbours_row(rows, shape->width),
+					member->size - neighbours_row(rows, shape->width));
+}
+
+static bool
 constant_ok(const PredictorShape *shape, const PredictorMember *member)
 {
 	return member->size >= 4 && read_u32(member->body) < shape->nclasses &&
@@ -239,6 +266,8 @@ member_ok(const PredictorShape *shape, const PredictorMember *member)
 		case MEMBER_THRESHOLD:
 			return shape->nclasses == 2 && shape->width == 1 &&
 				   threshold_body_ok(member->body, member->size);
+		case MEMBER_NEIGHBOURS:
+			return neighbours_ok(shape, member);
 	}
 	return false;
 }

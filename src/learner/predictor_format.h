@@ -23,6 +23,8 @@
  *	threshold	two limits (4 each), points (4), zero (4); then, with room for
  *				more points: their x (8 each), their steps for either limit (4
  *				each); see threshold_walk.h
+ *	neighbours	k (4), room (4), rows (4), zero (4); then, with room for more rows,
+ *				of each its class (4) and width doubles
  */
 #ifndef PRIVPRED_PREDICTOR_FORMAT_H
 #define PRIVPRED_PREDICTOR_FORMAT_H
@@ -45,7 +47,8 @@ typedef enum MemberKind
 	MEMBER_STUMP = 4,
 	MEMBER_SQL = 5,
 	MEMBER_FOREST = 6,
-	MEMBER_THRESHOLD = 7
+	MEMBER_THRESHOLD = 7,
+	MEMBER_NEIGHBOURS = 8
 } MemberKind;
 
 typedef struct PredictorShape
@@ -95,5 +98,22 @@ threshold_steps(size_t capacity, size_t link, size_t point)
 }
 
 extern bool threshold_body_ok(const unsigned char *body, size_t size);
+
+/* The same of neighbours. */
+#define NEIGHBOURS_HEADER 16
+#define NEIGHBOURS_MAX_K 100
+#define NEIGHBOURS_MAX_ROWS 10000
+
+static inline size_t
+neighbours_row(size_t row, size_t width)
+{
+	return NEIGHBOURS_HEADER + row * (4 + 8 * width);
+}
+
+static inline size_t
+neighbours_size(size_t room, size_t width)
+{
+	return neighbours_row(room, width);
+}
 
 #endif /* PRIVPRED_PREDICTOR_FORMAT_H */

@@ -114,6 +114,24 @@ append_threshold(StringInfo json, const PredictorMember *member)
 }
 
 static void
+append_neighbours(StringInfo json, const PredictorMember *member, const PredictorShape *shape)
+{
+	uint32 rows = read_u32(member->body + 8);
+
+	appendStringInfo(json, "{\"kind\": \"neighbours\", \"k\": %u, \"rows\": [",
+					 read_u32(member->body));
+	for (uint32 i = 0; i < rows; i++)
+	{
+		const unsigned char *row = member->body + neighbours_row(i, shape->width);
+
+		appendStringInfo(json, "%s{\"class\": %u, ", i > 0 ? ", " : "", read_u32(row));
+		append_matrix(json, "x", row + 4, 1, shape->width);
+		appendStringInfoChar(json, '}');
+	}
+	appendStringInfoString(json, "]}");
+}
+
+static void
 append_member(StringInfo json, const PredictorMember *member, const PredictorShape *shape)
 {
 	switch ((MemberKind) member->kind)
@@ -149,6 +167,9 @@ append_member(StringInfo json, const PredictorMember *member, const PredictorSha
 			appendStringInfoString(json, "{\"kind\": \"threshold\", \"points\": [");
 			append_threshold(json, member);
 			appendStringInfoString(json, "]}");
+			break;
+		case MEMBER_NEIGHBOURS:
+			append_neighbours(json, member, shape);
 			break;
 		case MEMBER_SQL:
 			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
