@@ -124,7 +124,7 @@ ordered_argument(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("a threshold cannot be found on a column of type %s", format_type_be(type)),
 				 errhint("Use a number, a date or a timestamp; cast the column if need be.")));
-	require_features(fcinfo, 2);
+	require_row_features(fcinfo, 2);
 	*x = number_of_datum(PG_GETARG_DATUM(2), type);
 	if (!isfinite(*x))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -147,7 +147,7 @@ learner_transition(FunctionCallInfo fcinfo, const Learner *learner)
 		features = ordered_argument(fcinfo);
 	else
 	{
-		require_features(fcinfo, 2);
+		require_row_features(fcinfo, 2);
 		features = features_from_array(PG_GETARG_ARRAYTYPE_P(2), learner->accepts_missing, &width);
 	}
 	caller = MemoryContextSwitchTo(context);

@@ -227,7 +227,7 @@ state_transition(PG_FUNCTION_ARGS)
 	ArrayType	  *array;
 	int			   width;
 
-	require_features(fcinfo, 2);
+	require_row_features(fcinfo, 2);
 	array = PG_GETARG_ARRAYTYPE_P(2);
 	/* whether they may be missing is not known before there is a state */
 	width = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));

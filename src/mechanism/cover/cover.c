@@ -14,6 +14,7 @@
 
 #include "miscadmin.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/candidates.h"
 #include "mechanism/cover/draw.h"
 #include "mechanism/cover/limits.h"
@@ -453,6 +454,8 @@ label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return train(spec, units, memory, true);
 }
 
+extern const AuditCase cover_audit_cases[]; /* audit.c */
+
 const Mechanism cover_mechanism = {
 	.name = "cover",
 	.charge_kind = CHARGE_ONCE,
@@ -465,6 +468,7 @@ const Mechanism cover_mechanism = {
 	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
+	.audit_cases = cover_audit_cases,
 };
 
 const Mechanism label_private_mechanism = {
@@ -480,4 +484,5 @@ const Mechanism label_private_mechanism = {
 	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
+	.audit_cases = cover_audit_cases,
 };

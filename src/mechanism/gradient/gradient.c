@@ -17,8 +17,8 @@
 #include "utils/json.h"
 
 #include "learner/predictor_format.h"
+#include "mechanism/audit.h"
 #include "mechanism/gradient/gradient.h"
-#include "server/mutant.h"
 #include "server/number_text.h"
 
 #define STATE_MAGIC "PPGR"
@@ -135,8 +135,8 @@ plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 	rho = gradient_rho(epsilon, delta, plan->steps + 1);
 	if (!gradient_noise(M_SQRT2 * plan->features_limit, spec->width, rho * FEATURES_SHARE,
 						&plan->features_noise) ||
-		!gradient_noise((MUTANT(gradient_clip_sensitivity) ? 1.0 : 2.0) * plan->clip_units,
-						parameters, rho * (1 - FEATURES_SHARE) / plan->steps, &plan->step_noise))
+		!gradient_noise(2.0 * plan->clip_units, parameters,
+						rho * (1 - FEATURES_SHARE) / plan->steps, &plan->step_noise))
 		too_little(epsilon, delta);
 }
 
@@ -303,10 +303,8 @@ gradient_class(const MechanismModel *model, const double *x)
 }
 
 static int
-gradient_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+gradient_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	return gradient_class(model, x);
 }
 
@@ -340,11 +338,9 @@ gradient_plain_score(const MechanismModel *model, const double *x)
 }
 
 static bool
-gradient_score(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
+gradient_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 			   double precision, double *score)
 {
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	*score = gradient_plain_score(model, x);
 	return true;
 }
@@ -418,6 +414,8 @@ gradient_export(const MechanismModel *model)
 	return json.data;
 }
 
+extern const AuditCase gradient_audit_cases[]; /* audit.c */
+
 const Mechanism gradient_mechanism = {
 	.name = "gradient",
 	.charge_kind = CHARGE_ONCE,
@@ -434,4 +432,5 @@ const Mechanism gradient_mechanism = {
 	.majority = gradient_class,
 	.plain_score = gradient_plain_score,
 	.export_json = gradient_export,
+	.audit_cases = gradient_audit_cases,
 };

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "mechanism/audit.h"
 #include "mechanism/drawn.h"
 #include "mechanism/solve.h"
 
@@ -202,6 +203,8 @@ stable_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 	return false;
 }
 
+extern const AuditCase stable_audit_cases[]; /* audit.c */
+
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -214,6 +217,7 @@ const Mechanism stable_flip_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.audit_cases = stable_audit_cases,
 };
 
 const Mechanism stable_mechanism = {
@@ -230,4 +234,5 @@ const Mechanism stable_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.audit_cases = stable_audit_cases,
 };

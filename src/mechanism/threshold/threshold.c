@@ -17,10 +17,10 @@
 #include "utils/memutils.h"
 
 #include "learner/predictor_format.h"
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/threshold/draw.h"
 #include "server/progress.h"
-#include "server/mutant.h"
 
 /*
  * The state: magic, version, epsilon, rows of a unit; then the body of a
@@ -46,8 +46,6 @@ declared_step(const MechanismSpec *spec)
 {
 	ThresholdStep step = {.epsilon = spec->epsilon, .rows = spec->max_rows_per_unit};
 
-	if (MUTANT(threshold_rows_ignored))
-		step.rows = 1;
 	return step;
 }
 
@@ -227,18 +225,16 @@ steps_at(const MechanismModel *model, WalkLink link, const double *x)
 static WalkLink
 link_for(bool order_is_infinite)
 {
-	return order_is_infinite || MUTANT(threshold_laplace_link) ? WALK_LAPLACE : WALK_LOGISTIC;
+	return order_is_infinite ? WALK_LAPLACE : WALK_LOGISTIC;
 }
 
 static int
-threshold_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+threshold_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	ThresholdStep step = declared_step(model->spec);
 	WalkLink	  link;
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-	link = link_for(ledger_order_is_infinite(receipt));
+	link = link_for(receipt_order_is_infinite(receipt));
 	return threshold_draw(link, &step, steps_at(model, link, x)) ? 1 : 0;
 }
 
@@ -261,6 +257,8 @@ threshold_majority(const MechanismModel *model, const double *x)
 	return steps > 0 ? 1 : steps < 0 ? 0 : model->spec->default_class;
 }
 
+extern const AuditCase threshold_audit_cases[]; /* audit.c */
+
 const Mechanism threshold_mechanism = {
 	.name = "threshold",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -272,4 +270,5 @@ const Mechanism threshold_mechanism = {
 	.answer = threshold_answer,
 	.distribution = threshold_distribution,
 	.majority = threshold_majority,
+	.audit_cases = threshold_audit_cases,
 };

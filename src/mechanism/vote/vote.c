@@ -7,9 +7,9 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/vote/draw.h"
-#include "server/mutant.h"
 
 /* Permute-and-flip is not of bounded range; the exponential mechanism is. */
 static ChargeShape
@@ -86,24 +86,21 @@ vote_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 	}
 	vote_variance(spec->epsilon, &numerator, &denominator);
 	charge->part[0].shape = CHARGE_GAUSSIAN;
-	charge->part[0].numerator = (MUTANT(gaussian_sensitivity_one) ? 1 : 2) * denominator;
+	charge->part[0].numerator = 2 * denominator;
 	charge->part[0].denominator = numerator;
 	return true;
 }
 
 static int
-vote_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+vote_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	int32 votes[PRIVPRED_MAX_CLASSES];
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-
 	teachers_votes(model, x, votes);
-	if (!ledger_order_is_infinite(receipt) && model->gaussian_noise)
+	if (!receipt_order_is_infinite(receipt) && model->gaussian_noise)
 		return vote_draw_gaussian(model->spec->epsilon, model->spec->nclasses, votes);
-	return vote_draw(ledger_order_is_infinite(receipt), model->spec->epsilon, model->spec->nclasses,
-					 votes, model->spec->teachers);
+	return vote_draw(receipt_order_is_infinite(receipt), model->spec->epsilon,
+					 model->spec->nclasses, votes, model->spec->teachers);
 }
 
 static void
@@ -145,6 +142,8 @@ teachers_majority(const MechanismModel *model, const double *x)
 	return vote_majority(model->spec->nclasses, votes);
 }
 
+extern const AuditCase vote_audit_cases[]; /* audit.c */
+
 const Mechanism vote_mechanism = {
 	.name = "vote",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -158,4 +157,5 @@ const Mechanism vote_mechanism = {
 	.noise_distribution = vote_noise_distribution,
 	.majority = teachers_majority,
 	.answers_at = vote_answers_at,
+	.audit_cases = vote_audit_cases,
 };
