@@ -112,7 +112,7 @@ create_state(FunctionCallInfo fcinfo, const Learner *learner, int width)
 						   (Size) maintenance_work_mem * 1024);
 }
 
-/* The second argument of threshold(label, x), of whatever type has an order like numbers. */
+/* The second argument of threshold(label, x), of any type that is ordered like numbers. */
 static const double *
 ordered_argument(FunctionCallInfo fcinfo)
 {
@@ -252,12 +252,11 @@ ensemble_append(MemoryContext context, EnsembleState *state, int n, Predictor *c
 		}
 		state->predictors[state->n++] = copy;
 		if (!predictor_same_shape(state->predictors[0], copy))
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("predictors of an ensemble must have the same classes and features"),
-				 errhint(
-					 "Declare the classes in the learner's options: {\"classes\": [\"a\", \"b\"]}.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("predictors of an ensemble must have the same classes and features"),
+					 errhint("Declare the classes in the learner's options: "
+							 "{\"classes\": [\"a\", \"b\"]}.")));
 	}
 	MemoryContextSwitchTo(caller);
 	return state;
@@ -296,7 +295,7 @@ ensemble_finish(PG_FUNCTION_ARGS)
 	return pointer_result(fcinfo, state ? predictor_pack(state->n, state->predictors) : NULL);
 }
 
-/* What has been collected is an ensemble itself. */
+/* What has been collected so far is an ensemble itself. */
 Datum
 ensemble_serialize(PG_FUNCTION_ARGS)
 {

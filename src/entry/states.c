@@ -70,7 +70,7 @@ expanded_flatten(ExpandedObjectHeader *header, void *result, Size size)
 
 static const ExpandedObjectMethods expanded_methods = {expanded_size, expanded_flatten};
 
-/* An empty one that lives as long as its aggregate; the state is to be filled in. */
+/* Creates one that lives as long as its aggregate; the caller fills in the state. */
 static ExpandedState *
 expanded_create(MemoryContext parent)
 {
@@ -209,7 +209,7 @@ first_state(FunctionCallInfo fcinfo, MemoryContext aggregate, int width)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("options must not be null")));
 	expanded = expanded_create(aggregate);
 	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
-	/* whoever calls without saying the type, calls the function for text */
+	/* a call that does not say the type is one of the function for text */
 	expanded->state = portable_create(PG_GETARG_JSONB_P(3),
 									  OidIsValid(label_type) ? getBaseType(label_type) : TEXTOID,
 									  width, (Size) maintenance_work_mem * 1024);
@@ -291,7 +291,7 @@ argument_types(FunctionCallInfo fcinfo, int first)
 	return types;
 }
 
-/* NULL if part of the unit is; else what teacher_of() would say of as many teachers. */
+/* NULL if part of the unit is null, else what teacher_of() returns for so many teachers. */
 Datum
 privpred_unit_share(PG_FUNCTION_ARGS)
 {
@@ -333,15 +333,15 @@ check_agreement(const char *what, JsonbValue *expected, const char *found)
 			 errmsg("the node and the coordinator do not mean the same"),
 			 errdetail("%s is \"%s\" on the node, but was expected to be \"%s\".", what, found,
 					   wanted),
-			 errhint(
-				 "Declare the foreign table's columns with the types they have on the node, or take privpred out of the server's option \"extensions\".")));
+			 errhint("Declare the foreign table's columns with the types they have on the node, or "
+					 "take privpred out of the server's option \"extensions\".")));
 	pfree(wanted);
 }
 
 /*
- * True if the columns have the given types here, and text is encoded alike, or
- * else an error.  A unit of another type would have another hash, and so, with rows on
- * several nodes, more teachers than one.
+ * Returns true if the columns have the given types here and text has the same
+ * encoding, and raises an error otherwise.  A unit of another type would have another
+ * hash, and so, with rows on several nodes, more than one teacher.
  */
 Datum
 privpred_node_agrees(PG_FUNCTION_ARGS)

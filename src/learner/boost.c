@@ -16,7 +16,7 @@
 #include "learner/boost_module.h"
 #include "learner/learners.h"
 
-/* Of rounds, or trees, boost has a rate at which each counts. */
+/* Options of both learners; only boost has a rate. */
 enum
 {
 	ROUNDS,
@@ -87,8 +87,8 @@ load_module(void)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg(
-				 "learners \"boost\" and \"forest\" need XGBoost, which is not installed with privpred"),
+			 errmsg("learners \"boost\" and \"forest\" need XGBoost, "
+					"which is not installed with privpred"),
 			 errdetail_internal("%s", error->message),
 			 errhint(
 				 "Install XGBoost (Debian: libxgboost-dev), then build and install privpred again; "

@@ -209,13 +209,11 @@ predictor_explain(const Predictor *predictor, char **names, int nnames)
 	const unsigned char *position;
 
 	if (names != NULL && nnames != ensemble_width(explainer.ensemble))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("there are %d names, but the predictor has %d features", nnames,
-					ensemble_width(explainer.ensemble)),
-			 errhint(
-				 "Name every number of a row as the learner saw it; a category has one per level.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("there are %d names, but the predictor has %d features", nnames,
+							   ensemble_width(explainer.ensemble)),
+						errhint("Name every number of a row as the learner saw it; "
+								"a category has one per level.")));
 	initStringInfo(&explainer.out);
 	predictor_read(predictor, &shape);
 	position = shape.members;

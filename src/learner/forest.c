@@ -138,7 +138,7 @@ forest_features(const double *x, uint32_t width, float *features)
 	return missing;
 }
 
-/* No branch depends on the data: neither speed nor time does. */
+/* No branch depends on the data, so neither does the running time. */
 static inline uint32_t
 go_right(const ForestSplit *split, const float *features, bool missing)
 {

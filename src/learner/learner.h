@@ -78,11 +78,11 @@ extern bool ensemble_runs_sql(const Ensemble *ensemble);
 
 /*
  * Adds each member's vote for x (width doubles, finite or, where the ensemble
- * accepts it, NaN for missing) to votes[nclasses].  A member's vote is its
- * highest score, ties to the lowest class.  Total: any x
- * gives every member exactly one vote, whatever the weights (non-finite
- * scores never win; if none is left the default class is voted).  No
- * allocation for native members.
+ * accepts it, NaN for missing) to votes[nclasses].  A member votes for the class
+ * with the highest score; ties go to the lowest class.  Every member casts
+ * exactly one vote for any x, whatever its weights: scores that are not finite
+ * never win, and if no other is left, the vote goes to the default class.  Native
+ * members allocate nothing.
  *
  * Members of learner "sql" run as the current user, each in a subtransaction.
  * Before PostgreSQL 17 that is impossible in a parallel query; call
@@ -95,12 +95,12 @@ extern void ensemble_check_callable(const Ensemble *ensemble);
 extern void ensemble_check_functions(const Ensemble *ensemble);
 
 /*
- * Two classes: fills scores[members] with how much each member is for the
- * second one, in no particular order.  Members with a margin (linear, naive
- * Bayes) give 1 / (1 + exp(-margin)), neighbours their share, a function of the user's that returns a
- * number gives that number, NULL or NaN being its default class, and others
- * give 0 or 1 as they vote.  As total as voting.  Returns how many it filled: the
- * caller uses no more of them, and checks that there is one for every member.
+ * For two classes: fills scores[members] with each member's score for the second
+ * class, in no particular order.  Members with a margin (linear, naive Bayes) give
+ * 1 / (1 + exp(-margin)), neighbours give their share, a user's function that
+ * returns a number gives that number (NULL or NaN counts as the default class), and
+ * the others give their vote, 0 or 1.  Returns how many scores it filled; the caller
+ * uses no more of them, and checks that there is one for every member.
  */
 extern int ensemble_scores(const Ensemble *ensemble, const double *x, double *scores);
 
@@ -120,8 +120,8 @@ extern void predictor_append_json(StringInfo json, const Predictor *stored);
 extern bool predictor_same_shape(const Predictor *a, const Predictor *b);
 
 /*
- * The rules of trees in words, other members in one line each.  names: of the
- * width features, or NULL.  Not private.
+ * Describes the rules of trees in words, and other members in one line each.
+ * names has one name for each feature, or is NULL.  The result is not private.
  */
 extern char *predictor_explain(const Predictor *predictor, char **names, int nnames);
 
@@ -139,11 +139,11 @@ extern char *predictor_explain(const Predictor *predictor, char **names, int nna
  *  - buffered: the state is the rows; before fit they are put into a canonical
  *	  order that depends on their content alone.
  *
- * In both families: accumulate two halves and merge = accumulate the whole,
- * bit for bit.
+ * In both families, accumulating two halves and merging them gives the same bits
+ * as accumulating the whole.
  *
  * A chunk without rows votes the declared default class, and one whose rows are
- * all of one class votes that class; fit() is not asked.  fit() is total: on too
+ * all of one class votes that class; fit() is not called.  fit() is total: on too
  * few rows or a numerical failure it returns false and the teacher votes the
  * default.  It allocates in the current context, which the caller resets, checks for
  * interrupts, and never raises an error that depends on the rows, except for
@@ -169,7 +169,7 @@ typedef struct LearnerOption
 
 #define LEARNER_MAX_OPTIONS 5
 
-/* What somebody chose.  A learner knows its own options by their position in its table. */
+/* Values of the options.  A learner finds its own by their positions in its table. */
 typedef struct LearnerOptions
 {
 	char  *json; /* as they were given */
@@ -207,10 +207,10 @@ typedef struct Learner
 	const char *name;
 	const char *aggregate; /* in schema privpred; NULL: its name */
 	bool		additive;
-	bool		runs_user_code;	  /* as the owner of the relation */
-	bool		accepts_missing;  /* features may be NaN */
-	bool		aggregate_only;	  /* not for teachers: one column, its size depends on the rows */
-	bool		learns_one_class; /* fit() is called with no rows, or rows of one class, too */
+	bool		runs_user_code;	 /* as the owner of the relation */
+	bool		accepts_missing; /* features may be NaN */
+	bool		aggregate_only; /* takes one column; not for teachers: its size tells of the rows */
+	bool		learns_one_class; /* fit() is also called without rows, or with one class */
 	bool		sorts_rows;		  /* fit() puts rows into an order of its own */
 
 	const LearnerOption *options; /* its own; NULL: none */
@@ -248,8 +248,8 @@ typedef struct Learner
 } Learner;
 
 /*
- * Exactly this many members: packed ones (NULL: none) and, for teachers that
- * saw no row, constants.  The size of the result is fixed by its arguments
+ * Builds an ensemble of exactly this many members: the packed ones (NULL: none)
+ * and constants for the teachers that saw no row.  The size of the result is fixed by its arguments
  * other than packed, because anybody may see how large our tables are; only
  * learner "sql" cannot promise that.  The options declare the classes.
  */
@@ -269,7 +269,7 @@ extern void learner_parse_options(const Learner *learner, Jsonb *json, LearnerOp
 extern void
 learner_parse_options_text(const Learner *learner, const char *json, LearnerOptions *options);
 
-/* Is the key one of "cost, tolerance"?  keys may be NULL. */
+/* Is the key in a list such as "cost, tolerance"?  keys may be NULL. */
 extern bool option_key_listed(const char *keys, const char *key);
 
 /*
@@ -282,8 +282,9 @@ extern void learner_check_sql_functions(const LearnerOptions *options, Oid label
 /*
  * ---------- sql_binding.c ----------
  *
- * What a model of learner "sql" runs, fixed when it is trained.  In names that
- * survive a dump; not regprocedure, which pg_upgrade refuses in tables.
+ * The functions that a model of learner "sql" runs, fixed when it is trained.  They
+ * are stored by name, so that they survive a dump: pg_upgrade refuses tables with
+ * regprocedure.
  */
 typedef struct SqlBinding
 {
@@ -296,21 +297,21 @@ typedef struct SqlBinding
 } SqlBinding;
 
 /*
- * As an owner of the relation, with a search_path that nobody can influence:
- * finds the functions that options name, by name or by signature.  42883 if
- * there are none; 42501 unless all of them, those that the aggregate consists
- * of, and the type of what it returns, belong to the owner or a superuser;
- * 42P13 unless they fix a search_path that ends in pg_temp, or are compiled.
+ * Finds the functions that the options name, by name or by signature.  The caller
+ * runs as the owner of the relation, with a search_path that nobody can influence.
+ * Raises 42883 if there are none; 42501 unless all of them, the functions that make
+ * up the aggregate and its result type belong to the owner or a superuser; 42P13
+ * unless they are compiled or fix a search_path that ends in pg_temp.
  */
 extern SqlBinding *sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner);
 
-/* Under the same conditions: are they the same, and may they still run as the owner? */
+/* Are the functions unchanged, and may they still run as the owner?  Called likewise. */
 extern bool sql_binding_check(SqlBinding *binding, Oid owner);
 
-/* Was that so, and has nothing changed since?  Under any conditions. */
+/* Has that been checked, and has nothing changed since?  Can be called anywhere. */
 extern bool sql_binding_was_checked(const SqlBinding *binding, Oid owner);
 
-/* Could a name be found in the session's temporary schema? */
+/* Does the session have temporary objects, which a name could refer to? */
 extern bool sql_session_has_temporary_objects(void);
 
 extern void sql_binding_init(void);
@@ -349,13 +350,13 @@ extern Predictor *training_finish(const TrainingState *state);
 extern bytea		 *training_serialize(const TrainingState *state);
 extern TrainingState *training_deserialize(bytea *wire);
 
-/* An empty state, in the current context, like any state.  22023 on wrong options. */
+/* Creates an empty state, in the current context.  Raises 22023 on wrong options. */
 extern TrainingState *portable_create(Jsonb *options, Oid label_type, int width, Size memory_limit);
 
-/* Adds source, which is not to be used any more; raises 22023 as training_merge(). */
+/* Adds source, which must not be used afterwards; raises 22023 like training_merge(). */
 extern void portable_merge(TrainingState *target, TrainingState *source);
 
-/* To a varlena; from the bytes of one (22P03 on anything unknown or inconsistent). */
+/* Writes a varlena; reads the bytes of one (22P03 on anything unknown or inconsistent). */
 extern bytea		 *portable_write(const TrainingState *state);
 extern TrainingState *portable_read(const char *bytes, Size size, Size memory_limit);
 
@@ -363,14 +364,14 @@ extern TrainingState *portable_read(const char *bytes, Size size, Size memory_li
 extern void portable_check(const char *bytes, Size size, int sqlstate);
 
 /*
- * A one-dimensional array of finite numbers: its elements.  22004 or 22023.
- * Where missing features are accepted, NULL is one, and becomes NaN.
+ * Returns the elements of a one-dimensional array of finite numbers; raises 22004
+ * or 22023 on anything else.  If missing features are accepted, NULL becomes NaN.
  */
 extern const double *features_from_array(ArrayType *array, bool accept_missing, int *width);
 
 /* ---------- threshold.c ---------- */
 
-/* In the order of walk_row_compare(); can be cancelled. */
+/* Sorts by walk_row_compare(); can be cancelled. */
 extern void walk_sort(WalkRow *rows, int64 nrows);
 
 /* Lays out what threshold_body_ok() accepted, in the current memory context. */

@@ -79,9 +79,10 @@ training_class(const TrainingData *data, int64 position)
  * ---------- building a predictor ----------
  *
  * fit() describes its teacher with one of these calls, or writes the bytes of a
- * member (predictor_format.h).  A linear teacher of two classes has one vector of width + 1 weights (the last is the bias) whose
- * positive sign means the second class; of more classes, one per class, where
- * a bias of -infinity keeps a class from ever winning.
+ * member (predictor_format.h).  A linear teacher of two classes has one vector of
+ * width + 1 weights, the last of which is the bias; a positive score means the
+ * second class.  With more classes there is one vector for each, and a bias of
+ * -infinity keeps a class from ever winning.
  */
 #define LINEAR_VECTORS(nclasses) ((nclasses) == 2 ? 1 : (nclasses))
 
@@ -95,10 +96,10 @@ extern void builder_constant(PredictorBuilder *builder, int class_index);
 extern PredictorBuilder *builder_create(int nclasses, char **classes, int width, int default_class);
 extern Predictor		*builder_finish(PredictorBuilder *builder);
 
-/* The parts of a stored predictor; raises 22P03 on anything unknown or inconsistent. */
+/* Finds the parts of a stored predictor; raises 22P03 on anything unknown or inconsistent. */
 extern void predictor_read(const Predictor *stored, PredictorShape *shape);
 
-/* The bytes of a member, to be filled in; a later description replaces an earlier one. */
+/* Returns the bytes of the member, to be filled in; a second call starts again. */
 extern unsigned char *builder_member(PredictorBuilder *builder, uint32 kind, Size size);
 
 extern void builder_forest(PredictorBuilder *builder, const Forest *forest);
@@ -158,12 +159,12 @@ extern Oid sql_signature_find(const char *signature);
 /* Raises 42725 unless a parser finds this aggregate by its name. */
 extern void sql_check_not_hidden(const SqlFunction *train);
 
-/* Code runs as a role if that role wrote it, or a superuser did. */
+/* Code may run as a role if that role or a superuser owns it. */
 extern bool sql_may_run_as(Oid author, Oid role);
 extern Oid	sql_author(Oid function);
 extern void sql_check_author(Oid function, Oid role);
 
-/* The same for what reading a value of a type would run: 42501. */
+/* Raises 42501 unless the same holds for all that reading a value of the type would run. */
 extern void sql_check_type(Oid type, Oid role);
 
 /* A row's features, as a function in SQL gets them. */
@@ -189,7 +190,7 @@ extern void sql_members_check(SqlMembers *members);
 extern void sql_members_ask(SqlMembers *members, const Ensemble *ensemble, const double *x,
 							int32 *votes, double *scores);
 
-/* A label as the name of its class: booleans as true and false. */
+/* The name of a label's class; booleans are true and false. */
 extern char *sql_label_name(Datum value, Oid type);
 
 #endif /* PRIVPRED_LEARNERS_H */

@@ -53,7 +53,7 @@ static const LearnerOption svm_options[] = {
 /* Its arrays per row, and our sort keys and pointers. */
 #define SOLVER_ROW_BYTES (SOLVER_ROW_ARRAYS * sizeof(double) + 64)
 
-/* Between two looks for interrupts. */
+/* Between two checks for interrupts. */
 #define ROWS_PER_CHECK 65536
 
 /* How far we are in making the solver stop. */
@@ -70,7 +70,7 @@ static struct problem		*current_problem = NULL;
 static volatile sig_atomic_t stop_stage = STOP_NONE;
 static int					 stop_attempts = 0;
 
-/* Signals by which the server asks a session to stop, and what is usually done about them. */
+/* Signals by which the server asks a session to stop, and their usual handlers. */
 static const int		stop_signals[2] = {SIGINT, SIGTERM};
 static struct sigaction usual_action[2];
 
@@ -158,7 +158,7 @@ print_callback(const char *message)
 
 	if (stop_stage == STOP_NONE)
 	{
-		stop_if_interrupted(); /* what came before our handlers were there */
+		stop_if_interrupted(); /* the signal may have come before our handlers were set */
 		return;
 	}
 	if (stop_stage == STOP_FOUND || sscanf(message, "iter %d act %lf", &iteration, &reduction) != 2)
@@ -259,9 +259,9 @@ try_arrays(int n, Size size, void **list)
 }
 
 /*
- * The solver does not look at what malloc() returns, and its exceptions end the
- * server.  So whether there is memory for it is tried before: arrays of the same
- * sizes, all at once.  Once freed, they are its own for the asking.
+ * The solver does not check what malloc() returns, and its exceptions would end
+ * the server.  So we first allocate arrays of the same sizes, all at once, to see
+ * whether there is enough memory, and free them again.
  */
 static void
 check_solver_memory(const struct problem *problem)
@@ -321,7 +321,7 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 	}
 	free_and_destroy_model(&model);
 	CHECK_FOR_INTERRUPTS();
-	/* should that have returned, the weights are still worth nothing */
+	/* if that returned nevertheless, the weights are still useless */
 	if (stop_stage != STOP_NONE)
 		ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED),
 						errmsg("canceling training due to an interrupt")));

@@ -3,7 +3,7 @@
  *		Evaluation of predictors.
  *
  * Members are decoded once into a layout made for evaluation; those with
- * scores are left to the kernels of linalg/score_kernels.h.
+ * scores are left to the kernels of score_kernels.h.
  */
 #include "postgres.h"
 
@@ -123,7 +123,7 @@ forest_read(const unsigned char *body, Size size, int nclasses, int width)
 	return forest;
 }
 
-/* The compiler knows the kinds, and misses one that is not here. */
+/* No default: the compiler warns if a kind is missing. */
 static void
 load_member(Ensemble *ensemble, const PredictorMember *member)
 {
@@ -235,7 +235,7 @@ stump_vote(const Stump *stump, const double *x)
 	return x[stump->feature] <= stump->threshold ? stump->class_below : stump->class_above;
 }
 
-/* Of the features that forest_features() put into their place. */
+/* Votes on the features that forest_features() stored in the ensemble. */
 static int
 forest_vote(const Ensemble *ensemble, const Forest *forest, bool missing)
 {
@@ -303,8 +303,8 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
  */
 
 /*
- * How much each member of a group is for the second of two classes: by the odds
- * that the margin is the logarithm of.  Returns where the next group's go.
+ * Scores of a group's members for the second of two classes: the margin is taken
+ * as the logarithm of the odds.  Returns where the next group's scores go.
  */
 static double *
 score_group(const Ensemble *ensemble, const ScoreGroup *group, const double *x, double *scores)

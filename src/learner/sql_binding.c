@@ -37,7 +37,7 @@
 /* The aggregate, its support functions, and the function that predicts. */
 #define MAX_FUNCTIONS 10
 
-/* Counts changes of anything that a binding is about. */
+/* Counts changes of anything that a binding depends on. */
 static uint64 generation = 1;
 
 /*
@@ -120,13 +120,12 @@ may_run(Oid function, Oid owner, bool or_error)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role %s, as whom it would run, may not execute function %s", role, name),
 				 errhint("GRANT EXECUTE ON ROUTINE %s TO %s.", name, role)));
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
-		 errmsg("function %s does not fix a search_path that ends in pg_temp", name),
-		 errdetail(
-			 "It runs in the session of whoever asks, where names could be found among that session's own objects."),
-		 errhint("ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp.", name)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+			 errmsg("function %s does not fix a search_path that ends in pg_temp", name),
+			 errdetail("It runs in the session of whoever asks, where names could be found among "
+					   "that session's own objects."),
+			 errhint("ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp.", name)));
 }
 
 /*
@@ -171,7 +170,7 @@ foreign_type(Oid type, Oid owner)
 	return found;
 }
 
-/* Also of what functions take and return; an aggregate's state is among that. */
+/* The same for the types that a function takes and returns, such as an aggregate's state. */
 static Oid
 foreign_type_of_function(Oid function, Oid owner)
 {
@@ -235,7 +234,7 @@ list_functions(Oid train, Oid predict, Oid *functions)
 	return n;
 }
 
-/* What pg_get_functiondef() does not say of an aggregate; its functions follow it. */
+/* Describes an aggregate, which pg_get_functiondef() cannot do. */
 static void
 append_aggregate(StringInfo words, Oid aggregate)
 {
@@ -254,8 +253,8 @@ append_aggregate(StringInfo words, Oid aggregate)
 }
 
 /*
- * In names, not OIDs, so that a restored dump has the same.  The search_path and
- * other settings that the text depends on are the caller's business.
+ * The digest is taken of names, not OIDs, so that a restored dump has the same one.
+ * The caller sets the search_path and whatever else the text depends on.
  */
 static bytea *
 digest_definitions(Oid train, Oid predict)

@@ -5,8 +5,7 @@
  * They run with the rights of whoever owns the protected relation, in the
  * session of whoever asks.  So they are looked up by name only once, when a
  * model is declared; from then on by their signature, which nobody can
- * overload.  Code of any other role than that owner, or a superuser, does not
- * run.
+ * overload.  Only code that belongs to that owner or to a superuser runs.
  */
 #include "postgres.h"
 
@@ -72,7 +71,8 @@ sql_check_author(Oid function, Oid role)
 				 "function %s belongs neither to role %s, as whom it would run, nor to a superuser",
 				 name, role_name),
 			 errhint(
-				 "If it is to be trusted, let that role own it (ALTER ROUTINE); or use SET ROLE to become its owner.")));
+				 "If it is to be trusted, let that role own it (ALTER ROUTINE); or use SET ROLE "
+				 "to become its owner.")));
 }
 
 static List *
@@ -108,7 +108,7 @@ signature_name_length(const char *signature)
 	return 0;
 }
 
-/* By the very words of sql_signature(): no type needs to be looked up. */
+/* Compares with what sql_signature() writes, so that no type needs to be looked up. */
 static Oid
 find_signature(const char *signature, List *names)
 {

@@ -3,9 +3,9 @@
  *		The user's own function as a predictor.
  *
  * The function is looked up, by its signature, once per transaction; values of
- * built-in types are read from their text once.  Each call runs in its own subtransaction; the
- * client hears nothing of it, because messages could tell about the rows that
- * trained the teacher.
+ * built-in types are read from their text once.  Each call runs in its own
+ * subtransaction.  No message of it reaches the client, because messages could tell
+ * about the rows that trained the teacher.
  */
 #include "postgres.h"
 
@@ -154,7 +154,7 @@ sql_label_name(Datum value, Oid type)
 	return name;
 }
 
-/* Fills in what a new transaction may see differently. */
+/* Looks up what may be different in a new transaction. */
 static void
 resolve_call(SqlMembers *members, SqlCall *call)
 {
@@ -256,7 +256,7 @@ call_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Da
 	opinion->class_index = ensemble_class_index(ensemble, name, strlen(name));
 }
 
-/* The server's own, not a function that raises the same code. */
+/* Is it the server's own cancellation, and not a function's error with the same code? */
 static bool
 is_cancellation(const ErrorData *error)
 {
@@ -264,7 +264,7 @@ is_cancellation(const ErrorData *error)
 		   strcmp(error->funcname, "ProcessInterrupts") == 0;
 }
 
-/* Where in its function a teacher was interrupted is nobody's business. */
+/* Without context: where in its function a teacher was interrupted must not show. */
 pg_noreturn static void
 rethrow_cancellation(ErrorData *error, CommandDest destination)
 {

@@ -41,7 +41,7 @@ typedef enum StateKind
 	STATE_ROWS = 2
 } StateKind;
 
-/* How labels are compared; all that need be known of their type. */
+/* How labels are compared, which is all that matters of their type. */
 typedef enum StateLabels
 {
 	STATE_BOOLEANS = 1,
@@ -76,7 +76,7 @@ typedef struct StateShape
 /* NULL if every byte is as it must be, else what is wrong. */
 extern const char *state_parse(const unsigned char *bytes, size_t size, StateShape *shape);
 
-/* Of everything behind the CRC. */
+/* The checksum of everything behind it. */
 extern uint32_t state_crc(const unsigned char *bytes, size_t size);
 
 static inline size_t
@@ -85,7 +85,7 @@ column_size(unsigned char form, uint64_t rows)
 	return form == COLUMN_BITS ? (size_t) ((rows + 7) / 8) : (size_t) rows * 8;
 }
 
-/* Of a column, whose form stands before it. */
+/* The value of a row in a column, which begins with its form. */
 static inline double
 column_value(const unsigned char *column, uint64_t row)
 {

@@ -40,7 +40,7 @@ add_features(int128 *of_class, const int64 *x, int width)
 		of_class[i] += x[i];
 }
 
-/* Fails before the memory is taken, not after. */
+/* Called before the memory is taken. */
 void
 training_check_memory(const TrainingState *state, Size more)
 {
@@ -281,7 +281,7 @@ same_string(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Whatever the words they were given in. */
+/* Compares values, not the JSON that they were given as. */
 static bool
 same_options(const LearnerOptions *a, const LearnerOptions *b)
 {
@@ -325,12 +325,10 @@ training_merge(TrainingState *target, const TrainingState *source)
 	if (target->learner != source->learner || target->width != source->width ||
 		target->label_type != source->label_type ||
 		!same_options(&target->options, &source->options))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg(
-				 "rows with %d and %d features, or with different options, cannot train one teacher",
-				 target->width, source->width)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("rows with %d and %d features, or with different options, "
+							   "cannot train one teacher",
+							   target->width, source->width)));
 
 	class_map = palloc(source->classes.n * sizeof(int) + 1);
 	for (int c = 0; c < source->classes.n; c++)

@@ -202,7 +202,7 @@ default_class(const TrainingData *data, const LearnerOptions *options)
 	return 0;
 }
 
-/* What was priced for rows that did not come is free for the rest. */
+/* Memory that was priced for rows that did not come can be used for the rest. */
 static void
 check_fit_memory(const TrainingState *state, const TrainingData *data)
 {
@@ -214,8 +214,8 @@ check_fit_memory(const TrainingState *state, const TrainingData *data)
 }
 
 /*
- * What needs no fit, -1 if there is something to learn: without rows the
- * declared default is voted, and with rows of one class that class is.
+ * Returns the vote of a teacher that needs no fit, or -1 if there is something to
+ * learn: without rows it is the declared default, with rows of one class that class.
  */
 static int
 only_vote(const TrainingState *state, const TrainingData *data, int fallback)

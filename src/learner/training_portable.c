@@ -27,7 +27,7 @@
 
 /* ---------- options ---------- */
 
-/* Does what a state means depend on itself alone? */
+/* Can a state of this learner be understood on another node? */
 static bool
 travels(const Learner *learner)
 {
@@ -46,13 +46,13 @@ portable_learner(Jsonb *options, Jsonb **of_learner)
 	if (name != NULL && name->type == jbvString)
 		learner = learner_lookup(pnstrdup(name->val.string.val, name->val.string.len));
 	if (learner == NULL || !travels(learner))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("options must name a learner whose states can travel"),
-			 errdetail(
-				 "There is no \"learner\" in them, or none of that name, or it runs functions of this database."),
-			 errhint("For example {\"learner\": \"linear\", \"classes\": [\"a\", \"b\"]}.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("options must name a learner whose states can travel"),
+				 errdetail(
+					 "There is no \"learner\" in them, or none of that name, or it runs functions "
+					 "of this database."),
+				 errhint("For example {\"learner\": \"linear\", \"classes\": [\"a\", \"b\"]}.")));
 	*of_learner = DatumGetJsonbP(
 		DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(options), CStringGetTextDatum("learner")));
 	return learner;
@@ -87,7 +87,7 @@ labels_of(const TrainingState *state)
 	}
 }
 
-/* Room for so many bytes more. */
+/* Makes room for so many bytes at the end. */
 static unsigned char *
 append_space(StringInfo out, Size size)
 {
@@ -176,7 +176,7 @@ append_rows(StringInfo out, const TrainingState *state)
 		write_u16(at + 2 * i, state->row_class[i]);
 }
 
-/* Text is a third larger, and must be an allowed size, too. */
+/* The text form is a third larger, and must not exceed the limit either. */
 static void
 check_portable_size(const TrainingState *state)
 {

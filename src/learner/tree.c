@@ -3,8 +3,8 @@
  *		One small classification tree (Breiman et al. 1984): greedy splits by
  *		Gini impurity, down to a declared depth.
  *
- * Native, so that the learner one can explain is there without XGBoost.  Rows
- * in which a feature is missing go to the side where they do least harm.
+ * It does not need XGBoost, so that a learner with readable rules is always there.
+ * Rows in which a feature is missing go to the side where they do least harm.
  * Every choice is made by counts between distinct values, so the order of rows
  * does not matter.
  */
