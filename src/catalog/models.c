@@ -272,9 +272,9 @@ check_not_made_up(const ModelRecord *model)
 /* What training has brought forth, in the order of the statements below. */
 #define TRAINED_ARGUMENTS(model, functions) \
 	ARG_POINTER(predictor_type(), (model)->predictor), ARG_POINTER(BYTEAOID, (model)->state), \
-		ARG_IF((model)->spec.declared_units > 0, ARG_INT8((model)->spec.declared_units)), \
-		ARG_IF((model)->spec.max_rows_per_unit > 0, ARG_INT4((model)->spec.max_rows_per_unit)), \
-		ARG_TEXT((model)->charge), ARG_TEXT((model)->pure_charge), ARG_TEXT((functions)->train), \
+		ARG_INT8_OR_NULL((model)->spec.declared_units), \
+		ARG_INT4_OR_NULL((model)->spec.max_rows_per_unit), ARG_TEXT((model)->charge), \
+		ARG_TEXT((model)->pure_charge), ARG_TEXT((functions)->train), \
 		ARG_TEXT((functions)->predict), ARG_POINTER(BYTEAOID, (functions)->digest)
 
 static const SqlBinding no_functions = {0};

@@ -199,8 +199,8 @@ write_declaration(Relation relation, ArrayType *units, const ProtectOptions *opt
 		ARG(REGCLASSOID, ObjectIdGetDatum(RelationGetRelid(relation))),
 		ARG(NAMEARRAYOID, PointerGetDatum(units)),
 		ARG_TEXT(options->protects_labels ? "labels" : "rows"),
-		ARG_IF(options->declared_units > 0, ARG_INT8(options->declared_units)),
-		ARG_IF(options->max_rows_per_unit > 0, ARG_INT4(options->max_rows_per_unit)),
+		ARG_INT8_OR_NULL(options->declared_units),
+		ARG_INT4_OR_NULL(options->max_rows_per_unit),
 		ARG_TEXT(relation_sql_name(RelationGetRelid(relation))),
 	};
 

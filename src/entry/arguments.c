@@ -34,6 +34,14 @@ require_each(FunctionCallInfo fcinfo, int count, const char *const names[])
 			require_argument(fcinfo, i, names[i]);
 }
 
+void
+require_row_features(FunctionCallInfo fcinfo, int number)
+{
+	if (PG_ARGISNULL(number))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
+}
+
 EpsilonUnits
 read_epsilon(double epsilon, double maximum, const char *name)
 {

@@ -37,6 +37,9 @@ typedef struct QueryArgument
 				(string) == NULL)
 /* An argument, or NULL unless it is present. */
 #define ARG_IF(present, argument) query_argument_if(present, argument)
+/* A count for which 0 means NULL, evaluated twice. */
+#define ARG_INT4_OR_NULL(value) ARG_OR_NULL(INT4OID, Int32GetDatum(value), (value) == 0)
+#define ARG_INT8_OR_NULL(value) ARG_OR_NULL(INT8OID, Int64GetDatum(value), (value) == 0)
 /* A varlena of the given type, evaluated twice; NULL is NULL. */
 #define ARG_POINTER(type, pointer) ARG_OR_NULL(type, PointerGetDatum(pointer), (pointer) == NULL)
 
