@@ -242,6 +242,9 @@ extern bool vote_noise_is_gaussian(const MechanismSpec *spec);
 extern void teachers_votes(const MechanismModel *model, const double *x, int32 *votes);
 extern int	teachers_majority(const MechanismModel *model, const double *x);
 
+/* Raises 22023, with errmsg() and, where they help, errdetail() and errhint(). */
+#define refuse(...) ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), __VA_ARGS__))
+
 /*
  * ---------- options.c ----------
  *

@@ -21,9 +21,8 @@ void
 released_check_spec(const MechanismSpec *spec)
 {
 	if (spec->nclasses != 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("released classifiers need two classes, not %d", spec->nclasses),
-						errhint("Declare two classes, or use mechanism \"vote\".")));
+		refuse(errmsg("released classifiers need two classes, not %d", spec->nclasses),
+			   errhint("Declare two classes, or use mechanism \"vote\"."));
 	if (spec->declared_units == 0)
 		ereport(
 			ERROR,

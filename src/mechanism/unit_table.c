@@ -55,18 +55,14 @@ void
 unit_table_validate(const MechanismSpec *spec, const char *mechanism, int64 most_units)
 {
 	if (spec->nclasses != 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"%s\" needs two classes, not %d", mechanism, spec->nclasses),
-				 errhint("Use mechanism \"vote\".")));
+		refuse(errmsg("mechanism \"%s\" needs two classes, not %d", mechanism, spec->nclasses),
+			   errhint("Use mechanism \"vote\"."));
 	if (spec->max_rows_per_unit == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"%s\" needs to know how many rows a unit may have", mechanism),
-			 errdetail("Its privacy depends on the largest number of rows of one unit."),
-			 errhint(
-				 "Declare it by privpred.protect(..., max_rows_per_unit => R); of a unit with more, R are used.")));
+		refuse(
+			errmsg("mechanism \"%s\" needs to know how many rows a unit may have", mechanism),
+			errdetail("Its privacy depends on the largest number of rows of one unit."),
+			errhint(
+				"Declare it by privpred.protect(..., max_rows_per_unit => R); of a unit with more, R are used."));
 	if (declared_bytes(spec, most_units) > UNIT_TABLE_MAX_BYTES)
 		ereport(
 			ERROR,

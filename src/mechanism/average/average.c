@@ -22,17 +22,14 @@ average_validate(const MechanismSpec *spec)
 	int64 margin = average_margin(spec->epsilon);
 
 	if (spec->nclasses != 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mechanism \"average\" needs two classes, not %d", spec->nclasses),
-						errhint("Use mechanism \"vote\".")));
+		refuse(errmsg("mechanism \"average\" needs two classes, not %d", spec->nclasses),
+			   errhint("Use mechanism \"vote\"."));
 	if (!average_answers_at(spec))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"average\" needs at least " INT64_FORMAT
-						" teachers at this epsilon",
-						2 * margin),
-				 errdetail("There are %d.", spec->teachers),
-				 errhint("Declare more teachers or a larger epsilon, or use mechanism \"vote\".")));
+		refuse(errmsg("mechanism \"average\" needs at least " INT64_FORMAT
+					  " teachers at this epsilon",
+					  2 * margin),
+			   errdetail("There are %d.", spec->teachers),
+			   errhint("Declare more teachers or a larger epsilon, or use mechanism \"vote\"."));
 }
 
 static ChargeShape

@@ -14,7 +14,7 @@
 
 #include "miscadmin.h"
 
-#include "mechanism/candidates.h"
+#include "mechanism/cover/cover.h"
 #include "mechanism/cover/draw.h"
 #include "mechanism/cover/limits.h"
 #include "mechanism/mechanism.h"
@@ -52,22 +52,18 @@ check_columns(const MechanismSpec *spec, CandidateClass class, const char *name)
 	int most = class == CLASS_RECTANGLES ? MAX_SIDES : 1;
 
 	if (class == CLASS_HALFSPACES && spec->width > MAX_HALFSPACE_WIDTH)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("halfspaces need at most %d encoded numbers, not %d",
-							   MAX_HALFSPACE_WIDTH, spec->width),
-						errhint("Declare fewer columns or levels, or use the class \"stumps\".")));
+		refuse(errmsg("halfspaces need at most %d encoded numbers, not %d", MAX_HALFSPACE_WIDTH,
+					  spec->width),
+			   errhint("Declare fewer columns or levels, or use the class \"stumps\"."));
 	if (class == CLASS_HALFSPACES || class == CLASS_STUMPS)
 		return;
 	for (int i = 0; i < spec->width; i++)
 		if (spec->width > most || spec->columns[i].level != NULL)
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the class \"%s\" needs %s", name,
-						most == 1 ? "one feature that is a number"
-								  : "at most three features, all of them numbers"),
-				 errhint(
-					 "Declare other features, or use the class \"stumps\" or \"halfspaces\".")));
+			refuse(
+				errmsg("the class \"%s\" needs %s", name,
+					   most == 1 ? "one feature that is a number"
+								 : "at most three features, all of them numbers"),
+				errhint("Declare other features, or use the class \"stumps\" or \"halfspaces\"."));
 }
 
 static void
@@ -78,10 +74,8 @@ read_class(const MechanismSpec *spec, CoverDeclaration *declaration)
 	if (option_given(spec, "class_table"))
 	{
 		if (option_given(spec, "class") || option_given(spec, "reference"))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("option \"class_table\" goes without \"class\" and \"reference\""),
-					 errhint("A finite class is taken as it is and needs no cover.")));
+			refuse(errmsg("option \"class_table\" goes without \"class\" and \"reference\""),
+				   errhint("A finite class is taken as it is and needs no cover."));
 		declaration->class = CLASS_FINITE;
 		return;
 	}
@@ -174,19 +168,17 @@ refuse_accuracy(const MechanismSpec *spec, const CoverDeclaration *declaration, 
 				 ? errhint("Declare fewer columns, a simpler class, or an accuracy of %g or more.",
 						   accuracy)
 				 : errhint("Declare fewer columns or a simpler class.")));
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("accuracy %g cannot be promised with " INT64_FORMAT " declared units",
-				declaration->plan.accuracy, spec->declared_units),
-		 errdetail("At this epsilon it takes %.0f units to choose among " INT64_FORMAT
-				   " candidates.",
-				   units, needed),
-		 accuracy <= 1
-			 ? errhint(
-				   "Declare so many units if there are, a larger epsilon, or an accuracy of %g or more.",
-				   accuracy)
-			 : errhint("Declare so many units if there are, or a larger epsilon.")));
+	refuse(
+		errmsg("accuracy %g cannot be promised with " INT64_FORMAT " declared units",
+			   declaration->plan.accuracy, spec->declared_units),
+		errdetail("At this epsilon it takes %.0f units to choose among " INT64_FORMAT
+				  " candidates.",
+				  units, needed),
+		accuracy <= 1
+			? errhint(
+				  "Declare so many units if there are, a larger epsilon, or an accuracy of %g or more.",
+				  accuracy)
+			: errhint("Declare so many units if there are, or a larger epsilon."));
 }
 
 static Candidates *

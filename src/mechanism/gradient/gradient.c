@@ -58,13 +58,11 @@ static void
 require_size(const MechanismSpec *spec)
 {
 	if (spec->declared_units == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"gradient\" needs the declared size of the relation"),
-			 errdetail("How many units there really are is secret, so it cannot be used."),
-			 errhint(
-				 "Declare about how many there are, as in privpred.protect(..., declared_units => 10000).")));
+		refuse(
+			errmsg("mechanism \"gradient\" needs the declared size of the relation"),
+			errdetail("How many units there really are is secret, so it cannot be used."),
+			errhint(
+				"Declare about how many there are, as in privpred.protect(..., declared_units => 10000)."));
 }
 
 static void
@@ -75,17 +73,14 @@ plan_loss(const MechanismSpec *spec, GradientPlan *plan)
 	bool					 number = spec->nclasses == 0;
 
 	if (option_given(spec, "loss") && (loss == 1) != number)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("loss \"%s\" is for labels that are %s", losses[loss],
-							   number ? "classes" : "numbers"),
-						errhint("Leave the option \"loss\" out.")));
+		refuse(errmsg("loss \"%s\" is for labels that are %s", losses[loss],
+					  number ? "classes" : "numbers"),
+			   errhint("Leave the option \"loss\" out."));
 	if (option_given(spec, "huber") && !number)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("option \"huber\" is for labels that are numbers"),
-			 errhint(
-				 "Leave it out, or declare a number by options => '{\"target\": {\"min\": 0, \"max\": 100}}'.")));
+		refuse(
+			errmsg("option \"huber\" is for labels that are numbers"),
+			errhint(
+				"Leave it out, or declare a number by options => '{\"target\": {\"min\": 0, \"max\": 100}}'."));
 	plan->huber = option_number(spec, "huber", DEFAULT_HUBER, 0.001, 1);
 	plan->loss = number				   ? GRADIENT_HUBER
 				 : spec->nclasses == 2 ? GRADIENT_LOGISTIC
@@ -107,12 +102,10 @@ plan_clip(const MechanismSpec *spec, GradientPlan *plan)
 pg_noreturn static void
 too_little(double epsilon, double delta)
 {
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("mechanism \"gradient\" cannot work with epsilon %g and delta %g", epsilon, delta),
-		 errdetail("The noise would be beyond what can be drawn."),
-		 errhint("Declare a larger epsilon, such as 1, or a larger delta, such as 1e-6.")));
+	refuse(
+		errmsg("mechanism \"gradient\" cannot work with epsilon %g and delta %g", epsilon, delta),
+		errdetail("The noise would be beyond what can be drawn."),
+		errhint("Declare a larger epsilon, such as 1, or a larger delta, such as 1e-6."));
 }
 
 /* One unit changed moves the sums by 2 clip; non-negative features by sqrt(2). */

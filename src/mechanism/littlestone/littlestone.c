@@ -70,20 +70,16 @@ read_class(const MechanismSpec *spec, Declaration *declaration)
 	if (option_given(spec, "class_table"))
 	{
 		if (option_given(spec, "class") || option_given(spec, "points"))
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("option \"class_table\" goes without \"class\" and \"points\""),
-							errhint("The table says what the points are.")));
+			refuse(errmsg("option \"class_table\" goes without \"class\" and \"points\""),
+				   errhint("The table says what the points are."));
 		declaration->finite = spec->finite_class;
 		declaration->points_are_columns = true;
 		return;
 	}
 	if (spec->width != 1 || spec->columns[0].level != NULL)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("thresholds need one feature that is a number"),
-			 errhint(
-				 "Declare one such feature, or name a finite class by option \"class_table\".")));
+		refuse(
+			errmsg("thresholds need one feature that is a number"),
+			errhint("Declare one such feature, or name a finite class by option \"class_table\"."));
 	declaration->finite =
 		make_thresholds((int) option_integer(spec, "points", DEFAULT_POINTS, 2, FINITE_MAX_POINTS));
 }
@@ -96,14 +92,12 @@ read_batches(const MechanismSpec *spec, Declaration *declaration)
 	int64 usual = Min(3 * threshold, MAX_BATCHES);
 
 	if (least > MAX_BATCHES || least > spec->declared_units)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
-						" batches of units at this epsilon and delta",
-						least),
-				 errdetail("There can be %d, and no more than the " INT64_FORMAT " declared units.",
-						   MAX_BATCHES, spec->declared_units),
-				 errhint("Declare more units if there are, or a larger epsilon or delta.")));
+		refuse(errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
+					  " batches of units at this epsilon and delta",
+					  least),
+			   errdetail("There can be %d, and no more than the " INT64_FORMAT " declared units.",
+						 MAX_BATCHES, spec->declared_units),
+			   errhint("Declare more units if there are, or a larger epsilon or delta."));
 	declaration->batches =
 		(int) option_integer(spec, "batches", Max(Min(usual, spec->declared_units), least), least,
 							 Min(MAX_BATCHES, spec->declared_units));
@@ -130,9 +124,8 @@ declaration_read(const MechanismSpec *spec, Declaration *declaration)
 	read_class(spec, declaration);
 	declaration->half = spec->epsilon / 2;
 	if (declaration->half == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("epsilon is too small to be halved"),
-						errhint("Useful values lie between 0.1 and 10.")));
+		refuse(errmsg("epsilon is too small to be halved"),
+			   errhint("Useful values lie between 0.1 and 10."));
 	declaration->delta = option_number(spec, "delta", DEFAULT_DELTA, 1e-15, 0.5);
 	declaration->threshold = histogram_threshold(declaration->half, declaration->delta);
 	read_batches(spec, declaration);

@@ -22,24 +22,22 @@ real(EpsilonUnits units)
 }
 
 pg_noreturn static void
-refuse(const MechanismSpec *spec, const RelabelParameters *parameters)
+refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters)
 {
 	int64 needed = relabel_n_needed(spec->epsilon, parameters);
 
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("the declared parameters do not keep the epsilon of the model"),
-		 errdetail(
-			 "With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
-			 ", kappa = %.6g, q = %.6g the proved epsilon is %.6g; wanted is %.6g, with kappa * j at least 1.",
-			 parameters->n_max, share_to_double(parameters->alpha), parameters->j,
-			 real(parameters->kappa), share_to_double(parameters->q),
-			 real(relabel_prove(parameters).epsilon), real(spec->epsilon)),
-		 needed > 0
-			 ? errhint("Without j, kappa and q, the least n_max that will do is " INT64_FORMAT ".",
-					   needed)
-			 : errhint("No n_max will do: raise epsilon or alpha, or use mechanism \"vote\".")));
+	refuse(
+		errmsg("the declared parameters do not keep the epsilon of the model"),
+		errdetail(
+			"With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
+			", kappa = %.6g, q = %.6g the proved epsilon is %.6g; wanted is %.6g, with kappa * j at least 1.",
+			parameters->n_max, share_to_double(parameters->alpha), parameters->j,
+			real(parameters->kappa), share_to_double(parameters->q),
+			real(relabel_prove(parameters).epsilon), real(spec->epsilon)),
+		needed > 0
+			? errhint("Without j, kappa and q, the least n_max that will do is " INT64_FORMAT ".",
+					  needed)
+			: errhint("No n_max will do: raise epsilon or alpha, or use mechanism \"vote\"."));
 }
 
 /* All from declared numbers, and refused from declared numbers. */
@@ -58,15 +56,13 @@ relabel_parameters(const MechanismSpec *spec)
 		(EpsilonUnits) rint(option_number(spec, "kappa", 1, 1e-9, 100) * EPSILON_UNITS_PER_ONE);
 	parameters.q = share_from_double(option_number(spec, "q", 0.5, 1e-9, 0.999999));
 	if (parameters.n_max == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"relabel\" needs a declared number of units"),
-			 errhint(
-				 "Declare it by privpred.protect(..., declared_units => N) or options => '{\"n_max\": N}'; of more units, N are used.")));
+		refuse(
+			errmsg("mechanism \"relabel\" needs a declared number of units"),
+			errhint(
+				"Declare it by privpred.protect(..., declared_units => N) or options => '{\"n_max\": N}'; of more units, N are used."));
 	if (!relabel_solve(spec->epsilon, option_given(spec, "j"), option_given(spec, "kappa"),
 					   option_given(spec, "q"), &parameters))
-		refuse(spec, &parameters);
+		refuse_parameters(spec, &parameters);
 	return parameters;
 }
 

@@ -20,10 +20,8 @@ bins_of(double precision)
 	int bins = soft_bins(precision);
 
 	if (bins == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("precision must be 1 divided by a whole number up to %d", SOFT_MAX_BINS),
-				 errhint("Ask for 0.1, 0.05 or 0.01, for example.")));
+		refuse(errmsg("precision must be 1 divided by a whole number up to %d", SOFT_MAX_BINS),
+			   errhint("Ask for 0.1, 0.05 or 0.01, for example."));
 	return bins;
 }
 
@@ -43,10 +41,9 @@ static void
 soft_validate(const MechanismSpec *spec)
 {
 	if (spec->nclasses != 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mechanism \"soft\" needs two classes, not %d", spec->nclasses),
-						errdetail("The score says how much is for the second one."),
-						errhint("Use mechanism \"sparse\".")));
+		refuse(errmsg("mechanism \"soft\" needs two classes, not %d", spec->nclasses),
+			   errdetail("The score says how much is for the second one."),
+			   errhint("Use mechanism \"sparse\"."));
 	(void) bins_of(own_precision(spec));
 }
 

@@ -34,13 +34,11 @@ read_class(const MechanismSpec *spec)
 	int choice = option_choice(spec, "hypotheses", class_names);
 
 	if (needed_width[choice] != 0 && spec->width != needed_width[choice])
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
-						needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
-						spec->width),
-				 errdetail("A number or a boolean is one feature, a category one for each level."),
-				 errhint("Declare other features, or use hypotheses \"stump\".")));
+		refuse(errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
+					  needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
+					  spec->width),
+			   errdetail("A number or a boolean is one feature, a category one for each level."),
+			   errhint("Declare other features, or use hypotheses \"stump\"."));
 	return classes[choice];
 }
 
@@ -71,18 +69,16 @@ stable_flip_parameters(const MechanismSpec *spec)
 	solved = stable_flip_solve(spec->epsilon, option_given(spec, "q"), option_given(spec, "e"),
 							   &parameters);
 	if (!solved)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the options do not keep the epsilon of the model"),
-			 errdetail(
-				 "With alpha = %.6g, q = %.6g, e = %.6g the proved epsilon is %.6g, more than %.6g.",
-				 share_to_double(parameters.alpha), share_to_double(parameters.q),
-				 (double) parameters.e / EPSILON_UNITS_PER_ONE,
-				 (double) stable_flip_epsilon(&parameters) / EPSILON_UNITS_PER_ONE,
-				 (double) spec->epsilon / EPSILON_UNITS_PER_ONE),
-			 errhint(
-				 "Leave out q and e, or take those of privpred.solve_stable_flip(epsilon, alpha).")));
+		refuse(
+			errmsg("the options do not keep the epsilon of the model"),
+			errdetail(
+				"With alpha = %.6g, q = %.6g, e = %.6g the proved epsilon is %.6g, more than %.6g.",
+				share_to_double(parameters.alpha), share_to_double(parameters.q),
+				(double) parameters.e / EPSILON_UNITS_PER_ONE,
+				(double) stable_flip_epsilon(&parameters) / EPSILON_UNITS_PER_ONE,
+				(double) spec->epsilon / EPSILON_UNITS_PER_ONE),
+			errhint(
+				"Leave out q and e, or take those of privpred.solve_stable_flip(epsilon, alpha)."));
 	return parameters;
 }
 
@@ -106,12 +102,11 @@ stable_parameters(const MechanismSpec *spec)
 	}
 	proved = stable_gamma(&parameters);
 	if (proved > gamma && option_given(spec, "gamma"))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the options do not keep gamma"),
-				 errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
-						   share_to_double(parameters.q),
-						   (double) parameters.e / EPSILON_UNITS_PER_ONE, proved, gamma),
-				 errhint("Leave out q and e, or gamma.")));
+		refuse(errmsg("the options do not keep gamma"),
+			   errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
+						 share_to_double(parameters.q),
+						 (double) parameters.e / EPSILON_UNITS_PER_ONE, proved, gamma),
+			   errhint("Leave out q and e, or gamma."));
 	parameters.alpha = 0;
 	return parameters;
 }
@@ -129,24 +124,19 @@ check_limits(const MechanismSpec *spec, const char *mechanism, HypothesisClass c
 	if (class == HYPOTHESES_STUMP)
 		return;
 	if (spec->declared_units == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("these hypotheses need a declared number of units"),
-			 errdetail("The time of an answer grows with the square of the rows."),
-			 errhint(
-				 "Declare it by privpred.protect(..., declared_units => N); of more units, N are used.")));
+		refuse(
+			errmsg("these hypotheses need a declared number of units"),
+			errdetail("The time of an answer grows with the square of the rows."),
+			errhint(
+				"Declare it by privpred.protect(..., declared_units => N); of more units, N are used."));
 	if (rows > most)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("too many rows are declared for these hypotheses"),
-			 errdetail("Declared are %.0f units of at most %d rows; %s may have %.0f rows%s.",
-					   (double) spec->declared_units, spec->max_rows_per_unit,
-					   halfspaces ? "halfspaces" : "intervals", floor(most),
-					   halfspaces ? "" : " at this q"),
-			 errhint(
-				 "Declare fewer units, of which as many are used, or use hypotheses \"stump\".")));
+		refuse(errmsg("too many rows are declared for these hypotheses"),
+			   errdetail("Declared are %.0f units of at most %d rows; %s may have %.0f rows%s.",
+						 (double) spec->declared_units, spec->max_rows_per_unit,
+						 halfspaces ? "halfspaces" : "intervals", floor(most),
+						 halfspaces ? "" : " at this q"),
+			   errhint(
+				   "Declare fewer units, of which as many are used, or use hypotheses \"stump\"."));
 }
 
 static void

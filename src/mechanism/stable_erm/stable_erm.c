@@ -99,36 +99,29 @@ static void
 check_loss_option(const MechanismSpec *spec, const char *key, bool applies, const char *loss)
 {
 	if (option_given(spec, key) && !applies)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" is for loss \"%s\"", key, loss),
-				 errhint("Leave it out, or use that loss, which is for labels that are numbers.")));
+		refuse(errmsg("option \"%s\" is for loss \"%s\"", key, loss),
+			   errhint("Leave it out, or use that loss, which is for labels that are numbers."));
 }
 
 static void
 check_sizes(const MechanismSpec *spec)
 {
 	if (spec->nclasses != 0 && spec->nclasses != 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"stable_erm\" needs two classes or a number, not %d classes",
-						spec->nclasses),
-				 errhint("Use mechanism \"vote\".")));
+		refuse(errmsg("mechanism \"stable_erm\" needs two classes or a number, not %d classes",
+					  spec->nclasses),
+			   errhint("Use mechanism \"vote\"."));
 	if (spec->declared_units < 1 || spec->declared_units > MAX_UNITS)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"stable_erm\" needs declared_units from 1 to " INT64_FORMAT,
-					MAX_UNITS),
-			 errdetail(
-				 "The noise is divided by it, and the number of units in the table is secret."),
-			 errhint(
-				 "Call privpred.protect again with declared_units => about how many units there are.")));
+		refuse(
+			errmsg("mechanism \"stable_erm\" needs declared_units from 1 to " INT64_FORMAT,
+				   MAX_UNITS),
+			errdetail(
+				"The noise is divided by it, and the number of units in the table is secret."),
+			errhint(
+				"Call privpred.protect again with declared_units => about how many units there are."));
 	if (spec->epsilon < ERM_MIN_EPSILON)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
-							   (double) ERM_MIN_EPSILON / EPSILON_UNITS_PER_ONE),
-						errhint("Declare a larger epsilon.")));
+		refuse(errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
+					  (double) ERM_MIN_EPSILON / EPSILON_UNITS_PER_ONE),
+			   errhint("Declare a larger epsilon."));
 }
 
 static void
@@ -148,12 +141,10 @@ stable_erm_validate(const MechanismSpec *spec)
 						errhint("Use loss \"huber\".")));
 	sensitivity = erm_sensitivity(&erm.problem, erm.problem.norm);
 	if (!(erm.grid >= sensitivity / (ERM_MAX_SHIFT - 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"grid\" must be at least %g",
-						sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
-				 errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
-				 errhint("Leave it out for a grid that is fine enough.")));
+		refuse(errmsg("option \"grid\" must be at least %g",
+					  sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
+			   errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
+			   errhint("Leave it out for a grid that is fine enough."));
 }
 
 /* ---------- the price ---------- */

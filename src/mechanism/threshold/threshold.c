@@ -55,16 +55,13 @@ static void
 threshold_validate(const MechanismSpec *spec)
 {
 	if (spec->nclasses != 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mechanism \"threshold\" needs two classes, not %d", spec->nclasses),
-						errhint("Use mechanism \"vote\".")));
+		refuse(errmsg("mechanism \"threshold\" needs two classes, not %d", spec->nclasses),
+			   errhint("Use mechanism \"vote\"."));
 	if (spec->width != 1)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"threshold\" needs one number as its feature, not %d", spec->width),
-			 errhint(
-				 "Declare one column of numbers, dates or timestamps, or use mechanism \"vote\".")));
+		refuse(
+			errmsg("mechanism \"threshold\" needs one number as its feature, not %d", spec->width),
+			errhint(
+				"Declare one column of numbers, dates or timestamps, or use mechanism \"vote\"."));
 	if (spec->max_rows_per_unit == 0)
 		ereport(
 			ERROR,

@@ -64,10 +64,9 @@ static void
 vote_validate(const MechanismSpec *spec)
 {
 	if (!vote_answers_at(spec))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("Gaussian noise needs an epsilon of at least %g",
-							   (double) VOTE_GAUSSIAN_MIN / EPSILON_UNITS_PER_ONE),
-						errhint("Use the option \"noise\": \"exponential\".")));
+		refuse(errmsg("Gaussian noise needs an epsilon of at least %g",
+					  (double) VOTE_GAUSSIAN_MIN / EPSILON_UNITS_PER_ONE),
+			   errhint("Use the option \"noise\": \"exponential\"."));
 }
 
 /* What is charged is the noise that is drawn, to the last bit. */
