@@ -39,12 +39,6 @@ drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share
 	return model;
 }
 
-ChargeShape
-drawn_shape(bool order_is_infinite)
-{
-	return CHARGE_PURE;
-}
-
 static int
 class_of(const MechanismSpec *spec, bool one)
 {

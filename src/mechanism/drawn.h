@@ -35,7 +35,6 @@ extern StableParameters	 stable_flip_parameters(const MechanismSpec *spec);
 extern StableParameters	 stable_parameters(const MechanismSpec *spec);
 extern RelabelParameters relabel_parameters(const MechanismSpec *spec);
 
-extern ChargeShape drawn_shape(bool order_is_infinite);
 extern int drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x);
 extern void drawn_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
 							   double *probability);

@@ -39,7 +39,7 @@ option_number(const MechanismSpec *spec, const char *key, double absent, double 
 		number = DatumGetFloat8(
 			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (value->type != jbvNumeric || !isfinite(number) || number < from || number > to)
-		refuse(errmsg("option \"%s\" must be a number from %g to %g", key, from, to));
+		refuse_spec(errmsg("option \"%s\" must be a number from %g to %g", key, from, to));
 	return number;
 }
 
@@ -56,8 +56,9 @@ option_integer(const MechanismSpec *spec, const char *key, int64 absent, int64 f
 		number = DatumGetFloat8(
 			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (!isfinite(number) || number != rint(number) || number < from || number > to)
-		refuse(errmsg("option \"%s\" must be a whole number from " INT64_FORMAT " to " INT64_FORMAT,
-					  key, from, to));
+		refuse_spec(errmsg("option \"%s\" must be a whole number from " INT64_FORMAT
+						   " to " INT64_FORMAT,
+						   key, from, to));
 	return (int64) number;
 }
 
@@ -70,7 +71,7 @@ option_flag(const MechanismSpec *spec, const char *key, bool absent)
 	if (value == NULL)
 		return absent;
 	if (value->type != jbvBool)
-		refuse(errmsg("option \"%s\" must be true or false", key));
+		refuse_spec(errmsg("option \"%s\" must be true or false", key));
 	return value->val.boolean;
 }
 
@@ -83,7 +84,7 @@ option_text(const MechanismSpec *spec, const char *key)
 	if (value == NULL)
 		return NULL;
 	if (value->type != jbvString || value->val.string.len == 0)
-		refuse(errmsg("option \"%s\" must be a string that is not empty", key));
+		refuse_spec(errmsg("option \"%s\" must be a string that is not empty", key));
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
@@ -102,6 +103,6 @@ option_choice(const MechanismSpec *spec, const char *key, const char *const *cho
 			return i;
 		appendStringInfo(&names, "%s\"%s\"", i > 0 ? ", " : "", choices[i]);
 	}
-	refuse(errmsg("option \"%s\" cannot be \"%s\"", key, given),
-		   errhint("Choose one of: %s.", names.data));
+	refuse_spec(errmsg("option \"%s\" cannot be \"%s\"", key, given),
+				errhint("Choose one of: %s.", names.data));
 }

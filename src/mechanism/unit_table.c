@@ -55,10 +55,10 @@ void
 unit_table_validate(const MechanismSpec *spec, const char *mechanism, int64 most_units)
 {
 	if (spec->nclasses != 2)
-		refuse(errmsg("mechanism \"%s\" needs two classes, not %d", mechanism, spec->nclasses),
-			   errhint("Use mechanism \"vote\"."));
+		refuse_spec(errmsg("mechanism \"%s\" needs two classes, not %d", mechanism, spec->nclasses),
+					errhint("Use mechanism \"vote\"."));
 	if (spec->max_rows_per_unit == 0)
-		refuse(
+		refuse_spec(
 			errmsg("mechanism \"%s\" needs to know how many rows a unit may have", mechanism),
 			errdetail("Its privacy depends on the largest number of rows of one unit."),
 			errhint(

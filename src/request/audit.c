@@ -13,6 +13,8 @@
 #include "utils/memutils.h"
 
 #include "account/charge.h"
+#include "mechanism/sparse/sparse.h"
+#include "mechanism/vote/vote.h"
 #include "server/mutant.h"
 #include "server/progress.h"
 #include "request/audit.h"

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 
 #include "server/progress.h"
+#include "mechanism/teachers.h"
 #include "request/audit.h"
 #include "request/train.h"
 

@@ -23,6 +23,7 @@
 #include "catalog/store.h"
 #include "account/charge.h"
 #include "ledger/ledger.h"
+#include "mechanism/teachers.h"
 #include "server/progress.h"
 #include "server/mutant.h"
 #include "request/train.h"

@@ -20,6 +20,8 @@
 
 #include "catalog/store.h"
 #include "mechanism/estimate_plan.h"
+#include "mechanism/teachers.h"
+#include "mechanism/vote/vote.h"
 #include "server/progress.h"
 #include "request/train.h"
 #include "draw/sampler.h"

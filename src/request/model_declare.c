@@ -386,8 +386,7 @@ model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
 				 "The relation was protected with protects => 'rows', so features are secret, too."),
 			 errhint("Use another mechanism.")));
 	declare_public_tables(model);
-	if (model->mechanism->validate)
-		model->mechanism->validate(&model->spec);
+	mechanism_validate(model->mechanism, &model->spec);
 }
 
 void

@@ -20,6 +20,7 @@
 #include "catalog/store.h"
 #include "account/charge.h"
 #include "ledger/ledger.h"
+#include "mechanism/sparse/sparse.h"
 #include "server/mutant.h"
 #include "request/repeat.h"
 #include "request/request.h"

@@ -7,12 +7,13 @@
  * halfspaces.c		candidates for halfspaces
  * radius.c			what is proved of the distance to the nearest candidate
  *
- * Unit tests drive the last two without mechanism.h.
+ * Unit tests drive the last two without a server.
  */
 #ifndef PRIVPRED_COVER_H
 #define PRIVPRED_COVER_H
 
 #include "mechanism/candidates.h"
+#include "mechanism/mechanism.h"
 
 /*
  * ---------- halfspaces.c ----------
@@ -45,5 +46,14 @@ extern double		 radius_finish(const RadiusCounts *counts, double total);
  */
 extern double
 radius_beyond_reference(const Candidates *candidates, const Reference *reference, double beta);
+
+/* ---------- own_features.c ---------- */
+
+/* A sample of the rows' features: those of the units with the smallest hashes. */
+extern void
+own_reference(const MechanismSpec *spec, UnitSource *units, Size memory, Reference *reference);
+
+/* The radius under all rows' features, each unit weighing the same as in the errors. */
+extern double own_radius(const Candidates *candidates, const bool *binary, UnitSource *units);
 
 #endif /* PRIVPRED_COVER_H */

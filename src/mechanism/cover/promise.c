@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "mechanism/cover/cover.h"
 #include "mechanism/released.h"
 
 #define DEFAULT_BETA 0.05

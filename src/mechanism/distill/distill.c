@@ -9,7 +9,7 @@
  */
 #include "postgres.h"
 
-#include "mechanism/mechanism.h"
+#include "mechanism/teachers.h"
 
 static void
 distill_validate(const MechanismSpec *spec)
@@ -20,13 +20,6 @@ distill_validate(const MechanismSpec *spec)
 		 errmsg("a student is made by privpred.distill"),
 		 errhint(
 			 "Use SELECT privpred.distill(student, teacher, public_relation, learner); to train it anew, drop it first.")));
-}
-
-/* The labels, whose draws are those that the teacher's mechanism makes. */
-static ChargeShape
-distill_shape(bool order_is_infinite)
-{
-	return CHARGE_PURE;
 }
 
 static int
@@ -50,7 +43,6 @@ const Mechanism distill_mechanism = {
 	.charge_kind = CHARGE_ONCE,
 	.asks_teachers = true,
 	.validate = distill_validate,
-	.shape = distill_shape,
 	.answer = distill_answer,
 	.distribution = distill_distribution,
 	.majority = teachers_majority,

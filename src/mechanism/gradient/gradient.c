@@ -55,17 +55,6 @@ default_rate(double noise)
 /* ---------- what follows from the declared numbers ---------- */
 
 static void
-require_size(const MechanismSpec *spec)
-{
-	if (spec->declared_units == 0)
-		refuse(
-			errmsg("mechanism \"gradient\" needs the declared size of the relation"),
-			errdetail("How many units there really are is secret, so it cannot be used."),
-			errhint(
-				"Declare about how many there are, as in privpred.protect(..., declared_units => 10000)."));
-}
-
-static void
 plan_loss(const MechanismSpec *spec, GradientPlan *plan)
 {
 	static const char *const losses[] = {"logistic", "huber", NULL};
@@ -73,11 +62,11 @@ plan_loss(const MechanismSpec *spec, GradientPlan *plan)
 	bool					 number = spec->nclasses == 0;
 
 	if (option_given(spec, "loss") && (loss == 1) != number)
-		refuse(errmsg("loss \"%s\" is for labels that are %s", losses[loss],
-					  number ? "classes" : "numbers"),
-			   errhint("Leave the option \"loss\" out."));
+		refuse_spec(errmsg("loss \"%s\" is for labels that are %s", losses[loss],
+						   number ? "classes" : "numbers"),
+					errhint("Leave the option \"loss\" out."));
 	if (option_given(spec, "huber") && !number)
-		refuse(
+		refuse_spec(
 			errmsg("option \"huber\" is for labels that are numbers"),
 			errhint(
 				"Leave it out, or declare a number by options => '{\"target\": {\"min\": 0, \"max\": 100}}'."));
@@ -102,7 +91,7 @@ plan_clip(const MechanismSpec *spec, GradientPlan *plan)
 pg_noreturn static void
 too_little(double epsilon, double delta)
 {
-	refuse(
+	refuse_spec(
 		errmsg("mechanism \"gradient\" cannot work with epsilon %g and delta %g", epsilon, delta),
 		errdetail("The noise would be beyond what can be drawn."),
 		errhint("Declare a larger epsilon, such as 1, or a larger delta, such as 1e-6."));
@@ -136,7 +125,6 @@ plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 void
 gradient_plan(const MechanismSpec *spec, GradientPlan *plan)
 {
-	require_size(spec);
 	plan_loss(spec, plan);
 	if ((int64) plan->outputs * (spec->width + 1) > MAX_PARAMETERS)
 		ereport(
@@ -155,12 +143,6 @@ gradient_validate(const MechanismSpec *spec)
 	GradientPlan plan;
 
 	gradient_plan(spec, &plan);
-}
-
-static ChargeShape
-gradient_shape(bool order_is_infinite)
-{
-	return CHARGE_GAUSSIAN;
 }
 
 static void
@@ -415,9 +397,11 @@ const Mechanism gradient_mechanism = {
 	.name = "gradient",
 	.charge_kind = CHARGE_ONCE,
 	.numeric_labels = true,
+	.needs_units = true,
 	.option_keys = "delta, steps, rate, momentum, clip, loss, huber",
 	.validate = gradient_validate,
-	.shape = gradient_shape,
+	.finite_shape = CHARGE_GAUSSIAN,
+	.infinite_shape = CHARGE_GAUSSIAN,
 	.charge = gradient_charge,
 	.train = gradient_train_state,
 	.load = gradient_load,

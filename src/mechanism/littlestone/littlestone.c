@@ -70,14 +70,14 @@ read_class(const MechanismSpec *spec, Declaration *declaration)
 	if (option_given(spec, "class_table"))
 	{
 		if (option_given(spec, "class") || option_given(spec, "points"))
-			refuse(errmsg("option \"class_table\" goes without \"class\" and \"points\""),
-				   errhint("The table says what the points are."));
+			refuse_spec(errmsg("option \"class_table\" goes without \"class\" and \"points\""),
+						errhint("The table says what the points are."));
 		declaration->finite = spec->finite_class;
 		declaration->points_are_columns = true;
 		return;
 	}
 	if (spec->width != 1 || spec->columns[0].level != NULL)
-		refuse(
+		refuse_spec(
 			errmsg("thresholds need one feature that is a number"),
 			errhint("Declare one such feature, or name a finite class by option \"class_table\"."));
 	declaration->finite =
@@ -92,12 +92,13 @@ read_batches(const MechanismSpec *spec, Declaration *declaration)
 	int64 usual = Min(3 * threshold, MAX_BATCHES);
 
 	if (least > MAX_BATCHES || least > spec->declared_units)
-		refuse(errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
-					  " batches of units at this epsilon and delta",
-					  least),
-			   errdetail("There can be %d, and no more than the " INT64_FORMAT " declared units.",
-						 MAX_BATCHES, spec->declared_units),
-			   errhint("Declare more units if there are, or a larger epsilon or delta."));
+		refuse_spec(errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
+						   " batches of units at this epsilon and delta",
+						   least),
+					errdetail("There can be %d, and no more than the " INT64_FORMAT
+							  " declared units.",
+							  MAX_BATCHES, spec->declared_units),
+					errhint("Declare more units if there are, or a larger epsilon or delta."));
 	declaration->batches =
 		(int) option_integer(spec, "batches", Max(Min(usual, spec->declared_units), least), least,
 							 Min(MAX_BATCHES, spec->declared_units));
@@ -120,12 +121,11 @@ static void
 declaration_read(const MechanismSpec *spec, Declaration *declaration)
 {
 	memset(declaration, 0, sizeof(Declaration));
-	released_check_spec(spec);
 	read_class(spec, declaration);
 	declaration->half = spec->epsilon / 2;
 	if (declaration->half == 0)
-		refuse(errmsg("epsilon is too small to be halved"),
-			   errhint("Useful values lie between 0.1 and 10."));
+		refuse_spec(errmsg("epsilon is too small to be halved"),
+					errhint("Useful values lie between 0.1 and 10."));
 	declaration->delta = option_number(spec, "delta", DEFAULT_DELTA, 1e-15, 0.5);
 	declaration->threshold = histogram_threshold(declaration->half, declaration->delta);
 	read_batches(spec, declaration);
@@ -146,12 +146,6 @@ littlestone_validate(const MechanismSpec *spec)
 	Declaration declaration;
 
 	declaration_read(spec, &declaration);
-}
-
-static ChargeShape
-littlestone_shape(bool order_is_infinite)
-{
-	return CHARGE_PURE;
 }
 
 /* Whether an account has room for delta is the ledger's to decide. */
@@ -186,7 +180,7 @@ count_examples(const MechanismSpec *spec, const Declaration *declaration, UnitSo
 	uint32	*counts;
 	UnitRows unit;
 
-	released_check_memory(bytes, memory);
+	check_training_memory(bytes, memory);
 	counts =
 		MemoryContextAllocExtended(CurrentMemoryContext, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	while (units->next(units, &unit))
@@ -353,9 +347,10 @@ littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 const Mechanism littlestone_mechanism = {
 	.name = "littlestone",
 	.charge_kind = CHARGE_ONCE,
+	.two_classes = true,
+	.needs_units = true,
 	.option_keys = "class, points, batches, delta, class_table",
 	.validate = littlestone_validate,
-	.shape = littlestone_shape,
 	.charge = littlestone_charge,
 	.train = littlestone_train,
 	.load = released_load,

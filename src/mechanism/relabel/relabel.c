@@ -26,7 +26,7 @@ refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters
 {
 	int64 needed = relabel_n_needed(spec->epsilon, parameters);
 
-	refuse(
+	refuse_spec(
 		errmsg("the declared parameters do not keep the epsilon of the model"),
 		errdetail(
 			"With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
@@ -56,7 +56,7 @@ relabel_parameters(const MechanismSpec *spec)
 		(EpsilonUnits) rint(option_number(spec, "kappa", 1, 1e-9, 100) * EPSILON_UNITS_PER_ONE);
 	parameters.q = share_from_double(option_number(spec, "q", 0.5, 1e-9, 0.999999));
 	if (parameters.n_max == 0)
-		refuse(
+		refuse_spec(
 			errmsg("mechanism \"relabel\" needs a declared number of units"),
 			errhint(
 				"Declare it by privpred.protect(..., declared_units => N) or options => '{\"n_max\": N}'; of more units, N are used."));
@@ -140,7 +140,6 @@ const Mechanism relabel_mechanism = {
 	.charge_kind = CHARGE_PER_ANSWER,
 	.option_keys = "alpha, n_max, j, kappa, q, chunks",
 	.validate = relabel_validate,
-	.shape = drawn_shape,
 	.train = relabel_train,
 	.load = relabel_load,
 	.answer = drawn_answer,

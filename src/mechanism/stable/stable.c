@@ -34,11 +34,12 @@ read_class(const MechanismSpec *spec)
 	int choice = option_choice(spec, "hypotheses", class_names);
 
 	if (needed_width[choice] != 0 && spec->width != needed_width[choice])
-		refuse(errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
-					  needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
-					  spec->width),
-			   errdetail("A number or a boolean is one feature, a category one for each level."),
-			   errhint("Declare other features, or use hypotheses \"stump\"."));
+		refuse_spec(
+			errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
+				   needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
+				   spec->width),
+			errdetail("A number or a boolean is one feature, a category one for each level."),
+			errhint("Declare other features, or use hypotheses \"stump\"."));
 	return classes[choice];
 }
 
@@ -69,7 +70,7 @@ stable_flip_parameters(const MechanismSpec *spec)
 	solved = stable_flip_solve(spec->epsilon, option_given(spec, "q"), option_given(spec, "e"),
 							   &parameters);
 	if (!solved)
-		refuse(
+		refuse_spec(
 			errmsg("the options do not keep the epsilon of the model"),
 			errdetail(
 				"With alpha = %.6g, q = %.6g, e = %.6g the proved epsilon is %.6g, more than %.6g.",
@@ -102,11 +103,11 @@ stable_parameters(const MechanismSpec *spec)
 	}
 	proved = stable_gamma(&parameters);
 	if (proved > gamma && option_given(spec, "gamma"))
-		refuse(errmsg("the options do not keep gamma"),
-			   errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
-						 share_to_double(parameters.q),
-						 (double) parameters.e / EPSILON_UNITS_PER_ONE, proved, gamma),
-			   errhint("Leave out q and e, or gamma."));
+		refuse_spec(errmsg("the options do not keep gamma"),
+					errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
+							  share_to_double(parameters.q),
+							  (double) parameters.e / EPSILON_UNITS_PER_ONE, proved, gamma),
+					errhint("Leave out q and e, or gamma."));
 	parameters.alpha = 0;
 	return parameters;
 }
@@ -124,19 +125,20 @@ check_limits(const MechanismSpec *spec, const char *mechanism, HypothesisClass c
 	if (class == HYPOTHESES_STUMP)
 		return;
 	if (spec->declared_units == 0)
-		refuse(
+		refuse_spec(
 			errmsg("these hypotheses need a declared number of units"),
 			errdetail("The time of an answer grows with the square of the rows."),
 			errhint(
 				"Declare it by privpred.protect(..., declared_units => N); of more units, N are used."));
 	if (rows > most)
-		refuse(errmsg("too many rows are declared for these hypotheses"),
-			   errdetail("Declared are %.0f units of at most %d rows; %s may have %.0f rows%s.",
-						 (double) spec->declared_units, spec->max_rows_per_unit,
-						 halfspaces ? "halfspaces" : "intervals", floor(most),
-						 halfspaces ? "" : " at this q"),
-			   errhint(
-				   "Declare fewer units, of which as many are used, or use hypotheses \"stump\"."));
+		refuse_spec(
+			errmsg("too many rows are declared for these hypotheses"),
+			errdetail("Declared are %.0f units of at most %d rows; %s may have %.0f rows%s.",
+					  (double) spec->declared_units, spec->max_rows_per_unit,
+					  halfspaces ? "halfspaces" : "intervals", floor(most),
+					  halfspaces ? "" : " at this q"),
+			errhint(
+				"Declare fewer units, of which as many are used, or use hypotheses \"stump\"."));
 }
 
 static void
@@ -197,7 +199,6 @@ const Mechanism stable_flip_mechanism = {
 	.charge_kind = CHARGE_PER_ANSWER,
 	.option_keys = "hypotheses, alpha, q, e",
 	.validate = stable_flip_validate,
-	.shape = drawn_shape,
 	.train = stable_train,
 	.load = stable_flip_load,
 	.answer = drawn_answer,
@@ -212,7 +213,6 @@ const Mechanism stable_mechanism = {
 	.owner_only = true,
 	.option_keys = "hypotheses, gamma, q, e",
 	.validate = stable_validate,
-	.shape = drawn_shape,
 	.charge = stable_charge,
 	.train = stable_train,
 	.load = stable_load,

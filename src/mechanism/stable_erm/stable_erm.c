@@ -99,19 +99,20 @@ static void
 check_loss_option(const MechanismSpec *spec, const char *key, bool applies, const char *loss)
 {
 	if (option_given(spec, key) && !applies)
-		refuse(errmsg("option \"%s\" is for loss \"%s\"", key, loss),
-			   errhint("Leave it out, or use that loss, which is for labels that are numbers."));
+		refuse_spec(
+			errmsg("option \"%s\" is for loss \"%s\"", key, loss),
+			errhint("Leave it out, or use that loss, which is for labels that are numbers."));
 }
 
 static void
 check_sizes(const MechanismSpec *spec)
 {
 	if (spec->nclasses != 0 && spec->nclasses != 2)
-		refuse(errmsg("mechanism \"stable_erm\" needs two classes or a number, not %d classes",
-					  spec->nclasses),
-			   errhint("Use mechanism \"vote\"."));
+		refuse_spec(errmsg("mechanism \"stable_erm\" needs two classes or a number, not %d classes",
+						   spec->nclasses),
+					errhint("Use mechanism \"vote\"."));
 	if (spec->declared_units < 1 || spec->declared_units > MAX_UNITS)
-		refuse(
+		refuse_spec(
 			errmsg("mechanism \"stable_erm\" needs declared_units from 1 to " INT64_FORMAT,
 				   MAX_UNITS),
 			errdetail(
@@ -119,9 +120,9 @@ check_sizes(const MechanismSpec *spec)
 			errhint(
 				"Call privpred.protect again with declared_units => about how many units there are."));
 	if (spec->epsilon < ERM_MIN_EPSILON)
-		refuse(errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
-					  (double) ERM_MIN_EPSILON / EPSILON_UNITS_PER_ONE),
-			   errhint("Declare a larger epsilon."));
+		refuse_spec(errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
+						   (double) ERM_MIN_EPSILON / EPSILON_UNITS_PER_ONE),
+					errhint("Declare a larger epsilon."));
 }
 
 static void
@@ -141,23 +142,14 @@ stable_erm_validate(const MechanismSpec *spec)
 						errhint("Use loss \"huber\".")));
 	sensitivity = erm_sensitivity(&erm.problem, erm.problem.norm);
 	if (!(erm.grid >= sensitivity / (ERM_MAX_SHIFT - 1)))
-		refuse(errmsg("option \"grid\" must be at least %g",
-					  sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
-			   errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
-			   errhint("Leave it out for a grid that is fine enough."));
+		refuse_spec(
+			errmsg("option \"grid\" must be at least %g",
+				   sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
+			errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
+			errhint("Leave it out for a grid that is fine enough."));
 }
 
 /* ---------- the price ---------- */
-
-/*
- * For planning: the Gaussian noise is set to cost what a draw of bounded range
- * costs, wherever a finite order is worth choosing.
- */
-static ChargeShape
-stable_erm_shape(bool order_is_infinite)
-{
-	return order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
-}
 
 static bool
 stable_erm_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
@@ -361,7 +353,7 @@ const Mechanism stable_erm_mechanism = {
 	.numeric_labels = true,
 	.option_keys = "loss, lambda, huber, radius, norm, grid, tolerance",
 	.validate = stable_erm_validate,
-	.shape = stable_erm_shape,
+	.finite_shape = CHARGE_BOUNDED_RANGE, /* what the Gaussian noise is set to cost */
 	.charge = stable_erm_charge,
 	.train = stable_erm_train,
 	.load = stable_erm_load,

@@ -55,10 +55,10 @@ static void
 threshold_validate(const MechanismSpec *spec)
 {
 	if (spec->nclasses != 2)
-		refuse(errmsg("mechanism \"threshold\" needs two classes, not %d", spec->nclasses),
-			   errhint("Use mechanism \"vote\"."));
+		refuse_spec(errmsg("mechanism \"threshold\" needs two classes, not %d", spec->nclasses),
+					errhint("Use mechanism \"vote\"."));
 	if (spec->width != 1)
-		refuse(
+		refuse_spec(
 			errmsg("mechanism \"threshold\" needs one number as its feature, not %d", spec->width),
 			errhint(
 				"Declare one column of numbers, dates or timestamps, or use mechanism \"vote\"."));
@@ -71,13 +71,6 @@ threshold_validate(const MechanismSpec *spec)
 			 errhint(
 				 "Declare it by privpred.protect(..., max_rows_per_unit => ...); units with more rows will be cut to so many.")));
 	(void) option_alpha(spec);
-}
-
-/* The Laplace link is not of bounded range; the logistic one is. */
-static ChargeShape
-threshold_shape(bool order_is_infinite)
-{
-	return order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
 }
 
 /* ---------- training ---------- */
@@ -263,7 +256,7 @@ const Mechanism threshold_mechanism = {
 	.charge_kind = CHARGE_PER_ANSWER,
 	.option_keys = "alpha",
 	.validate = threshold_validate,
-	.shape = threshold_shape,
+	.finite_shape = CHARGE_BOUNDED_RANGE, /* the Laplace link is not; the logistic one is */
 	.train = threshold_train,
 	.load = threshold_load,
 	.answer = threshold_answer,
