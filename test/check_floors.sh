@@ -56,10 +56,26 @@ for folder in src/*/; do
 	ok "$folder includes nothing from above" says_nothing check_folder
 done
 
-# A receipt without a charge is for audits of made-up rows (src/ledger/audit.c).
-free_receipts() {
-	grep -ln 'ledger_audit_' src/*.c src/*/*.c src/*/*/*.c | grep -v '^src/\(ledger/audit\|request/audit[a-z_]*\)\.c$' || true
-	grep -ln 'made_up_rows *=[^=]' src/*.c src/*/*.c src/*/*/*.c | grep -v '^src/request/audit_rows\.c$' || true
+# Prints the files of src/ that match a pattern, but for those named after it.
+others_with() {
+	local pattern=$1
+	shift
+	grep -rlE --include='*.[ch]' "$pattern" src | grep -vxF "$(printf 'src/%s\n' "$@")" || true
 }
-ok "nobody but an audit draws without a charge" says_nothing free_receipts
+
+receipts() {
+	# Made by the ledger after a debit, and by the audit for made-up rows.
+	others_with '#include "draw/receipt_maker\.h' draw/receipt.c ledger/{lease,stream,audit}.c
+	others_with '\bstruct Receipt\b' draw/receipt.h draw/receipt_maker.h
+	# Owners ask without an account; audits ask without anybody's rows.
+	others_with 'ledger_owner_receipt' ledger/lease.c ledger/ledger.h request/{predict,distill}.c
+	others_with 'ledger_audit_' ledger/audit.c ledger/ledger.h request/audit{,_rows,_teachers,_streams,_units,_released}.c
+	others_with 'made_up_rows *=[^=]' request/audit_rows.c
+}
+ok "the ledger and the audit make receipts, and nobody else" says_nothing receipts
+
+draws() {
+	others_with '(->|\.)(answer|score)\)? *\(' mechanism/answer.c
+}
+ok "every draw goes through mechanism_answer() or mechanism_score()" says_nothing draws
 done_testing

@@ -16,13 +16,14 @@
 #include "postgres.h"
 
 #include "catalog/store.h"
+#include "draw/receipt_maker.h"
 #include "ledger/internal.h"
 
 struct LedgerAuditStream
 {
-	LedgerReceipt receipt;
-	StreamRun	  run;
-	StreamBoard	  board; /* nobody else's */
+	Receipt		receipt;
+	StreamRun	run;
+	StreamBoard board; /* nobody else's */
 };
 
 static void
@@ -32,26 +33,13 @@ check_made_up(const ModelRecord *model)
 		elog(ERROR, "only models of made-up rows are audited without a charge");
 }
 
-const LedgerReceipt *
+const Receipt *
 ledger_audit_receipt(const ModelRecord *made_up, bool order_is_infinite)
 {
-	static const LedgerReceipt receipts[2] = {{.order_is_infinite = false},
-											  {.order_is_infinite = true}};
+	static const Receipt receipts[2] = {{.order_is_infinite = false}, {.order_is_infinite = true}};
 
 	check_made_up(made_up);
 	return &receipts[order_is_infinite ? 1 : 0];
-}
-
-LedgerAuditStream *
-ledger_audit_stream(const ModelRecord *made_up)
-{
-	LedgerAuditStream *stream = palloc0_object(LedgerAuditStream);
-
-	check_made_up(made_up);
-	stream->receipt.audit = stream;
-	stream->board.state = BOARD_OVER;
-	SpinLockInit(&stream->board.mutex);
-	return stream;
 }
 
 /* What the ledger's process would put up. */
@@ -75,16 +63,17 @@ ledger_audit_stream_open(LedgerAuditStream *stream, const StreamTerms *terms)
 	put_up(stream, false);
 }
 
-const LedgerReceipt *
+const Receipt *
 ledger_audit_stream_answer(LedgerAuditStream *stream)
 {
 	return stream->board.state == BOARD_OVER ? NULL : &stream->receipt;
 }
 
-bool
-audit_stream_stable(LedgerAuditStream *stream, int64 distance)
+static bool
+audit_stream_stable(void *run, int64 distance)
 {
-	int64 noisy = stream_noisy_distance(stream->run.epsilon, distance);
+	LedgerAuditStream *stream = run;
+	int64			   noisy = stream_noisy_distance(stream->run.epsilon, distance);
 
 	if (board_compare(&stream->board, noisy) == BOARD_PASSED)
 		return true;
@@ -93,8 +82,24 @@ audit_stream_stable(LedgerAuditStream *stream, int64 distance)
 	return false;
 }
 
-int64
-audit_stream_failures_left(LedgerAuditStream *stream)
+static int64
+audit_stream_failures_left(void *run)
 {
+	LedgerAuditStream *stream = run;
+
 	return board_left(&stream->board, stream->run.unstable);
+}
+
+LedgerAuditStream *
+ledger_audit_stream(const ModelRecord *made_up)
+{
+	static const StabilityTest stability_test = {audit_stream_stable, audit_stream_failures_left};
+	LedgerAuditStream		  *stream = palloc0_object(LedgerAuditStream);
+
+	check_made_up(made_up);
+	stream->receipt.test = &stability_test;
+	stream->receipt.run = stream;
+	stream->board.state = BOARD_OVER;
+	SpinLockInit(&stream->board.mutex);
+	return stream;
 }

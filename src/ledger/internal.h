@@ -245,20 +245,6 @@ extern void		   ledger_post(const LedgerRequest *request);
 
 /* ---------- lease.c ---------- */
 
-struct LedgerReceipt
-{
-	bool			   order_is_infinite;
-	LedgerStream	  *stream; /* NULL: of a lease */
-	LedgerAuditStream *audit;  /* instead of a stream; else NULL */
-	bool			   tested; /* a test of this answer has failed */
-};
-
-/* ---------- audit.c ---------- */
-
-/* As ledger_stream_stable() and ledger_stream_failures_left() do. */
-extern bool	 audit_stream_stable(LedgerAuditStream *stream, int64 distance);
-extern int64 audit_stream_failures_left(LedgerAuditStream *stream);
-
 /* Answers that the statement may still take, a call site having taken "used"; raises if none. */
 extern int64 statement_allowance(int64 used);
 extern void	 statement_count_answer(void);

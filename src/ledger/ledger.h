@@ -74,7 +74,7 @@ extern LedgerLease *ledger_open(MemoryContext context, const LedgerPrice *price)
  * 55000 a budget of a kind that cannot pay, 42501 no budget, 25006 standby,
  * 54000 too many answers for one statement, and so on.  The receipt stays valid until the next call on the same lease.
  */
-extern const LedgerReceipt *ledger_spend(LedgerLease *lease);
+extern const Receipt *ledger_spend(LedgerLease *lease);
 
 /* Raises 54000 unless the current statement may take so many more answers, if that role pays. */
 extern void ledger_check_allowance(int64 answers, Oid payer);
@@ -113,7 +113,7 @@ extern LedgerStream *ledger_stream_use(MemoryContext context, const LedgerPrice 
  * Takes one answer and returns its receipt, or raises: 55000 no open stream,
  * 53400 it is used up, and what ledger_spend() raises.
  */
-extern const LedgerReceipt *ledger_stream_answer(LedgerStream *stream);
+extern const Receipt *ledger_stream_answer(LedgerStream *stream);
 
 /*
  * After the draw, before the answer leaves: a uniform stream writes as much for
@@ -132,7 +132,7 @@ extern void ledger_stream_mark_paid(const LedgerPrice *price, const LedgerStream
  * Stands in for a receipt where no account pays: the owner of the relation
  * asks, and for that the caller vouches.
  */
-extern const LedgerReceipt *ledger_owner_receipt(void);
+extern const Receipt *ledger_owner_receipt(void);
 
 /*
  * Makes every session drop its leases at its next answer, from the commit of
@@ -269,7 +269,7 @@ extern bool ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, i
  */
 struct ModelRecord;
 
-extern const LedgerReceipt *
+extern const Receipt *
 ledger_audit_receipt(const struct ModelRecord *made_up, bool order_is_infinite);
 
 /* A stream of its own, in memory: no account, board or entry of the ledger knows of it. */
@@ -278,8 +278,8 @@ typedef struct LedgerAuditStream LedgerAuditStream;
 extern LedgerAuditStream *ledger_audit_stream(const struct ModelRecord *made_up);
 
 /* Opens it anew; then as many answers as it may give.  NULL: it is used up. */
-extern void ledger_audit_stream_open(LedgerAuditStream *stream, const StreamTerms *terms);
-extern const LedgerReceipt *ledger_audit_stream_answer(LedgerAuditStream *stream);
+extern void			  ledger_audit_stream_open(LedgerAuditStream *stream, const StreamTerms *terms);
+extern const Receipt *ledger_audit_stream_answer(LedgerAuditStream *stream);
 
 /* ---------- verify.c ---------- */
 

@@ -234,6 +234,20 @@ extern bool
 mechanism_score(const Mechanism *mechanism, const Receipt *receipt, const MechanismModel *model,
 				const double *x, double precision, double *score);
 
+/* Does it give labels, and numbers? */
+static inline bool
+mechanism_gives_answers(const Mechanism *mechanism)
+{
+	return mechanism->answer != NULL || mechanism->charge_kind == CHARGE_ONCE;
+}
+
+static inline bool
+mechanism_gives_scores(const Mechanism *mechanism)
+{
+	return mechanism->score != NULL ||
+		   (mechanism->charge_kind == CHARGE_ONCE && mechanism->plain_score != NULL);
+}
+
 /* distribution(), also of models that are charged once. */
 extern void
 mechanism_distribution(const Mechanism *mechanism, bool order_is_infinite,

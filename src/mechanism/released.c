@@ -195,8 +195,8 @@ released_errors(const MechanismSpec *spec, const Candidates *candidates, bool po
 	return errors_finish(counts);
 }
 
-static int
-says(const MechanismModel *model, const double *x)
+int
+released_majority(const MechanismModel *model, const double *x)
 {
 	const Released *released = model->state;
 	int				width = model->spec->width;
@@ -206,29 +206,4 @@ says(const MechanismModel *model, const double *x)
 		return classifier_says(&released->classifier, width, x);
 	point = released_point(released->points_are_columns, released->npoints, width, x);
 	return point >= 0 && bits_member(released->labels, point);
-}
-
-/* The randomness was spent when the classifier was drawn. */
-int
-released_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
-{
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-	return says(model, x);
-}
-
-void
-released_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
-					  double *probability)
-{
-	int answer = says(model, x);
-
-	probability[answer] = 1;
-	probability[1 - answer] = 0;
-}
-
-int
-released_majority(const MechanismModel *model, const double *x)
-{
-	return says(model, x);
 }

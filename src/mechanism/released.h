@@ -46,10 +46,6 @@ extern char	 *released_promise(const MechanismSpec *spec, const Released *releas
 
 /* The functions of a mechanism that has a Released as its state. */
 extern void *released_load(const MechanismSpec *spec, bytea *state);
-extern int
-released_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x);
-extern void	 released_distribution(bool order_is_infinite, const MechanismModel *model,
-								   const double *x, double *probability);
 extern int	 released_majority(const MechanismModel *model, const double *x);
 extern char *released_export(const MechanismModel *model);
 

@@ -98,16 +98,16 @@ typedef struct MadeUpUnits MadeUpUnits;
 /* A made-up table and what was trained on it. */
 typedef struct MadeUp
 {
-	ModelRecord			 record; /* never stored */
-	ProtectedRelation	 units;	 /* of the made-up rows */
-	bool				 levels; /* the feature is a level, not a number */
-	StringInfoData		 rows;	 /* their SQL */
-	int64				 nrows;
-	MadeUpUnits			*source;
-	MechanismModel		 model; /* once trained */
-	const LedgerReceipt *receipt;
-	double				*x; /* the question */
-	int32				 votes[AUDIT_MAX_OUTPUTS];
+	ModelRecord		  record; /* never stored */
+	ProtectedRelation units;  /* of the made-up rows */
+	bool			  levels; /* the feature is a level, not a number */
+	StringInfoData	  rows;	  /* their SQL */
+	int64			  nrows;
+	MadeUpUnits		 *source;
+	MechanismModel	  model; /* once trained */
+	const Receipt	 *receipt;
+	double			 *x; /* the question */
+	int32			  votes[AUDIT_MAX_OUTPUTS];
 } MadeUp;
 
 /*

@@ -201,7 +201,7 @@ draw_step(Steps *steps)
 
 	made_up_train(table);
 	made_up_load(table);
-	(void) gradient_mechanism.score(table->receipt, &table->model, table->x, 0, &score);
+	(void) mechanism_score(&gradient_mechanism, table->receipt, &table->model, table->x, 0, &score);
 	return score;
 }
 

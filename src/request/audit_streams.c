@@ -85,7 +85,8 @@ ask(Sequence *sequence, int question)
 	table->model.votes = sequence->votes[question];
 	if (table->record.mechanism->answer != NULL)
 		return made_up_answer(table);
-	if (!table->record.mechanism->score(table->receipt, &table->model, table->x, 0, &score))
+	if (!mechanism_score(table->record.mechanism, table->receipt, &table->model, table->x, 0,
+						 &score))
 		return -1;
 	return score > 0.5 ? 1 : 0;
 }
@@ -222,7 +223,7 @@ count_failures(Audit *audit, const StreamTerms *terms, const Charge *charge)
 			sequence->table->receipt = ledger_audit_stream_answer(sequence->stream);
 			if (sequence->table->receipt == NULL)
 				break;
-			if (!ledger_stream_stable(sequence->table->receipt, 0))
+			if (!receipt_stable(sequence->table->receipt, 0))
 				failures++;
 		}
 		most = Max(most, failures);

@@ -252,8 +252,9 @@ draw_student(void *argument)
 	}
 	student_train(student, class->labels, class->points, labels);
 	model.ensemble = ensemble_load(student->predictor);
-	first = distill_mechanism.answer(teachers->receipt, &model, &class->points[0]);
-	last = distill_mechanism.answer(teachers->receipt, &model, &class->points[class->labels - 1]);
+	first = mechanism_answer(&distill_mechanism, teachers->receipt, &model, &class->points[0]);
+	last = mechanism_answer(&distill_mechanism, teachers->receipt, &model,
+							&class->points[class->labels - 1]);
 	return first == last ? 2 : first == 1 ? 0 : 1;
 }
 

@@ -398,7 +398,8 @@ draw_score(void *argument)
 	MadeUp	   *table = above->table;
 	double		score;
 
-	(void) table->record.mechanism->score(table->receipt, &table->model, table->x, 0, &score);
+	(void) mechanism_score(table->record.mechanism, table->receipt, &table->model, table->x, 0,
+						   &score);
 	return score >= above->bound ? 0 : 1;
 }
 

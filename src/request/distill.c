@@ -53,7 +53,7 @@ typedef struct Distillation
 static void
 check_teacher(const ModelRecord *teacher)
 {
-	if (teacher->mechanism->answer == NULL || teacher->spec.nclasses == 0)
+	if (!mechanism_gives_answers(teacher->mechanism) || teacher->spec.nclasses == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model \"%s\" gives scores, and a student learns classes", teacher->name),
@@ -219,7 +219,7 @@ open_purse(Distillation *distillation, const LedgerPrice *price)
 	distillation->lease = ledger_open(CurrentMemoryContext, price);
 }
 
-static const LedgerReceipt *
+static const Receipt *
 pay_for_label(Distillation *distillation)
 {
 	if (distillation->stream != NULL)
@@ -242,26 +242,25 @@ label_rows(Distillation *distillation)
 	progress_phase("labelling", distillation->nrows);
 	while (more && distillation->asked < distillation->nrows)
 	{
-		const LedgerReceipt *receipt;
-		Oid					 owner;
-		int					 label;
+		const Receipt *receipt;
+		Oid			   owner;
+		int			   label;
 
 		CHECK_FOR_INTERRUPTS();
 		owner = owner_code_check(teacher);
 		receipt = pay_for_label(distillation);
 		stats_count(distillation->stats, STAT_ANSWERS, 1);
-		distillation->by_infinite += ledger_order_is_infinite(receipt) ? 1 : 0;
+		distillation->by_infinite += receipt_order_is_infinite(receipt) ? 1 : 0;
 		owner_code_enter(&session, owner);
-		label = teacher->record->mechanism->answer(receipt, &teacher->mechanism_model,
-												   distillation->x +
-													   distillation->asked * distillation->width);
+		label = mechanism_answer(teacher->record->mechanism, receipt, &teacher->mechanism_model,
+								 distillation->x + distillation->asked * distillation->width);
 		owner_code_leave(&session, owner);
 		if (distillation->stream != NULL)
 			ledger_stream_even_out(distillation->stream, teacher->record->mechanism->tests);
 		distillation->label[distillation->asked++] = label;
 		distillation->labelled += label >= 0 ? 1 : 0;
 		stats_count(distillation->stats, STAT_UNSTABLE, label >= 0 ? 0 : 1);
-		more = distillation->stream == NULL || ledger_stream_failures_left(receipt) > 0;
+		more = distillation->stream == NULL || receipt_failures_left(receipt) > 0;
 		progress_update(distillation->asked);
 	}
 }

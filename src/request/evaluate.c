@@ -156,7 +156,7 @@ tally_point(Tally *tally, Point *point, const Truth *truth, double plain)
 		/* Estimates are drawn once for both: they are the same. */
 		if (record->spec.nclasses > 0 &&
 			(account == PURE || record->mechanism->estimate_steps == NULL))
-			record->mechanism->distribution(account == PURE, &point->model, tally->x,
+			mechanism_distribution(record->mechanism, account == PURE, &point->model, tally->x,
 											tally->probability);
 		if (truth->has_class)
 		{
@@ -381,7 +381,7 @@ check_evaluable(const ModelRecord *record)
 {
 	const Mechanism *mechanism = record->mechanism;
 
-	if (record->spec.nclasses > 0 ? mechanism->distribution == NULL || mechanism->majority == NULL
+	if (record->spec.nclasses > 0 ? !mechanism_gives_answers(mechanism)
 								  : mechanism->plain_score == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

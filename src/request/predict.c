@@ -231,17 +231,17 @@ check_wish(const ModelRecord *model, const Wish *wish)
 {
 	const Mechanism *mechanism = model->mechanism;
 
-	if (wish->score && mechanism->score == NULL && model->nbins == 0)
+	if (wish->score && !mechanism_gives_scores(mechanism) && model->nbins == 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("model \"%s\" gives classes, not scores", model->name),
 						errhint("Use private_predict, or a model whose mechanism gives scores.")));
-	if (!wish->score && (mechanism->answer == NULL || model->spec.nclasses == 0))
+	if (!wish->score && (!mechanism_gives_answers(mechanism) || model->spec.nclasses == 0))
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("model \"%s\" gives scores, not classes", model->name),
 						errhint("Use private_score.")));
 	if (wish->precision == 0)
 		return;
-	if (mechanism->score == NULL || mechanism->check_precision == NULL)
+	if (!mechanism_gives_scores(mechanism) || mechanism->check_precision == NULL)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("scores of model \"%s\" have a fixed precision", model->name),
 						errhint("Leave the argument precision out.")));
@@ -249,19 +249,19 @@ check_wish(const ModelRecord *model, const Wish *wish)
 }
 
 static Answer
-draw(const LedgerReceipt *receipt, const Mechanism *mechanism, const CachedModel *model,
-	 const double *x, const Wish *wish)
+draw(const Receipt *receipt, const Mechanism *mechanism, const CachedModel *model, const double *x,
+	 const Wish *wish)
 {
 	const ModelRecord *record = model->record;
 	Answer			   answer = {0};
 
-	if (wish->score && mechanism->score != NULL)
+	if (wish->score && mechanism_gives_scores(mechanism))
 	{
-		answer.isnull =
-			!mechanism->score(receipt, &model->mechanism_model, x, wish->precision, &answer.score);
+		answer.isnull = !mechanism_score(mechanism, receipt, &model->mechanism_model, x,
+										 wish->precision, &answer.score);
 		return answer;
 	}
-	answer.class_index = mechanism->answer(receipt, &model->mechanism_model, x);
+	answer.class_index = mechanism_answer(mechanism, receipt, &model->mechanism_model, x);
 	answer.isnull = answer.class_index < 0;
 	if (wish->score && !answer.isnull)
 		answer.score = bin_middle(record, answer.class_index);
@@ -270,8 +270,8 @@ draw(const LedgerReceipt *receipt, const Mechanism *mechanism, const CachedModel
 
 /* A learner in SQL runs the owner's functions: as that owner, not as the asker. */
 static Answer
-draw_as(Oid owner, const LedgerReceipt *receipt, const Mechanism *mechanism,
-		const CachedModel *model, const double *x, const Wish *wish)
+draw_as(Oid owner, const Receipt *receipt, const Mechanism *mechanism, const CachedModel *model,
+		const double *x, const Wish *wish)
 {
 	CatalogSession session;
 	Answer		   answer;
@@ -283,7 +283,7 @@ draw_as(Oid owner, const LedgerReceipt *receipt, const Mechanism *mechanism,
 }
 
 /* The owner alone may have what no account can pay for. */
-static const LedgerReceipt *
+static const Receipt *
 pay(PredictSite *predict)
 {
 	const ModelRecord *record = predict->model->record;
@@ -361,12 +361,12 @@ keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *m
 static Answer
 ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wish *wish)
 {
-	const CachedModel	*model = predict->model;
-	const LedgerReceipt *receipt;
-	const LedgerReceipt *vote = NULL;
-	LedgerMemo			 memo;
-	Answer				 answer;
-	Oid					 owner;
+	const CachedModel *model = predict->model;
+	const Receipt	  *receipt;
+	const Receipt	  *vote = NULL;
+	LedgerMemo		   memo;
+	Answer			   answer;
+	Oid				   owner;
 
 	check_wish(model->record, wish);
 	encode_input(site, predict, form, input);

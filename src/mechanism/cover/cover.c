@@ -312,8 +312,6 @@ const Mechanism cover_mechanism = {
 	.infinite_shape = CHARGE_BOUNDED_RANGE, /* one draw serves accounts of both kinds */
 	.train = cover_train,
 	.load = released_load,
-	.answer = released_answer,
-	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
 };
@@ -330,8 +328,6 @@ const Mechanism label_private_mechanism = {
 	.infinite_shape = CHARGE_BOUNDED_RANGE, /* one draw serves accounts of both kinds */
 	.train = label_private_train,
 	.load = released_load,
-	.answer = released_answer,
-	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
 };

@@ -22,28 +22,10 @@ distill_validate(const MechanismSpec *spec)
 			 "Use SELECT privpred.distill(student, teacher, public_relation, learner); to train it anew, drop it first.")));
 }
 
-static int
-distill_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
-{
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-	return teachers_majority(model, x);
-}
-
-static void
-distill_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
-					 double *probability)
-{
-	memset(probability, 0, model->spec->nclasses * sizeof(double));
-	probability[teachers_majority(model, x)] = 1;
-}
-
 const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,
 	.asks_teachers = true,
 	.validate = distill_validate,
-	.answer = distill_answer,
-	.distribution = distill_distribution,
 	.majority = teachers_majority,
 };

@@ -277,14 +277,6 @@ gradient_class(const MechanismModel *model, const double *x)
 	return best;
 }
 
-static int
-gradient_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
-{
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-	return gradient_class(model, x);
-}
-
 /* The probability of the answer: 1 / sum of e^(z - largest z). */
 static double
 answer_probability(const GradientModel *state, const double *x, int answer)
@@ -312,25 +304,6 @@ gradient_plain_score(const MechanismModel *model, const double *x)
 	if (spec->nclasses == 2)
 		return 1 / (1 + exp(-output(model->state, 0, x)));
 	return answer_probability(model->state, x, gradient_class(model, x));
-}
-
-static bool
-gradient_score(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
-			   double precision, double *score)
-{
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-	*score = gradient_plain_score(model, x);
-	return true;
-}
-
-/* The randomness is in the model, not in its answers. */
-static void
-gradient_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
-					  double *probability)
-{
-	memset(probability, 0, model->spec->nclasses * sizeof(double));
-	probability[gradient_class(model, x)] = 1;
 }
 
 static void
@@ -405,9 +378,6 @@ const Mechanism gradient_mechanism = {
 	.charge = gradient_charge,
 	.train = gradient_train_state,
 	.load = gradient_load,
-	.answer = gradient_answer,
-	.score = gradient_score,
-	.distribution = gradient_distribution,
 	.majority = gradient_class,
 	.plain_score = gradient_plain_score,
 	.export_json = gradient_export,

@@ -354,8 +354,6 @@ const Mechanism littlestone_mechanism = {
 	.charge = littlestone_charge,
 	.train = littlestone_train,
 	.load = released_load,
-	.answer = released_answer,
-	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
 };

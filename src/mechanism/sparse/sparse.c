@@ -36,17 +36,15 @@ stream_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 }
 
 static int
-sparse_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+sparse_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	int32 votes[PRIVPRED_MAX_CLASSES];
 	int64 distance;
 	int	  top;
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	teachers_votes(model, x, votes);
 	distance = sparse_distance(model->spec->nclasses, votes, &top);
-	return ledger_stream_stable(receipt, distance) ? top : -1;
+	return receipt_stable(receipt, distance) ? top : -1;
 }
 
 static bool

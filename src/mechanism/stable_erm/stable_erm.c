@@ -250,14 +250,12 @@ score_at(const MechanismModel *model, const double *x, int64 *shift)
 }
 
 static int64
-draw_steps(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+draw_steps(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	int64  shift;
 	double score = score_at(model, x, &shift);
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-	return erm_draw(ledger_order_is_infinite(receipt), model->spec->epsilon, score,
+	return erm_draw(receipt_order_is_infinite(receipt), model->spec->epsilon, score,
 					((StableErm *) model->state)->grid, shift);
 }
 
@@ -268,13 +266,13 @@ class_of(const MechanismSpec *spec, double score)
 }
 
 static int
-stable_erm_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+stable_erm_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	return class_of(model->spec, (double) draw_steps(receipt, model, x));
 }
 
 static bool
-stable_erm_score(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
+stable_erm_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 				 double precision, double *score)
 {
 	double noisy = draw_steps(receipt, model, x) * ((StableErm *) model->state)->grid;

@@ -221,14 +221,12 @@ link_for(bool order_is_infinite)
 }
 
 static int
-threshold_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+threshold_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	ThresholdStep step = declared_step(model->spec);
 	WalkLink	  link;
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-	link = link_for(ledger_order_is_infinite(receipt));
+	link = link_for(receipt_order_is_infinite(receipt));
 	return threshold_draw(link, &step, steps_at(model, link, x)) ? 1 : 0;
 }
 

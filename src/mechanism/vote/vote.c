@@ -72,18 +72,15 @@ vote_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 }
 
 static int
-vote_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+vote_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	int32 votes[PRIVPRED_MAX_CLASSES];
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-
 	teachers_votes(model, x, votes);
-	if (!ledger_order_is_infinite(receipt) && model->gaussian_noise)
+	if (!receipt_order_is_infinite(receipt) && model->gaussian_noise)
 		return vote_draw_gaussian(model->spec->epsilon, model->spec->nclasses, votes);
-	return vote_draw(ledger_order_is_infinite(receipt), model->spec->epsilon, model->spec->nclasses,
-					 votes, model->spec->teachers);
+	return vote_draw(receipt_order_is_infinite(receipt), model->spec->epsilon,
+					 model->spec->nclasses, votes, model->spec->teachers);
 }
 
 static void
