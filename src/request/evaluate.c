@@ -157,7 +157,7 @@ tally_point(Tally *tally, Point *point, const Truth *truth, double plain)
 		if (record->spec.nclasses > 0 &&
 			(account == PURE || record->mechanism->estimate_steps == NULL))
 			mechanism_distribution(record->mechanism, account == PURE, &point->model, tally->x,
-											tally->probability);
+								   tally->probability);
 		if (truth->has_class)
 		{
 			point->right[account] += tally->probability[truth->class];
