@@ -19,7 +19,7 @@
 int64
 average_margin(EpsilonUnits epsilon)
 {
-	double margin = 1 / expm1((double) epsilon / EPSILON_UNITS_PER_ONE);
+	double margin = 1 / expm1(epsilon_real(epsilon));
 
 	/* The product is far more than rounding can have taken away. */
 	return (int64) ceil(margin * (1 + 1e-12));

@@ -127,7 +127,7 @@ declaration_read(const MechanismSpec *spec, bool own_features, CoverDeclaration 
 	memset(declaration, 0, sizeof(CoverDeclaration));
 	read_class(spec, declaration);
 	declaration->own_features = own_features;
-	declaration->plan.epsilon = (double) spec->epsilon / EPSILON_UNITS_PER_ONE;
+	declaration->plan.epsilon = epsilon_real(spec->epsilon);
 	declaration->plan.beta = cover_beta(spec);
 	declaration->plan.realizable = option_flag(spec, "realizable", false);
 	for (int i = 0; i < spec->width; i++)

@@ -1,7 +1,7 @@
 /*
  * gradient.c
  *		The "gradient" mechanism: a released linear model, by noisy gradient
- *		descent (book, section 16).
+ *		descent (docs/mechanisms.md, section 9).
  *
  * The model is drawn when it is trained; each role pays for it once, at its
  * first question, and further answers are post-processing.  epsilon, with the
@@ -12,18 +12,12 @@
 #include <float.h>
 #include <math.h>
 
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/json.h"
-
-#include "learner/predictor_format.h"
 #include "mechanism/gradient/gradient.h"
+#include "mechanism/weights.h"
+#include "server/json_text.h"
 #include "server/mutant.h"
-#include "server/number_text.h"
 
-#define STATE_MAGIC "PPGR"
-#define STATE_VERSION 1
-#define STATE_HEADER_SIZE 20 /* magic, version, loss, outputs, width */
+#define STATE_FORMAT 0x47524431 /* "GRD1" */
 
 #define MAX_PARAMETERS (1 << 22)
 #define MAX_STEPS 10000
@@ -101,7 +95,7 @@ too_little(double epsilon, double delta)
 static void
 plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 {
-	double epsilon = (double) spec->epsilon / EPSILON_UNITS_PER_ONE;
+	double epsilon = epsilon_real(spec->epsilon);
 	double delta = option_number(spec, "delta", DEFAULT_DELTA, DBL_MIN, 0.1);
 	int64  parameters = (int64) plan->outputs * (spec->width + 1);
 	double rho = gradient_rho(epsilon, delta, MAX_STEPS);
@@ -145,13 +139,10 @@ gradient_validate(const MechanismSpec *spec)
 	gradient_plan(spec, &plan);
 }
 
-static void
-charge_part(const GradientNoise *noise, int64 times, ChargePart *part)
+static ChargePart
+charge_part(const GradientNoise *noise, int64 times)
 {
-	part->shape = CHARGE_GAUSSIAN;
-	part->times = times;
-	part->numerator = noise->sensitivity_squared;
-	part->denominator = noise->variance;
+	return (ChargePart){CHARGE_GAUSSIAN, times, 0, noise->sensitivity_squared, noise->variance};
 }
 
 static bool
@@ -162,8 +153,8 @@ gradient_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charg
 	if (order_is_infinite)
 		return false; /* needs a delta to convert with */
 	gradient_plan(spec, &plan);
-	charge_part(&plan.step_noise, plan.steps, &charge->part[0]);
-	charge_part(&plan.features_noise, 1, &charge->part[1]);
+	charge->part[0] = charge_part(&plan.step_noise, plan.steps);
+	charge->part[1] = charge_part(&plan.features_noise, 1);
 	return true;
 }
 
@@ -179,64 +170,25 @@ typedef struct GradientModel
 static bytea *
 gradient_train_state(const MechanismSpec *spec, UnitSource *units, Size memory)
 {
-	GradientPlan   plan;
-	double		  *weights;
-	int64		   parameters;
-	Size		   size;
-	bytea		  *state;
-	unsigned char *bytes;
+	GradientPlan plan;
+	double		*weights;
 
 	gradient_plan(spec, &plan);
 	weights = gradient_train(spec, &plan, units, memory);
-	parameters = (int64) plan.outputs * (spec->width + 1);
-	size = VARHDRSZ + STATE_HEADER_SIZE + parameters * sizeof(double);
-	state = palloc(size);
-	SET_VARSIZE(state, size);
-	bytes = (unsigned char *) VARDATA(state);
-	memcpy(bytes, STATE_MAGIC, 4);
-	write_u32(bytes + 4, STATE_VERSION);
-	write_u32(bytes + 8, plan.loss);
-	write_u32(bytes + 12, plan.outputs);
-	write_u32(bytes + 16, spec->width);
-	for (int64 i = 0; i < parameters; i++)
-		write_double(bytes + STATE_HEADER_SIZE + i * sizeof(double), weights[i]);
-	return state;
-}
-
-static void
-check_state(bool good)
-{
-	if (!good)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("the stored model of mechanism \"gradient\" is damaged"),
-						errhint("Use privpred.retrain.")));
+	return weights_write(STATE_FORMAT, (int64) plan.outputs * (spec->width + 1), weights);
 }
 
 static void *
 gradient_load(const MechanismSpec *spec, bytea *state)
 {
-	GradientModel		*model = palloc0_object(GradientModel);
-	const unsigned char *bytes = (const unsigned char *) VARDATA_ANY(state);
-	Size				 size = VARSIZE_ANY_EXHDR(state);
-	GradientPlan		 plan;
-	int64				 parameters;
-	double				*weights;
+	GradientModel *model = palloc_object(GradientModel);
+	GradientPlan   plan;
 
 	plan_loss(spec, &plan);
-	parameters = (int64) plan.outputs * (spec->width + 1);
-	check_state(size == STATE_HEADER_SIZE + parameters * sizeof(double) &&
-				memcmp(bytes, STATE_MAGIC, 4) == 0 && read_u32(bytes + 4) == STATE_VERSION &&
-				read_u32(bytes + 8) == plan.loss && read_u32(bytes + 12) == plan.outputs &&
-				read_u32(bytes + 16) == spec->width);
-	weights = palloc_array(double, parameters);
-	for (int64 i = 0; i < parameters; i++)
-	{
-		weights[i] = read_double(bytes + STATE_HEADER_SIZE + i * sizeof(double));
-		check_state(isfinite(weights[i]));
-	}
 	model->outputs = plan.outputs;
 	model->width = spec->width;
-	model->weights = weights;
+	model->weights =
+		weights_read(STATE_FORMAT, (int64) plan.outputs * (spec->width + 1), state, "gradient");
 	return model;
 }
 
@@ -306,14 +258,6 @@ gradient_plain_score(const MechanismModel *model, const double *x)
 	return answer_probability(model->state, x, gradient_class(model, x));
 }
 
-static void
-append_number(StringInfo json, double number)
-{
-	char text[NUMBER_TEXT_SIZE];
-
-	appendStringInfoString(json, number_text(number, text));
-}
-
 /*
  * Features are encoded, numbers scaled to [0, 1] and one for each level, in
  * the order of the array form.
@@ -321,48 +265,45 @@ append_number(StringInfo json, double number)
 static char *
 gradient_export(const MechanismModel *model)
 {
-	static const char *const losses[] = {"logistic", "softmax", "huber"};
-	const GradientModel		*state = model->state;
-	const MechanismSpec		*spec = model->spec;
-	StringInfoData			 json;
+	const GradientModel *state = model->state;
+	const MechanismSpec *spec = model->spec;
+	StringInfoData		 json;
 
 	initStringInfo(&json);
-	appendStringInfo(&json, "{\"model\": \"%s\", ",
-					 losses[spec->nclasses == 0 ? 2 : state->outputs > 1]);
+	json_open(&json, NULL, '{');
+	json_string(&json, "model",
+				spec->nclasses == 0	 ? "huber"
+				: state->outputs > 1 ? "softmax"
+									 : "logistic");
 	if (spec->nclasses == 0)
 	{
-		appendStringInfoString(&json, "\"target\": {\"min\": ");
-		append_number(&json, spec->label_min);
-		appendStringInfoString(&json, ", \"max\": ");
-		append_number(&json, spec->label_max);
-		appendStringInfoString(&json, "}, ");
+		json_open(&json, "target", '{');
+		json_number(&json, "min", spec->label_min);
+		json_number(&json, "max", spec->label_max);
+		json_close(&json, '}');
 	}
 	else
 	{
-		appendStringInfoString(&json, "\"classes\": [");
+		json_open(&json, "classes", '[');
 		for (int i = 0; i < spec->nclasses; i++)
-		{
-			appendStringInfoString(&json, i > 0 ? ", " : "");
-			escape_json(&json, spec->classes[i]);
-		}
-		appendStringInfoString(&json, "], ");
+			json_string(&json, NULL, spec->classes[i]);
+		json_close(&json, ']');
 	}
-	appendStringInfoString(&json, "\"outputs\": [");
+	json_open(&json, "outputs", '[');
 	for (int k = 0; k < state->outputs; k++)
 	{
 		const double *weights = &state->weights[(int64) k * (state->width + 1)];
 
-		appendStringInfo(&json, "%s{\"intercept\": ", k > 0 ? ", " : "");
-		append_number(&json, weights[state->width]);
-		appendStringInfoString(&json, ", \"weights\": [");
+		json_open(&json, NULL, '{');
+		json_number(&json, "intercept", weights[state->width]);
+		json_open(&json, "weights", '[');
 		for (int i = 0; i < state->width; i++)
-		{
-			appendStringInfoString(&json, i > 0 ? ", " : "");
-			append_number(&json, weights[i]);
-		}
-		appendStringInfoString(&json, "]}");
+			json_number(&json, NULL, weights[i]);
+		json_close(&json, ']');
+		json_close(&json, '}');
 	}
-	appendStringInfoString(&json, "]}");
+	json_close(&json, ']');
+	json_close(&json, '}');
 	return json.data;
 }
 

@@ -30,7 +30,7 @@ held_per_order(double epsilon, double delta, int64 draws, double order)
 	double above_one = order - 1;
 	double held = epsilon + log1p(1 / above_one) - (log(2 / delta) - log(order)) / above_one;
 
-	return (held - (double) draws / EPSILON_UNITS_PER_ONE) / order;
+	return (held - epsilon_real(draws)) / order;
 }
 
 /*

@@ -15,12 +15,6 @@
 
 /* ---------- options ---------- */
 
-static double
-real(EpsilonUnits units)
-{
-	return (double) units / EPSILON_UNITS_PER_ONE;
-}
-
 pg_noreturn static void
 refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters)
 {
@@ -32,8 +26,8 @@ refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters
 			"With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
 			", kappa = %.6g, q = %.6g the proved epsilon is %.6g; wanted is %.6g, with kappa * j at least 1.",
 			parameters->n_max, share_to_double(parameters->alpha), parameters->j,
-			real(parameters->kappa), share_to_double(parameters->q),
-			real(relabel_prove(parameters).epsilon), real(spec->epsilon)),
+			epsilon_real(parameters->kappa), share_to_double(parameters->q),
+			epsilon_real(relabel_prove(parameters).epsilon), epsilon_real(spec->epsilon)),
 		needed > 0
 			? errhint("Without j, kappa and q, the least n_max that will do is " INT64_FORMAT ".",
 					  needed)
@@ -73,8 +67,8 @@ relabel_parameters(const MechanismSpec *spec)
 static int
 read_chunks(const MechanismSpec *spec, const RelabelParameters *parameters)
 {
-	double enough =
-		ceil(2 * log(1 / (2 * share_to_double(parameters->alpha))) / real(parameters->kappa));
+	double enough = ceil(2 * log(1 / (2 * share_to_double(parameters->alpha))) /
+						 epsilon_real(parameters->kappa));
 	double most = Min(parameters->n_max, PRIVPRED_MAX_TEACHERS);
 
 	return (int) option_integer(spec, "chunks", (int64) Min(Max(enough, 1), most), 1,
@@ -84,13 +78,10 @@ read_chunks(const MechanismSpec *spec, const RelabelParameters *parameters)
 static void
 relabel_validate(const MechanismSpec *spec)
 {
-	RelabelParameters parameters;
+	RelabelParameters parameters = relabel_parameters(spec);
 
-	/* The rows of a unit come before the solver asks for them. */
-	unit_table_validate(spec, "relabel", 0);
-	parameters = relabel_parameters(spec);
 	(void) read_chunks(spec, &parameters);
-	unit_table_validate(spec, "relabel", parameters.n_max);
+	unit_table_validate(spec, parameters.n_max);
 }
 
 /* ---------- state ---------- */
@@ -138,6 +129,8 @@ relabel_load(const MechanismSpec *spec, bytea *state)
 const Mechanism relabel_mechanism = {
 	.name = "relabel",
 	.charge_kind = CHARGE_PER_ANSWER,
+	.two_classes = true,
+	.needs_unit_rows = true,
 	.option_keys = "alpha, n_max, j, kappa, q, chunks",
 	.validate = relabel_validate,
 	.train = relabel_train,

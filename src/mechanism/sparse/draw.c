@@ -65,7 +65,7 @@ sparse_threshold(EpsilonUnits epsilon, int64 width)
 double
 sparse_tail(EpsilonUnits epsilon, int64 excess)
 {
-	double third = (double) epsilon / EPSILON_UNITS_PER_ONE / 3;
+	double third = epsilon_real(epsilon) / 3;
 	double a = exp(-third);
 	double w = (double) excess;
 

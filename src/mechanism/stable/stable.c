@@ -75,9 +75,8 @@ stable_flip_parameters(const MechanismSpec *spec)
 			errdetail(
 				"With alpha = %.6g, q = %.6g, e = %.6g the proved epsilon is %.6g, more than %.6g.",
 				share_to_double(parameters.alpha), share_to_double(parameters.q),
-				(double) parameters.e / EPSILON_UNITS_PER_ONE,
-				(double) stable_flip_epsilon(&parameters) / EPSILON_UNITS_PER_ONE,
-				(double) spec->epsilon / EPSILON_UNITS_PER_ONE),
+				epsilon_real(parameters.e), epsilon_real(stable_flip_epsilon(&parameters)),
+				epsilon_real(spec->epsilon)),
 			errhint(
 				"Leave out q and e, or take those of privpred.solve_stable_flip(epsilon, alpha)."));
 	return parameters;
@@ -105,8 +104,8 @@ stable_parameters(const MechanismSpec *spec)
 	if (proved > gamma && option_given(spec, "gamma"))
 		refuse_spec(errmsg("the options do not keep gamma"),
 					errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
-							  share_to_double(parameters.q),
-							  (double) parameters.e / EPSILON_UNITS_PER_ONE, proved, gamma),
+							  share_to_double(parameters.q), epsilon_real(parameters.e), proved,
+							  gamma),
 					errhint("Leave out q and e, or gamma."));
 	parameters.alpha = 0;
 	return parameters;
@@ -115,21 +114,21 @@ stable_parameters(const MechanismSpec *spec)
 /* ---------- declared sizes ---------- */
 
 static void
-check_limits(const MechanismSpec *spec, const char *mechanism, HypothesisClass class, Share q)
+check_limits(const MechanismSpec *spec, HypothesisClass class, Share q)
 {
 	double rows = (double) spec->declared_units * spec->max_rows_per_unit;
 	bool   halfspaces = class == HYPOTHESES_HALFSPACE;
 	double most = halfspaces ? PLANE_MAX_ROWS : INTERVAL_MAX_SAMPLE / share_to_double(q);
 
-	unit_table_validate(spec, mechanism, most_units(spec, class));
+	unit_table_validate(spec, most_units(spec, class));
 	if (class == HYPOTHESES_STUMP)
 		return;
 	if (spec->declared_units == 0)
 		refuse_spec(
 			errmsg("these hypotheses need a declared number of units"),
 			errdetail("The time of an answer grows with the square of the rows."),
-			errhint(
-				"Declare it by privpred.protect(..., declared_units => N); of more units, N are used."));
+			errhint("Declare it by privpred.protect(..., declared_units => N); of more units, N "
+					"are used."));
 	if (rows > most)
 		refuse_spec(
 			errmsg("too many rows are declared for these hypotheses"),
@@ -144,17 +143,13 @@ check_limits(const MechanismSpec *spec, const char *mechanism, HypothesisClass c
 static void
 stable_flip_validate(const MechanismSpec *spec)
 {
-	StableParameters parameters = stable_flip_parameters(spec);
-
-	check_limits(spec, "stable_flip", read_class(spec), parameters.q);
+	check_limits(spec, read_class(spec), stable_flip_parameters(spec).q);
 }
 
 static void
 stable_validate(const MechanismSpec *spec)
 {
-	StableParameters parameters = stable_parameters(spec);
-
-	check_limits(spec, "stable", read_class(spec), parameters.q);
+	check_limits(spec, read_class(spec), stable_parameters(spec).q);
 }
 
 /* ---------- state ---------- */
@@ -187,16 +182,11 @@ stable_load(const MechanismSpec *spec, bytea *state)
 	return load_model(spec, state, stable_parameters(spec));
 }
 
-/* Nobody can pay for a delta as large as gamma. */
-static bool
-stable_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
-{
-	return false;
-}
-
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
 	.charge_kind = CHARGE_PER_ANSWER,
+	.two_classes = true,
+	.needs_unit_rows = true,
 	.option_keys = "hypotheses, alpha, q, e",
 	.validate = stable_flip_validate,
 	.train = stable_train,
@@ -210,10 +200,11 @@ const Mechanism stable_flip_mechanism = {
 const Mechanism stable_mechanism = {
 	.name = "stable",
 	.charge_kind = CHARGE_PER_ANSWER,
-	.owner_only = true,
+	.owner_only = true, /* nobody can pay for a delta as large as gamma */
+	.two_classes = true,
+	.needs_unit_rows = true,
 	.option_keys = "hypotheses, gamma, q, e",
 	.validate = stable_validate,
-	.charge = stable_charge,
 	.train = stable_train,
 	.load = stable_load,
 	.answer = drawn_answer,

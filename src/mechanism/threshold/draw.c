@@ -13,7 +13,7 @@
 double
 threshold_step_size(const ThresholdStep *step)
 {
-	return (double) step->epsilon / EPSILON_UNITS_PER_ONE / 2 / step->rows;
+	return epsilon_real(step->epsilon) / 2 / step->rows;
 }
 
 /* True with probability exp(-|t|). */

@@ -205,7 +205,7 @@ void
 vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
 				  int teachers, double *probability)
 {
-	double real_epsilon = (double) epsilon / EPSILON_UNITS_PER_ONE;
+	double real_epsilon = epsilon_real(epsilon);
 	int32  most = votes[vote_majority(nclasses, votes)];
 	double acceptance[PRIVPRED_MAX_CLASSES];
 

@@ -48,7 +48,7 @@ vote_validate(const MechanismSpec *spec)
 {
 	if (!vote_answers_at(spec))
 		refuse_spec(errmsg("Gaussian noise needs an epsilon of at least %g",
-						   (double) VOTE_GAUSSIAN_MIN / EPSILON_UNITS_PER_ONE),
+						   epsilon_real(VOTE_GAUSSIAN_MIN)),
 					errhint("Use the option \"noise\": \"exponential\"."));
 }
 
