@@ -17,7 +17,7 @@
 
 #include "catalog/store.h"
 #include "draw/receipt_maker.h"
-#include "ledger/internal.h"
+#include "ledger/asking.h"
 
 struct LedgerAuditStream
 {

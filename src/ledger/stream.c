@@ -14,9 +14,9 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "catalog/store.h"
 #include "draw/receipt_maker.h"
-#include "ledger/internal.h"
+#include "ledger/asking.h"
+#include "server/session.h"
 
 struct LedgerStream
 {

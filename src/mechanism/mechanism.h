@@ -209,6 +209,9 @@ typedef struct Mechanism
 
 	/* Charged once: the released model as a JSON object; NULL: cannot be exported. */
 	char *(*export_json)(const MechanismModel *model);
+
+	/* Made-up tables that would show a mistake (audit.h), ended by one that is all zero. */
+	const struct AuditCase *audit_cases;
 } Mechanism;
 
 /* The registry, in alphabetical order, as hints print it. */

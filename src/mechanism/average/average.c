@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/average/draw.h"
 #include "mechanism/teachers.h"
 
@@ -54,6 +55,8 @@ average_distribution(bool order_is_infinite, const MechanismModel *model, const 
 	probability[0] = 1 - probability[1];
 }
 
+extern const AuditCase average_audit_cases[]; /* audit.c */
+
 const Mechanism average_mechanism = {
 	.name = "average",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -64,4 +67,5 @@ const Mechanism average_mechanism = {
 	.distribution = average_distribution,
 	.majority = teachers_majority,
 	.answers_at = average_answers_at,
+	.audit_cases = average_audit_cases,
 };

@@ -14,6 +14,7 @@
 
 #include "miscadmin.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/cover/cover.h"
 #include "mechanism/cover/draw.h"
 #include "mechanism/cover/limits.h"
@@ -301,6 +302,8 @@ label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return train(spec, units, memory, true);
 }
 
+extern const AuditCase cover_audit_cases[]; /* audit.c */
+
 const Mechanism cover_mechanism = {
 	.name = "cover",
 	.charge_kind = CHARGE_ONCE,
@@ -314,6 +317,7 @@ const Mechanism cover_mechanism = {
 	.load = released_load,
 	.majority = released_majority,
 	.export_json = released_export,
+	.audit_cases = cover_audit_cases,
 };
 
 const Mechanism label_private_mechanism = {
@@ -330,4 +334,5 @@ const Mechanism label_private_mechanism = {
 	.load = released_load,
 	.majority = released_majority,
 	.export_json = released_export,
+	.audit_cases = cover_audit_cases,
 };

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/teachers.h"
 
 static void
@@ -22,10 +23,13 @@ distill_validate(const MechanismSpec *spec)
 			 "Use SELECT privpred.distill(student, teacher, public_relation, learner); to train it anew, drop it first.")));
 }
 
+extern const AuditCase distill_audit_cases[]; /* audit.c */
+
 const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,
 	.asks_teachers = true,
 	.validate = distill_validate,
 	.majority = teachers_majority,
+	.audit_cases = distill_audit_cases,
 };

@@ -12,6 +12,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "mechanism/audit.h"
 #include "mechanism/gradient/gradient.h"
 #include "mechanism/weights.h"
 #include "server/json_text.h"
@@ -307,6 +308,8 @@ gradient_export(const MechanismModel *model)
 	return json.data;
 }
 
+extern const AuditCase gradient_audit_cases[]; /* audit.c */
+
 const Mechanism gradient_mechanism = {
 	.name = "gradient",
 	.charge_kind = CHARGE_ONCE,
@@ -322,4 +325,5 @@ const Mechanism gradient_mechanism = {
 	.majority = gradient_class,
 	.plain_score = gradient_plain_score,
 	.export_json = gradient_export,
+	.audit_cases = gradient_audit_cases,
 };

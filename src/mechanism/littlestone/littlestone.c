@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/candidates.h"
 #include "mechanism/cover/draw.h"
 #include "mechanism/littlestone/littlestone.h"
@@ -344,6 +345,8 @@ littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return released_write(&released, spec->width);
 }
 
+extern const AuditCase littlestone_audit_cases[]; /* audit.c */
+
 const Mechanism littlestone_mechanism = {
 	.name = "littlestone",
 	.charge_kind = CHARGE_ONCE,
@@ -356,4 +359,5 @@ const Mechanism littlestone_mechanism = {
 	.load = released_load,
 	.majority = released_majority,
 	.export_json = released_export,
+	.audit_cases = littlestone_audit_cases,
 };

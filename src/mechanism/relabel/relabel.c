@@ -10,6 +10,7 @@
 
 #include "miscadmin.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/drawn.h"
 #include "mechanism/solve.h"
 
@@ -126,6 +127,8 @@ relabel_load(const MechanismSpec *spec, bytea *state)
 	return model;
 }
 
+extern const AuditCase relabel_audit_cases[]; /* audit.c */
+
 const Mechanism relabel_mechanism = {
 	.name = "relabel",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -139,4 +142,5 @@ const Mechanism relabel_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.audit_cases = relabel_audit_cases,
 };

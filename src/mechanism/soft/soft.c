@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/soft/draw.h"
 #include "mechanism/sparse/draw.h"
 #include "mechanism/sparse/sparse.h"
@@ -71,6 +72,8 @@ soft_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 	return stable;
 }
 
+extern const AuditCase sparse_audit_cases[]; /* sparse/audit.c */
+
 const Mechanism soft_mechanism = {
 	.name = "soft",
 	.charge_kind = CHARGE_PER_STREAM,
@@ -83,4 +86,5 @@ const Mechanism soft_mechanism = {
 	.score = soft_score,
 	.check_precision = soft_check_precision,
 	.majority = teachers_majority,
+	.audit_cases = sparse_audit_cases,
 };

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/sparse/draw.h"
 #include "mechanism/sparse/sparse.h"
 #include "mechanism/teachers.h"
@@ -83,6 +84,8 @@ sparse_distribution(bool order_is_infinite, const MechanismModel *model, const d
 		add_fallback(order_is_infinite, model, x, 1 - probability[top], probability);
 }
 
+extern const AuditCase sparse_audit_cases[]; /* audit.c */
+
 const Mechanism sparse_mechanism = {
 	.name = "sparse",
 	.charge_kind = CHARGE_PER_STREAM,
@@ -95,4 +98,5 @@ const Mechanism sparse_mechanism = {
 	.distribution = sparse_distribution,
 	.majority = teachers_majority,
 	.answers_at = sparse_answers_at,
+	.audit_cases = sparse_audit_cases,
 };

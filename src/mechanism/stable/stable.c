@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "mechanism/audit.h"
 #include "mechanism/drawn.h"
 #include "mechanism/solve.h"
 
@@ -182,6 +183,8 @@ stable_load(const MechanismSpec *spec, bytea *state)
 	return load_model(spec, state, stable_parameters(spec));
 }
 
+extern const AuditCase stable_audit_cases[]; /* audit.c */
+
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -195,6 +198,7 @@ const Mechanism stable_flip_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.audit_cases = stable_audit_cases,
 };
 
 const Mechanism stable_mechanism = {
@@ -211,4 +215,5 @@ const Mechanism stable_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.audit_cases = stable_audit_cases,
 };

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "mechanism/audit.h"
 #include "mechanism/stable_erm/erm.h"
 #include "mechanism/stable_erm/rows.h"
 #include "mechanism/weights.h"
@@ -303,6 +304,8 @@ stable_erm_plain_score(const MechanismModel *model, const double *x)
 	return erm_number(model->spec, score_at(model, x, &shift));
 }
 
+extern const AuditCase stable_erm_audit_cases[]; /* audit.c */
+
 const Mechanism stable_erm_mechanism = {
 	.name = "stable_erm",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -323,4 +326,5 @@ const Mechanism stable_erm_mechanism = {
 	.squared_error = stable_erm_squared_error,
 	.answers_at = stable_erm_answers_at,
 	.answers_at_if = stable_erm_answers_at_if,
+	.audit_cases = stable_erm_audit_cases,
 };

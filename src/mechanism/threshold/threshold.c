@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "learner/predictor_format.h"
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/threshold/draw.h"
 #include "server/progress.h"
@@ -218,6 +219,8 @@ threshold_majority(const MechanismModel *model, const double *x)
 	return steps > 0 ? 1 : steps < 0 ? 0 : model->spec->default_class;
 }
 
+extern const AuditCase threshold_audit_cases[]; /* audit.c */
+
 const Mechanism threshold_mechanism = {
 	.name = "threshold",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -231,4 +234,5 @@ const Mechanism threshold_mechanism = {
 	.answer = threshold_answer,
 	.distribution = threshold_distribution,
 	.majority = threshold_majority,
+	.audit_cases = threshold_audit_cases,
 };

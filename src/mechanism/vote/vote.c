@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/teachers.h"
 #include "mechanism/vote/draw.h"
 #include "mechanism/vote/vote.h"
@@ -112,6 +113,8 @@ vote_answer_distribution(bool order_is_infinite, const MechanismModel *model, co
 	distribution_with(order_is_infinite, model->gaussian_noise, model, x, probability);
 }
 
+extern const AuditCase vote_audit_cases[]; /* audit.c */
+
 const Mechanism vote_mechanism = {
 	.name = "vote",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -125,4 +128,5 @@ const Mechanism vote_mechanism = {
 	.noise_distribution = vote_noise_distribution,
 	.majority = teachers_majority,
 	.answers_at = vote_answers_at,
+	.audit_cases = vote_audit_cases,
 };
