@@ -26,19 +26,28 @@ option_given(const MechanismSpec *spec, const char *key)
 	return find_option(spec, key, &storage) != NULL;
 }
 
-double
-option_number(const MechanismSpec *spec, const char *key, double absent, double from, double to)
+/* Is the key there?  A value that is no number is NaN. */
+static bool
+find_number(const MechanismSpec *spec, const char *key, double *number)
 {
 	JsonbValue	storage;
 	JsonbValue *value = find_option(spec, key, &storage);
-	double		number = 0;
 
-	if (value == NULL)
-		return absent;
-	if (value->type == jbvNumeric)
-		number = DatumGetFloat8(
+	*number = NAN;
+	if (value != NULL && value->type == jbvNumeric)
+		*number = DatumGetFloat8(
 			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
-	if (value->type != jbvNumeric || !isfinite(number) || number < from || number > to)
+	return value != NULL;
+}
+
+double
+option_number(const MechanismSpec *spec, const char *key, double absent, double from, double to)
+{
+	double number;
+
+	if (!find_number(spec, key, &number))
+		return absent;
+	if (!isfinite(number) || number < from || number > to)
 		refuse_spec(errmsg("option \"%s\" must be a number from %g to %g", key, from, to));
 	return number;
 }
@@ -46,15 +55,10 @@ option_number(const MechanismSpec *spec, const char *key, double absent, double 
 int64
 option_integer(const MechanismSpec *spec, const char *key, int64 absent, int64 from, int64 to)
 {
-	JsonbValue	storage;
-	JsonbValue *value = find_option(spec, key, &storage);
-	double		number = NAN;
+	double number;
 
-	if (value == NULL)
+	if (!find_number(spec, key, &number))
 		return absent;
-	if (value->type == jbvNumeric)
-		number = DatumGetFloat8(
-			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (!isfinite(number) || number != rint(number) || number < from || number > to)
 		refuse_spec(errmsg("option \"%s\" must be a whole number from " INT64_FORMAT
 						   " to " INT64_FORMAT,

@@ -16,7 +16,7 @@
 #include "utils/memutils.h"
 
 #include "draw/sampler.h"
-#include "mechanism/estimate_plan.h"
+#include "request/estimate_plan.h"
 #include "mechanism/teachers.h"
 #include "mechanism/vote/vote.h"
 #include "request/train.h"

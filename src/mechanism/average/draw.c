@@ -1,5 +1,5 @@
 /*
- * average_draw.c
+ * draw.c
  *		From the share of teachers that say yes to a private yes or no.
  *
  * The answer is one teacher's, chosen at random, so its randomness is the

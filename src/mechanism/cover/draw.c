@@ -1,5 +1,5 @@
 /*
- * cover_draw.c
+ * draw.c
  *		From errors of candidates to one of them, by the exponential mechanism.
  *
  * A uniform candidate is accepted with probability exp(-(epsilon/2) e), e being

@@ -1,5 +1,5 @@
 /*
- * cover_promise.c
+ * promise.c
  *		What is promised of a classifier that was chosen from a cover, in words: the
  *		same to the owner who trains it and to whoever reads its export.
  */

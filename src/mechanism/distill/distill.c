@@ -1,7 +1,7 @@
 /*
  * distill.c
- *		The "distill" mechanism: a student of private labels (book, section 14;
- *		paper 003, algorithm 5).
+ *		The "distill" mechanism: a student of private labels
+ *		(docs/mechanisms.md, section 8).
  *
  * Public rows were labelled by another model, and that was the privacy loss;
  * the student learnt from them and is post-processing.  So it answers without

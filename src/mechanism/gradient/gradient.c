@@ -31,15 +31,9 @@
  * noise is how long the noise of all steps together is, on average, beside
  * the longest gradient that a unit may have.
  */
-#define DEFAULT_DELTA GRADIENT_DEFAULT_DELTA
+#define DEFAULT_STEPS 100
 #define DEFAULT_HUBER 0.1
 #define DEFAULT_MOMENTUM 0.8
-
-static int64
-default_steps(double noise)
-{
-	return 100;
-}
 
 static double
 default_rate(double noise)
@@ -97,7 +91,7 @@ static void
 plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 {
 	double epsilon = epsilon_real(spec->epsilon);
-	double delta = option_number(spec, "delta", DEFAULT_DELTA, DBL_MIN, 0.1);
+	double delta = option_number(spec, "delta", GRADIENT_DEFAULT_DELTA, DBL_MIN, 0.1);
 	int64  parameters = (int64) plan->outputs * (spec->width + 1);
 	double rho = gradient_rho(epsilon, delta, MAX_STEPS);
 	double noise;
@@ -105,7 +99,7 @@ plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 	if (rho <= 0)
 		too_little(epsilon, delta);
 	noise = sqrt((spec->width + 1) * 2 / rho) / spec->declared_units;
-	plan->steps = option_integer(spec, "steps", default_steps(noise), 1, MAX_STEPS);
+	plan->steps = option_integer(spec, "steps", DEFAULT_STEPS, 1, MAX_STEPS);
 	plan->rate = option_number(spec, "rate", default_rate(noise), 1e-6, 1e6);
 	plan->momentum = option_number(spec, "momentum", DEFAULT_MOMENTUM, 0, 0.99);
 

@@ -1,5 +1,5 @@
 /*
- * gradient_noise.c
+ * noise.c
  *		How much noise pays for a released model, from declared numbers alone.
  *
  * Discrete Gaussian noise of variance v on integer vectors of L2 sensitivity D

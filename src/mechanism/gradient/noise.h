@@ -1,5 +1,5 @@
 /*
- * gradient_noise.h
+ * noise.h
  *		How much noise pays for a released model, from declared numbers alone.
  *
  * Apart from mechanism.h so that unit tests can compare it with what accounts

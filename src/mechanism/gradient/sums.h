@@ -1,5 +1,5 @@
 /*
- * gradient_sums.h
+ * sums.h
  *		Sums of clipped gradients, in integers.
  *
  * Features are integers of GRADIENT_FEATURE_BITS bits, less a public centre;

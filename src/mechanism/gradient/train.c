@@ -1,5 +1,5 @@
 /*
- * gradient_train.c
+ * train.c
  *		Noisy gradient descent on all rows (docs/mechanisms.md, section 9).
  *
  * First the mean of the features is released, with a small part of the

@@ -25,7 +25,6 @@
 #include "mechanism/released.h"
 #include "server/progress.h"
 
-#define DEFAULT_DELTA 1e-7
 #define DEFAULT_POINTS 16
 #define MAX_BATCHES 100000
 
@@ -37,7 +36,6 @@ typedef struct Declaration
 	const FiniteClass *finite;
 	bool			   points_are_columns;
 	EpsilonUnits	   half; /* of epsilon: for the histogram, and for the choice */
-	double			   delta;
 	int64			   threshold;
 	int				   batches;
 	int				   dimension;
@@ -51,15 +49,15 @@ typedef struct Declaration
 static FiniteClass *
 make_thresholds(int npoints)
 {
-	FiniteClass *finite = palloc0_object(FiniteClass);
+	uint64 **rows = palloc_array(uint64 *, npoints + 1);
 
-	finite->nhypotheses = npoints + 1;
-	finite->npoints = npoints;
-	finite->columns = palloc0_array(uint64, npoints * BITS_WORDS(npoints + 1));
-	for (int p = 0; p < npoints; p++)
-		for (int h = 0; h <= p; h++)
-			bits_add(finite->columns + p * BITS_WORDS(npoints + 1), h);
-	return finite;
+	for (int h = 0; h <= npoints; h++)
+	{
+		rows[h] = palloc0_array(uint64, BITS_WORDS(npoints));
+		for (int p = h; p < npoints; p++)
+			bits_add(rows[h], p);
+	}
+	return finite_class_of(npoints + 1, npoints, rows);
 }
 
 static void
@@ -118,6 +116,12 @@ plan_tournament(const MechanismSpec *spec, Declaration *declaration)
 	declaration->part = Max(size / ((INT64CONST(2) << declaration->depth) - 1), 1);
 }
 
+static double
+option_delta(const MechanismSpec *spec)
+{
+	return option_number(spec, "delta", 1e-7, 1e-15, 0.5);
+}
+
 static void
 declaration_read(const MechanismSpec *spec, Declaration *declaration)
 {
@@ -127,8 +131,7 @@ declaration_read(const MechanismSpec *spec, Declaration *declaration)
 	if (declaration->half == 0)
 		refuse_spec(errmsg("epsilon is too small to be halved"),
 					errhint("Useful values lie between 0.1 and 10."));
-	declaration->delta = option_number(spec, "delta", DEFAULT_DELTA, 1e-15, 0.5);
-	declaration->threshold = histogram_threshold(declaration->half, declaration->delta);
+	declaration->threshold = histogram_threshold(declaration->half, option_delta(spec));
 	read_batches(spec, declaration);
 	declaration->dimension = littlestone_dimension_of_class(declaration->finite, LITTLESTONE_WORK);
 	if (declaration->dimension < 0)
@@ -153,23 +156,13 @@ littlestone_validate(const MechanismSpec *spec)
 static bool
 littlestone_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 {
-	charge->part[0].shape = CHARGE_PURE;
-	charge->part[0].times = 1;
-	charge->part[0].epsilon = spec->epsilon / 2;
-	charge->part[1].shape = CHARGE_BOUNDED_RANGE;
-	charge->part[1].times = 1;
-	charge->part[1].epsilon = spec->epsilon / 2;
-	charge->delta = option_number(spec, "delta", DEFAULT_DELTA, 1e-15, 0.5);
+	charge->part[0] = (ChargePart){CHARGE_PURE, 1, spec->epsilon / 2};
+	charge->part[1] = (ChargePart){CHARGE_BOUNDED_RANGE, 1, spec->epsilon / 2};
+	charge->delta = option_delta(spec);
 	return true;
 }
 
 /* ---------- batches ---------- */
-
-static int
-point_of(const Declaration *declaration, int width, const double *x)
-{
-	return released_point(declaration->points_are_columns, declaration->finite->npoints, width, x);
-}
 
 /* How often each example occurs in each batch: a size that depends on declarations alone. */
 static uint32 *
@@ -190,7 +183,9 @@ count_examples(const MechanismSpec *spec, const Declaration *declaration, UnitSo
 
 		for (int i = 0; i < unit.nrows; i++)
 		{
-			int point = point_of(declaration, spec->width, unit.x + (Size) i * spec->width);
+			int point =
+				released_point(declaration->points_are_columns, declaration->finite->npoints,
+							   spec->width, unit.x + (Size) i * spec->width);
 			int example = 2 * point + (unit.label[i] == 1);
 
 			if (point >= 0 && batch[example] < PG_UINT32_MAX)
@@ -287,31 +282,17 @@ static uint64 *
 choose(const MechanismSpec *spec, const Declaration *declaration, UnitSource *units, uint64 *kept,
 	   int nkept)
 {
-	int			 npoints = declaration->finite->npoints;
-	FiniteClass	 list = {.nhypotheses = nkept, .npoints = npoints};
-	Candidates	*candidates;
-	ErrorCounts *counts;
-	UnitRows	 unit;
+	int			words = BITS_WORDS(declaration->finite->npoints);
+	uint64	  **rows = palloc_array(uint64 *, nkept);
+	Candidates *candidates;
+	int64	   *errors;
 
-	list.columns = palloc0_array(uint64, npoints * (Size) BITS_WORDS(nkept));
 	for (int h = 0; h < nkept; h++)
-		for (int p = 0; p < npoints; p++)
-			if (bits_member(kept + h * (Size) BITS_WORDS(npoints), p))
-				bits_add(list.columns + p * (Size) BITS_WORDS(nkept), h);
-	candidates = candidates_of_finite(&list);
-	counts = errors_create(candidates);
+		rows[h] = kept + h * (Size) words;
+	candidates = candidates_of_finite(finite_class_of(nkept, declaration->finite->npoints, rows));
 	progress_phase_rows("counting errors", spec->declared_units);
-	while (units->next(units, &unit))
-	{
-		for (int i = 0; i < unit.nrows; i++)
-		{
-			double point = point_of(declaration, spec->width, unit.x + (Size) i * spec->width);
-
-			errors_add(counts, &point, unit.label[i] == 1, ERROR_ONE / unit.nrows);
-		}
-	}
-	return kept +
-		   BITS_WORDS(npoints) * (Size) cover_draw(declaration->half, nkept, errors_finish(counts));
+	errors = released_errors(spec, candidates, declaration->points_are_columns, units);
+	return rows[cover_draw(declaration->half, nkept, errors)];
 }
 
 static bytea *

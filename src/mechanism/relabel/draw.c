@@ -1,5 +1,5 @@
 /*
- * relabel_draw.c
+ * draw.c
  *		A private vote of chunks that were relabelled by one stump (Dagan, Feldman
  *		2020, section 4).
  *

@@ -1,5 +1,5 @@
 /*
- * relabel_draw.h
+ * draw.h
  *		A private vote of chunks that were relabelled by one stump.
  *
  * Apart from mechanism.h so that unit tests can drive it alone and compare it

@@ -1,5 +1,5 @@
 /*
- * stable_draw.c
+ * draw.c
  *		A hypothesis drawn from those that a fresh sample of the units suggests
  *		(Dagan, Feldman 2020, section 3).
  *

@@ -1,5 +1,5 @@
 /*
- * stable_draw.h
+ * draw.h
  *		A hypothesis drawn from those that a fresh sample of the units suggests.
  *
  * Apart from mechanism.h so that unit tests can drive it alone and compare it

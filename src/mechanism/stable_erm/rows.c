@@ -1,5 +1,5 @@
 /*
- * erm_rows.c
+ * rows.c
  *		Protected rows as erm.h wants them.
  *
  * The first pass keeps what it reads, in single precision, until the memory is

@@ -1,5 +1,5 @@
 /*
- * erm_rows.h
+ * rows.h
  *		Protected rows as erm.h wants them: in memory if they fit, else scanned
  *		again for each pass.
  */

@@ -1,5 +1,5 @@
 /*
- * threshold_draw.c
+ * draw.c
  *		From where a walk stands to a private answer.
  */
 #include "c.h"

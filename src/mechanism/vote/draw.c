@@ -1,5 +1,5 @@
 /*
- * vote_draw.c
+ * draw.c
  *		From counts of votes to a private label.
  *
  * Every rule draws a class with odds that fall by exp(-epsilon/2) for each
