@@ -24,7 +24,6 @@
  * gate.c		what must not happen to a relation's accounts at the same time (both)
  * chain.c		entries and their hash (both)
  * verify.c		recomputing all of it
- * audit.c		receipts for draws on made-up rows
  */
 #ifndef PRIVPRED_LEDGER_H
 #define PRIVPRED_LEDGER_H
@@ -241,28 +240,6 @@ extern bool ledger_memo_find(const LedgerPrice *price, Oid role, const void *que
  * limit of them already for this version; false: it was not kept.
  */
 extern bool ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit);
-
-/* ---------- audit.c ---------- */
-
-/*
- * Receipts for draws that nobody pays for, because they are about nobody: the
- * model must have been trained on made-up rows and never stored, which is
- * checked (XX000).  For request/audit*.c alone; test/check_floors.sh sees to
- * it.
- */
-struct ModelRecord;
-
-extern const Receipt *
-ledger_audit_receipt(const struct ModelRecord *made_up, bool order_is_infinite);
-
-/* A stream of its own, in memory: no account, board or entry of the ledger knows of it. */
-typedef struct LedgerAuditStream LedgerAuditStream;
-
-extern LedgerAuditStream *ledger_audit_stream(const struct ModelRecord *made_up);
-
-/* Opens it anew; then as many answers as it may give.  NULL: it is used up. */
-extern void			  ledger_audit_stream_open(LedgerAuditStream *stream, const StreamTerms *terms);
-extern const Receipt *ledger_audit_stream_answer(LedgerAuditStream *stream);
 
 /* ---------- verify.c ---------- */
 

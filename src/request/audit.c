@@ -15,7 +15,6 @@
 #include "account/charge.h"
 #include "request/audit.h"
 #include "request/train.h"
-#include "server/mutant.h"
 #include "server/progress.h"
 
 #define MAX_BOUNDS 512 /* that an audit may take */
@@ -25,6 +24,8 @@
 
 /* A claim with a delta is audited by events that are so many times as likely. */
 #define DELTA_TOLD 2.5
+
+static const char *const answers[] = {"answer a", "answer b", "answer c"};
 
 /* ---------- claims ---------- */
 
@@ -75,8 +76,7 @@ charge_of(const Audit *audit, const AuditedModel *model, const AuditCase *plan)
 	}
 	if (plan->unstable > 0)
 	{
-		StreamTerms terms = {
-			.unstable = plan->unstable, .epsilon = plan->run_epsilon, .delta = plan->run_delta};
+		StreamTerms terms = audit_terms(plan);
 
 		charge = stream_price(audit->model, &terms).finite;
 		charge.delta = plan->no_ties ? 0 : charge.delta;
@@ -103,8 +103,7 @@ detected(const AuditClaim *claim, const AuditCounts *counts, double likely)
 }
 
 static int64
-draws_needed(const Audit *audit, const AuditCase *plan, const AuditClaim *claim,
-			 const Mechanism *mechanism)
+draws_needed(const Audit *audit, const AuditCase *plan, const AuditClaim *claim)
 {
 	double likely = Max(plan->likely, claim->delta > 0 ? DELTA_TOLD * claim->delta : 0);
 	double factor = 1.5; /* how many times the claim is to be told from it */
@@ -113,9 +112,9 @@ draws_needed(const Audit *audit, const AuditCase *plan, const AuditClaim *claim,
 	if (audit->draws > 0)
 		return audit->draws;
 	if (most == 0)
-		most = plan->event == EVENT_STUDENT			   ? AUDIT_MANY_ANSWERS
-			   : mechanism->charge_kind == CHARGE_ONCE ? AUDIT_MOST_MODELS
-													   : AUDIT_MOST_ANSWERS;
+		most = plan->event == EVENT_STUDENT					 ? AUDIT_MANY_ANSWERS
+			   : plan->mechanism->charge_kind == CHARGE_ONCE ? AUDIT_MOST_MODELS
+															 : AUDIT_MOST_ANSWERS;
 
 	/*
 	 * Of Gaussian noise no event shows more than 0.8 of this epsilon, so that more
@@ -144,7 +143,9 @@ verdict(const AuditResult *result, double mistake)
 static void
 draw_all(Audit *audit, MadeUp *tables[2], AuditCounts *counts, int64 draws)
 {
-	MemoryContext caller = MemoryContextSwitchTo(audit->draw_context);
+	MemoryContext of_draw = AllocSetContextCreate(CurrentMemoryContext, "privpred audited draw",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(of_draw);
 
 	for (int table = 0; table < 2; table++)
 	{
@@ -157,7 +158,7 @@ draw_all(Audit *audit, MadeUp *tables[2], AuditCounts *counts, int64 draws)
 			if (outcome < 0 || outcome >= counts->outputs)
 				elog(ERROR, "an audited draw has no outcome %d", outcome);
 			counts->count[table][outcome]++;
-			MemoryContextReset(audit->draw_context);
+			MemoryContextReset(of_draw);
 			if (++audit->drawn % DRAWS_PER_REPORT == 0)
 				progress_report(audit->drawn);
 		}
@@ -167,14 +168,15 @@ draw_all(Audit *audit, MadeUp *tables[2], AuditCounts *counts, int64 draws)
 
 /* Every failed test is a run, and costs what a run costs. */
 static void
-count_failures(MadeUp *table, const AuditCase *plan, AuditResult *result)
+count_failures(const Audit *audit, MadeUp *table, AuditResult *result)
 {
 	int64 most = 0;
 
 	for (int i = 0; i < COUNTED_STREAMS; i++)
 		most = Max(most, made_up_failures(table));
-	result->event = psprintf(INT64_FORMAT " unstable answers", most);
-	result->loss = most * ((double) plan->run_epsilon / EPSILON_UNITS_PER_ONE);
+	result->event =
+		MemoryContextStrdup(audit->context, psprintf(INT64_FORMAT " unstable answers", most));
+	result->loss = most * ((double) table->plan->run_epsilon / EPSILON_UNITS_PER_ONE);
 	result->detects = result->loss;
 	result->draws = COUNTED_STREAMS;
 	result->verdict = result->loss > result->claim.epsilon ? "violated" : "consistent";
@@ -189,55 +191,51 @@ compare(Audit *audit, MadeUp *tables[2], const AuditCase *plan, AuditResult *res
 	audit->bounds += audit_bounds_taken(counts.outputs);
 	if (audit->bounds > MAX_BOUNDS)
 		elog(ERROR, "an audit takes more than %d bounds", MAX_BOUNDS);
-	result->draws = draws_needed(audit, plan, &result->claim, tables[0]->record.mechanism);
+	result->draws = draws_needed(audit, plan, &result->claim);
 	draw_all(audit, tables, &counts, result->draws);
 	loss = audit_loss(&result->claim, &counts, ALPHA);
-	result->event = plan->events[0] != NULL
-						? plan->events[loss.output]
-						: psprintf("answer %c", 'a' + (loss.output + plan->class) % counts.outputs);
+	result->event = plan->events[0] != NULL ? plan->events[loss.output]
+											: answers[(loss.output + plan->class) % counts.outputs];
 	result->loss = loss.epsilon;
 	result->detects = detected(&result->claim, &counts, plan->likely);
 	result->verdict = verdict(result, plan->mistake);
 }
 
+/* The result is kept; tables and models are not. */
 static void
 run_case(Audit *audit, const AuditedModel *model, const AuditCase *plan)
 {
 	Charge		  charge = charge_of(audit, model, plan);
-	AuditResult	  result = {.pair = plan->pair, .charge = plan->what, .claim = plan->claim};
-	AuditResult	 *kept;
+	AuditResult	 *result = palloc0_object(AuditResult);
 	MadeUp		 *tables[2];
-	MemoryContext caller;
+	MemoryContext work;
 
+	audit->results = lappend(audit->results, result);
+	result->mechanism = audit->model->mechanism->name;
+	result->pair = plan->pair;
+	result->charge = plan->what;
+	result->claim = plan->claim;
 	if (plan->what == NULL)
 	{
-		result.charge = charge_to_text(&charge, palloc(CHARGE_TEXT_SIZE));
-		result.claim = claim_of(&charge);
+		result->charge = charge_to_text(&charge, palloc(CHARGE_TEXT_SIZE));
+		result->claim = claim_of(&charge);
 	}
 	if (plan->not_compared != NULL)
 	{
-		result.event = plan->not_compared;
-		result.detects = INFINITY;
-		result.verdict = "no power";
+		result->event = plan->not_compared;
+		result->detects = INFINITY;
+		result->verdict = "no power";
+		return;
 	}
+	work = AllocSetContextCreate(audit->context, "privpred audit", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(work);
+	made_up_pair(audit, plan, tables);
+	if (plan->event == EVENT_FAILURES)
+		count_failures(audit, tables[0], result);
 	else
-	{
-		made_up_pair(audit, plan->mechanism != NULL ? plan->mechanism : model->mechanism, plan,
-					 tables);
-		if (plan->event == EVENT_FAILURES)
-			count_failures(tables[0], plan, &result);
-		else
-			compare(audit, tables, plan, &result);
-	}
-	caller = MemoryContextSwitchTo(audit->context);
-	kept = palloc_object(AuditResult);
-	*kept = result;
-	kept->mechanism = audit->model->mechanism->name;
-	kept->pair = pstrdup(result.pair);
-	kept->event = pstrdup(result.event);
-	kept->charge = pstrdup(result.charge);
-	audit->results = lappend(audit->results, kept);
-	MemoryContextSwitchTo(caller);
+		compare(audit, tables, plan, result);
+	MemoryContextSwitchTo(audit->context);
+	MemoryContextDelete(work);
 }
 
 static void
@@ -253,6 +251,8 @@ run_cases(Audit *audit, const AuditedModel *model)
 	{
 		AuditCase plan = *offered;
 
+		if (plan.mechanism == NULL)
+			plan.mechanism = model->mechanism;
 		if (plan.complete != NULL && !plan.complete(model, &plan))
 			continue;
 		if (plan.cases_of != NULL)
@@ -287,15 +287,11 @@ silence(void)
 List *
 request_audit(const char *name, int64 draws)
 {
-	Audit		  audit = {0};
-	AuditedModel  model;
-	LedgerPrice	  price;
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext work;
-	int			  level;
+	Audit		 audit = {0};
+	AuditedModel model;
+	LedgerPrice	 price;
+	int			 level;
 
-	if (MUTANT_BUILD)
-		mutant_warn();
 	audit.model = known_model(name);
 	check_relation_owner(audit.model->relid);
 	price = request_price(audit.model);
@@ -304,18 +300,12 @@ request_audit(const char *name, int64 draws)
 						   .finite = price.finite,
 						   .infinite = price.infinite};
 	audit.draws = draws;
-	audit.context = caller;
-	work = AllocSetContextCreate(caller, "privpred audit", ALLOCSET_DEFAULT_SIZES);
-	audit.draw_context =
-		AllocSetContextCreate(work, "privpred audited draw", ALLOCSET_DEFAULT_SIZES);
+	audit.context = CurrentMemoryContext;
 	level = silence();
 	progress_begin(name, audit.model->relid);
 	progress_report_as("auditing");
-	MemoryContextSwitchTo(work);
 	run_cases(&audit, &model);
-	MemoryContextSwitchTo(caller);
 	progress_end();
 	AtEOXact_GUC(false, level);
-	MemoryContextDelete(work);
 	return audit.results;
 }

@@ -18,18 +18,17 @@ static int
 ask(MadeUp *table, int question)
 {
 	const Mechanism *mechanism = table->record.mechanism;
+	const Receipt	*receipt = audit_receipt(table->paid);
 	const double	*x = table->x + question * table->record.spec.width;
 	double			 score;
 
-	if (table->stream != NULL)
-		table->receipt = ledger_audit_stream_answer(table->stream);
-	if (table->receipt == NULL)
+	if (receipt == NULL)
 		return STREAM_ENDED;
 	if (mechanism->asks_teachers)
 		table->model.votes = table->votes[question];
 	if (mechanism_gives_answers(mechanism))
-		return mechanism_answer(mechanism, table->receipt, &table->model, x);
-	if (!mechanism_score(mechanism, table->receipt, &table->model, x, 0, &score))
+		return mechanism_answer(mechanism, receipt, &table->model, x);
+	if (!mechanism_score(mechanism, receipt, &table->model, x, 0, &score))
 		return UNSTABLE;
 	return score > 0.5 ? 1 : 0;
 }
@@ -39,8 +38,8 @@ score_is_above(MadeUp *table)
 {
 	double score;
 
-	(void) mechanism_score(table->record.mechanism, table->receipt, &table->model, table->x, 0,
-						   &score);
+	(void) mechanism_score(table->record.mechanism, audit_receipt(table->paid), &table->model,
+						   table->x, 0, &score);
 	return score >= table->plan->bound;
 }
 
@@ -58,7 +57,7 @@ all_are_class(MadeUp *table)
 static bool
 run_ends_as_planned(MadeUp *table)
 {
-	ledger_audit_stream_open(table->stream, &table->terms);
+	audit_stream_open(table->paid);
 	for (int i = 0; i < AUDIT_RUN_LABELS; i++)
 		if (ask(table, 0) < 0)
 			return false;
@@ -70,7 +69,7 @@ ever_says_class(MadeUp *table)
 {
 	int answer = UNSTABLE;
 
-	ledger_audit_stream_open(table->stream, &table->terms);
+	audit_stream_open(table->paid);
 	for (int i = 0; i < STREAM_ANSWERS && answer != STREAM_ENDED; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -96,8 +95,9 @@ draw_student(MadeUp *table)
 		labels[i] = ask(table, i);
 	student_train(student, nlabels, table->x, labels);
 	model.ensemble = ensemble_load(student->predictor);
-	first = mechanism_answer(student->mechanism, table->receipt, &model, table->x);
-	last = mechanism_answer(student->mechanism, table->receipt, &model, table->x + nlabels - 1);
+	first = mechanism_answer(student->mechanism, audit_receipt(table->paid), &model, table->x);
+	last = mechanism_answer(student->mechanism, audit_receipt(table->paid), &model,
+							table->x + nlabels - 1);
 	return first == last ? 2 : first == 1 ? 0 : 1;
 }
 
@@ -137,10 +137,10 @@ made_up_failures(MadeUp *table)
 {
 	int64 failures = 0;
 
-	ledger_audit_stream_open(table->stream, &table->terms);
+	audit_stream_open(table->paid);
 	for (int i = 0; i < STREAM_ANSWERS; i++)
 	{
-		const Receipt *receipt = ledger_audit_stream_answer(table->stream);
+		const Receipt *receipt = audit_receipt(table->paid);
 
 		CHECK_FOR_INTERRUPTS();
 		if (receipt == NULL)

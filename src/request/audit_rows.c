@@ -75,7 +75,7 @@ declare_spec(MechanismSpec *spec, const MechanismSpec *audited, const AuditCase 
 }
 
 static MadeUp *
-declare(const ModelRecord *audited, const Mechanism *mechanism, const AuditCase *plan)
+declare(const ModelRecord *audited, const AuditCase *plan)
 {
 	MadeUp		*table = palloc0_object(MadeUp);
 	ModelRecord *record = &table->record;
@@ -87,7 +87,7 @@ declare(const ModelRecord *audited, const Mechanism *mechanism, const AuditCase 
 	record->relation_id = audited->relation_id;
 	record->relid = audited->relid; /* whose owner trains; its rows are not touched */
 	record->label = LABEL_COLUMN;
-	record->mechanism = mechanism;
+	record->mechanism = plan->mechanism;
 	record->version = 1;
 	memcpy(record->salt, audited->salt, MODEL_SALT_LENGTH);
 	declare_spec(&record->spec, &audited->spec, plan);
@@ -95,8 +95,8 @@ declare(const ModelRecord *audited, const Mechanism *mechanism, const AuditCase 
 		feature_spec_declare(CStringGetTextDatum(feature), made_up_columns(record), "made-up rows");
 	record->spec.width = record->features->width;
 	record->spec.columns = feature_columns(record->features);
-	record->spec.protects_labels = mechanism->labels_only;
-	if (mechanism->asks_teachers)
+	record->spec.protects_labels = plan->mechanism->labels_only;
+	if (plan->mechanism->asks_teachers)
 		record->spec.teachers = plan->places;
 	table->relation.relation_id = audited->relation_id;
 	table->relation.relid = audited->relid;
@@ -138,34 +138,29 @@ ids_for_places(const MadeUp *table)
 	return ids;
 }
 
+/* A level or a class, or a number. */
+static const char *
+cell(bool is_text, double value)
+{
+	return is_text ? psprintf("'%c'", 'a' + (int) value) : psprintf("%.17g", value);
+}
+
 static void
-add_unit(const MadeUp *table, StringInfo rows, int64 *number, int64 id, const AuditUnit *unit)
+add_unit(MadeUp *table, StringInfo rows, int64 id, const AuditUnit *unit)
 {
 	const MechanismSpec *spec = &table->record.spec;
 	int times = unit->times * (table->plan->cut_rows ? 2 * spec->max_rows_per_unit : 1);
 
 	for (int i = 0; i < times * unit->nrows; i++)
-	{
-		double x = unit->row[i % unit->nrows].x;
-		double label = unit->row[i % unit->nrows].label;
-
-		appendStringInfo(rows, ", (" INT64_FORMAT ", " INT64_FORMAT ", ", (*number)++, id);
-		if (spec->finite_class != NULL)
-			appendStringInfo(rows, "'%c', ", 'a' + (int) x);
-		else
-			appendStringInfo(rows, "%.17g, ", x);
-		if (spec->nclasses > 0)
-			appendStringInfo(rows, "'%c')", 'a' + (int) label);
-		else
-			appendStringInfo(rows, "%.17g)", label);
-	}
+		appendStringInfo(rows, ", (%d, " INT64_FORMAT ", %s, %s)", table->nrows++, id,
+						 cell(spec->finite_class != NULL, unit->row[i % unit->nrows].x),
+						 cell(spec->nclasses > 0, unit->row[i % unit->nrows].label));
 }
 
 static void
 add_rows(MadeUp *table, const AuditTable *units)
 {
 	StringInfoData rows;
-	int64		   number = 0;
 	int64		  *ids = table->plan->places > 0 ? ids_for_places(table) : NULL;
 
 	initStringInfo(&rows);
@@ -176,7 +171,7 @@ add_rows(MadeUp *table, const AuditTable *units)
 					 table->record.spec.finite_class != NULL ? "text" : "float8",
 					 table->record.spec.nclasses > 0 ? "text" : "float8");
 	for (int i = 0; i < units->nunits; i++)
-		add_unit(table, &rows, &number, ids != NULL ? ids[i] : i + 1, &units->units[i]);
+		add_unit(table, &rows, ids != NULL ? ids[i] : i + 1, &units->units[i]);
 	appendStringInfoString(&rows,
 						   ") v (ctid, " UNIT_COLUMN ", " FEATURE_COLUMN ", " LABEL_COLUMN ")"
 						   " WHERE v." UNIT_COLUMN " IS NOT NULL)");
@@ -202,25 +197,15 @@ rewind_units(UnitSource *source)
 	((MadeUp *) source)->position = 0;
 }
 
-static void *
-copy_numbers(const double *numbers, Size count)
+static double *
+copy_numbers(const double *numbers, int count)
 {
 	return memcpy(palloc_array(double, Max(count, 1)), numbers, count * sizeof(double));
 }
 
-static void
-keep_unit(MadeUp *table, const UnitRows *unit)
-{
-	UnitRows *kept = &table->units[table->nunits++];
-
-	*kept = *unit;
-	kept->label = copy_numbers(unit->label, unit->nrows);
-	kept->x = copy_numbers(unit->x, (Size) unit->nrows * table->record.spec.width);
-}
-
 /* Reads the units as training does, to be given again and again. */
 static void
-read_units(MadeUp *table, int most)
+read_units(MadeUp *table)
 {
 	MemoryContext  caller = CurrentMemoryContext;
 	MemoryContext  spi;
@@ -230,14 +215,16 @@ read_units(MadeUp *table, int most)
 
 	table->source.next = next_unit;
 	table->source.rewind = rewind_units;
-	table->units = palloc_array(UnitRows, Max(most, 1));
+	table->units = palloc_array(UnitRows, Max(table->nrows, 1));
 	relation_owner_begin(&session, table->record.relid);
 	spi = CurrentMemoryContext;
 	source = units_open(&table->record, &table->relation, false);
 	while (source->next(source, &unit))
 	{
 		MemoryContextSwitchTo(caller);
-		keep_unit(table, &unit);
+		unit.label = copy_numbers(unit.label, unit.nrows);
+		unit.x = copy_numbers(unit.x, unit.nrows * table->record.spec.width);
+		table->units[table->nunits++] = unit;
 		MemoryContextSwitchTo(spi);
 	}
 	units_close(source);
@@ -292,16 +279,15 @@ teach(MadeUp *table, int questions)
 }
 
 static MadeUp *
-make_table(const Audit *audit, const Mechanism *mechanism, const AuditCase *plan, int number,
-		   const Learner *learner)
+make_table(const Audit *audit, const AuditCase *plan, int number, const Learner *learner)
 {
-	MadeUp		*table = declare(audit->model, mechanism, plan);
+	MadeUp		*table = declare(audit->model, plan);
 	ModelRecord *record = &table->record;
 	int			 questions = Max(plan->questions, 1);
 
 	add_rows(table, &plan->table[number]);
 	encode_questions(table, questions);
-	if (mechanism->asks_teachers)
+	if (plan->mechanism->asks_teachers)
 	{
 		record->learner = learner != NULL ? learner : learner_lookup("stump");
 		if (learner != NULL)
@@ -310,17 +296,11 @@ make_table(const Audit *audit, const Mechanism *mechanism, const AuditCase *plan
 	}
 	else
 	{
-		read_units(table, plan->table[number].nunits);
+		read_units(table);
 		made_up_train(table);
 		made_up_load(table);
 	}
-	if (plan->unstable > 0)
-		table->stream = ledger_audit_stream(record);
-	else
-		table->receipt = ledger_audit_receipt(record, plan->infinite);
-	table->terms.unstable = plan->unstable;
-	table->terms.epsilon = plan->run_epsilon;
-	table->terms.delta = plan->run_delta;
+	table->paid = audit_receipt_create(record, plan);
 	table->student = *record;
 	table->student.mechanism = audit->model->mechanism;
 	table->student.spec.teachers = 1;
@@ -343,8 +323,7 @@ votes_as_planned(const MadeUp *table, const AuditTable *units)
  * or make something else of so few rows.
  */
 void
-made_up_pair(const Audit *audit, const Mechanism *mechanism, const AuditCase *plan,
-			 MadeUp *tables[2])
+made_up_pair(const Audit *audit, const AuditCase *plan, MadeUp *tables[2])
 {
 	const Learner *learner = plan->own_learner ? audit->model->learner : NULL;
 	bool		   as_planned;
@@ -356,7 +335,7 @@ made_up_pair(const Audit *audit, const Mechanism *mechanism, const AuditCase *pl
 		as_planned = true;
 		for (int i = 0; i < 2; i++)
 		{
-			tables[i] = make_table(audit, mechanism, plan, i, learner);
+			tables[i] = make_table(audit, plan, i, learner);
 			as_planned &= learner == NULL || votes_as_planned(tables[i], &plan->table[i]);
 		}
 		learner = NULL;

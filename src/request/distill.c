@@ -25,7 +25,6 @@
 #include "ledger/ledger.h"
 #include "mechanism/teachers.h"
 #include "server/progress.h"
-#include "server/mutant.h"
 #include "request/train.h"
 
 typedef struct Distillation
@@ -287,7 +286,7 @@ add_draws(Charge *sum, const Charge *charge, int64 times)
 	if (times == 0)
 		return;
 	*part = charge->part[0];
-	part->times *= MUTANT(distill_one_label) ? 1 : times;
+	part->times *= times;
 }
 
 Charge

@@ -16,7 +16,6 @@
 #include "mechanism/gradient/gradient.h"
 #include "mechanism/weights.h"
 #include "server/json_text.h"
-#include "server/mutant.h"
 
 #define STATE_FORMAT 0x47524431 /* "GRD1" */
 
@@ -106,8 +105,8 @@ plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 	rho = gradient_rho(epsilon, delta, plan->steps + 1);
 	if (!gradient_noise(M_SQRT2 * plan->features_limit, spec->width, rho * FEATURES_SHARE,
 						&plan->features_noise) ||
-		!gradient_noise((MUTANT(gradient_clip_sensitivity) ? 1.0 : 2.0) * plan->clip_units,
-						parameters, rho * (1 - FEATURES_SHARE) / plan->steps, &plan->step_noise))
+		!gradient_noise(2.0 * plan->clip_units, parameters,
+						rho * (1 - FEATURES_SHARE) / plan->steps, &plan->step_noise))
 		too_little(epsilon, delta);
 }
 

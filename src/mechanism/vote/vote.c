@@ -11,7 +11,6 @@
 #include "mechanism/teachers.h"
 #include "mechanism/vote/draw.h"
 #include "mechanism/vote/vote.h"
-#include "server/mutant.h"
 
 /*
  * ---------- noise ----------
@@ -64,7 +63,7 @@ vote_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 	{
 		part->shape = CHARGE_GAUSSIAN;
 		vote_variance(spec->epsilon, &part->denominator, &part->numerator);
-		part->numerator *= MUTANT(gaussian_sensitivity_one) ? 1 : 2;
+		part->numerator *= 2;
 		return true;
 	}
 	part->shape = order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
