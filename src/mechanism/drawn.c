@@ -23,9 +23,7 @@ drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share
 
 	model->table = unit_table_load(spec, state);
 	if (class == HYPOTHESES_HALFSPACE && model->table->units.nrows > PLANE_MAX_ROWS)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("a model of halfspaces has more rows than it can have"),
-						errhint("Retrain the model.")));
+		state_damaged();
 	space = hypotheses_create(class, &model->table->units);
 	for (int i = 0; i < hypotheses_parts(space); i++)
 	{

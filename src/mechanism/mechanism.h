@@ -269,7 +269,7 @@ extern bool mechanism_charge(const Mechanism *mechanism, const MechanismSpec *sp
 extern void check_training_memory(Size needed, Size memory);
 
 /* Raises XX001: the stored state of a model is not what train() wrote. */
-pg_noreturn extern void state_damaged(const char *mechanism);
+pg_noreturn extern void state_damaged(void);
 
 /*
  * ---------- options.c ----------

@@ -103,9 +103,9 @@ check_training_memory(Size needed, Size memory)
 }
 
 void
-state_damaged(const char *mechanism)
+state_damaged(void)
 {
-	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-					errmsg("the stored state of a model of mechanism \"%s\" is damaged", mechanism),
-					errhint("Train it again with privpred.retrain().")));
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("the stored state of a model is damaged"),
+			 errhint("Train it again with privpred.retrain().")));
 }

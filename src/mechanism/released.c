@@ -68,9 +68,7 @@ static void
 check(bool good)
 {
 	if (!good)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("the stored classifier of a model does not fit its declaration"),
-						errhint("Train it again with privpred.retrain().")));
+		state_damaged();
 }
 
 /* A flag is 0 or 1. */

@@ -283,7 +283,7 @@ unit_table_load(const MechanismSpec *spec, bytea *state)
 	StateParts parts;
 
 	if (!state_is_sound(spec, state))
-		state_damaged("stable_flip, stable or relabel");
+		state_damaged();
 	parts = parts_of((char *) state, spec->width, 0, 0);
 	table->units.nunits = parts.header->nunits;
 	table->units.nrows = parts.header->nrows;

@@ -23,19 +23,19 @@ weights_write(uint32 format, int64 count, const double *weights)
 }
 
 double *
-weights_read(uint32 format, int64 count, bytea *state, const char *mechanism)
+weights_read(uint32 format, int64 count, bytea *state)
 {
 	StringInfoData input = {.data = VARDATA_ANY(state), .len = VARSIZE_ANY_EXHDR(state)};
 	double		  *weights = palloc_array(double, count);
 
 	if (input.len != sizeof(int32) + count * sizeof(double) ||
 		pq_getmsgint(&input, sizeof(int32)) != format)
-		state_damaged(mechanism);
+		state_damaged();
 	for (int64 i = 0; i < count; i++)
 	{
 		weights[i] = pq_getmsgfloat8(&input);
 		if (!isfinite(weights[i]))
-			state_damaged(mechanism);
+			state_damaged();
 	}
 	return weights;
 }

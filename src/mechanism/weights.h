@@ -11,6 +11,6 @@
 extern bytea *weights_write(uint32 format, int64 count, const double *weights);
 
 /* Raises XX001 unless these are so many finite numbers. */
-extern double *weights_read(uint32 format, int64 count, bytea *state, const char *mechanism);
+extern double *weights_read(uint32 format, int64 count, bytea *state);
 
 #endif /* PRIVPRED_WEIGHTS_H */

@@ -181,8 +181,7 @@ gradient_load(const MechanismSpec *spec, bytea *state)
 	plan_loss(spec, &plan);
 	model->outputs = plan.outputs;
 	model->width = spec->width;
-	model->weights =
-		weights_read(STATE_FORMAT, (int64) plan.outputs * (spec->width + 1), state, "gradient");
+	model->weights = weights_read(STATE_FORMAT, (int64) plan.outputs * (spec->width + 1), state);
 	return model;
 }
 

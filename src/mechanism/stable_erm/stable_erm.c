@@ -189,9 +189,9 @@ stable_erm_load(const MechanismSpec *spec, bytea *state)
 
 	describe(spec, erm);
 	erm->x = palloc_array(float, dimension);
-	erm->w = weights_read(STATE_FORMAT, dimension, state, "stable_erm");
+	erm->w = weights_read(STATE_FORMAT, dimension, state);
 	if (sqrt(erm_dot(erm->w, erm->w, dimension)) > erm->problem.radius)
-		state_damaged("stable_erm");
+		state_damaged();
 	return erm;
 }
 

@@ -171,7 +171,7 @@ threshold_load(const MechanismSpec *spec, bytea *stored)
 
 	if (!state_header_ok(spec, state, size) ||
 		!threshold_body_ok(state + STATE_HEADER, size - STATE_HEADER))
-		state_damaged("threshold");
+		state_damaged();
 	return walk_load(state + STATE_HEADER, size - STATE_HEADER);
 }
 
