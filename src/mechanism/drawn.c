@@ -1,9 +1,9 @@
 /*
  * drawn.c
- *		Answers by a hypothesis that is drawn afresh for each.
+ *		Answers by a hypothesis that is drawn anew for each.
  *
- * In the stored rows the default class is 0, so that it is what an empty table
- * answers, and the other is 1.
+ * In the stored rows the default class is 0, so that an empty table answers it,
+ * and the other class is 1.
  */
 #include "postgres.h"
 
@@ -42,7 +42,7 @@ class_of(const MechanismSpec *spec, bool one)
 	return one != (spec->default_class == 1);
 }
 
-/* Afresh for each answer: composition covers nothing else. */
+/* Anew for each answer: composition covers nothing else. */
 static Hypothesis
 draw_hypothesis(DrawnModel *drawn)
 {
@@ -69,8 +69,8 @@ drawn_answer(const Receipt *receipt, const MechanismModel *model, const double *
 }
 
 /*
- * The mean over all samples cannot be had; over some it is unbiased, so a mean
- * over many questions is good.
+ * The mean over all samples cannot be computed.  Over some of them it is unbiased,
+ * so a mean over many questions is good.
  */
 void
 drawn_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,

@@ -45,7 +45,7 @@ bits_add(uint64 *bits, int member)
 	bits[member / 64] |= UINT64CONST(1) << (member % 64);
 }
 
-/* How many members there are in so many words. */
+/* How many members a set of this many words has. */
 static inline int
 bits_count(const uint64 *bits, int words)
 {

@@ -234,7 +234,7 @@ hypotheses_steps(const HypothesisSpace *space, double share)
 	return steps;
 }
 
-/* ---------- stumps: never; from a_i on; below a_i but for the least ---------- */
+/* ---------- stumps: never; from a_i on; below a_i, except the least ---------- */
 
 static int32
 stump_errors(HypothesisSpace *space, int feature, int32 *errors)

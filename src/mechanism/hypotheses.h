@@ -100,7 +100,7 @@ extern int		  hypotheses_blocks(HypothesisSpace *space);
 extern int32	  hypotheses_errors(HypothesisSpace *space, int block, int32 *errors);
 extern Hypothesis hypotheses_get(HypothesisSpace *space, int block, int32 index);
 
-/* Steps that it takes to list H_T if T has a share of the units, about. */
+/* About how many steps it takes to list H_T if T has a share of the units. */
 extern double hypotheses_steps(const HypothesisSpace *space, double share);
 
 /* ---------- plane.c, for hypotheses.c ---------- */

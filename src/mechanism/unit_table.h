@@ -9,7 +9,7 @@
 #include "mechanism/hypotheses.h"
 #include "mechanism/mechanism.h"
 
-/* Both priced from declared numbers, and of what is stored. */
+/* A limit on the size that the declared numbers give, and on what is stored. */
 #define UNIT_TABLE_MAX_BYTES (INT64CONST(512) * 1024 * 1024)
 
 typedef struct UnitTable
@@ -19,8 +19,8 @@ typedef struct UnitTable
 } UnitTable;
 
 /*
- * Raises 54000 if a table of the declared sizes, with at most so many units (0:
- * any number), would be too large.
+ * Raises 54000 if a table of the declared sizes, with at most most_units units
+ * (0: any number), would be too large.
  */
 extern void unit_table_validate(const MechanismSpec *spec, int64 most_units);
 

@@ -164,9 +164,9 @@ refuse_accuracy(const MechanismSpec *spec, const CoverDeclaration *declaration, 
 				  units, needed),
 		accuracy <= 1
 			? errhint(
-				  "Declare so many units if there are, a larger epsilon, or an accuracy of %g or more.",
+				  "Declare that many units if there are, a larger epsilon, or an accuracy of %g or more.",
 				  accuracy)
-			: errhint("Declare so many units if there are, or a larger epsilon."));
+			: errhint("Declare that many units if there are, or a larger epsilon."));
 }
 
 static Candidates *

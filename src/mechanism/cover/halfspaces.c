@@ -29,7 +29,7 @@
 
 #define PROBES 512 /* points on which halfspaces are compared */
 #define PROBE_WORDS (PROBES / 64)
-#define FAMILY 8192			 /* halfspaces to choose from, about */
+#define FAMILY 8192			 /* about how many halfspaces there are to choose from */
 #define PLANE_DIRECTIONS 128 /* of the half circle */
 #define SPACE_STEPS 9		 /* along each edge of the half cube: 243 directions */
 #define RANDOM_DIRECTIONS 512

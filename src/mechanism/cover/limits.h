@@ -36,7 +36,7 @@ typedef struct CoverPlan
 /* The natural logarithm of the largest number of candidates; may be negative. */
 extern double cover_log_limit(const CoverPlan *plan, double units);
 
-/* The least number of units that allows so many candidates. */
+/* The least number of units that allows this many candidates. */
 extern double cover_units_for(const CoverPlan *plan, double candidates);
 
 #endif /* PRIVPRED_COVER_PLAN_H */

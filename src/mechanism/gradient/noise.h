@@ -23,7 +23,7 @@ typedef struct GradientNoise
 } GradientNoise;
 
 /*
- * The largest rho such that so many draws, whose Rényi divergences add up to
+ * The largest rho such that this many draws, whose Rényi divergences add up to
  * rho * a at every order a, are paid for by a grant of (epsilon, delta) made
  * for them: there is an order where an account holds that much.  A little
  * less, against rounding; 0 if there is no such order.

@@ -1,7 +1,7 @@
 /*
  * littlestone.h
- *		Littlestone's dimension, the standard optimal algorithm, and learners
- *		that many batches agree on.
+ *		Littlestone's dimension, the standard optimal algorithm, and the stable
+ *		learner (docs/mechanisms.md, section 10).
  *
  * dimension.c			the dimension, by search with a limit on work
  * optimal_algorithm.c	the standard optimal algorithm
@@ -70,7 +70,7 @@ extern void				 optimal_free(OptimalState *state);
 extern void
 optimal_example(OptimalAlgorithm *algorithm, OptimalState *state, int point, bool label);
 
-/* What it says of every point now: npoints bits. */
+/* Its present label of every point: npoints bits. */
 extern void optimal_labels(OptimalAlgorithm *algorithm, const OptimalState *state, uint64 *labels);
 
 /* ---------- stable_learner.c ---------- */

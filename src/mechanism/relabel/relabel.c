@@ -1,8 +1,8 @@
 /*
  * relabel.c
- *		The mechanism "relabel": a stump drawn afresh relabels all rows, chunks of
- *		them vote, and the answer is flipped now and then (Dagan, Feldman 2020,
- *		section 4).
+ *		The "relabel" mechanism: a stump that is drawn anew relabels all rows,
+ *		chunks of them vote, and the answer is flipped now and then (Dagan,
+ *		Feldman 2020, section 4; docs/mechanisms.md, section 5).
  */
 #include "postgres.h"
 
@@ -35,7 +35,7 @@ refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters
 			: errhint("No n_max will do: raise epsilon or alpha, or use mechanism \"vote\"."));
 }
 
-/* All from declared numbers, and refused from declared numbers. */
+/* Only declared numbers decide, also whether they are refused. */
 RelabelParameters
 relabel_parameters(const MechanismSpec *spec)
 {
@@ -87,7 +87,7 @@ relabel_validate(const MechanismSpec *spec)
 
 /* ---------- state ---------- */
 
-/* The bound on what T may miss is for at most n_max units, so no more are kept. */
+/* The bound on what T may miss holds for at most n_max units, so no more are kept. */
 static bytea *
 relabel_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 {

@@ -82,7 +82,7 @@ sparse_tail(EpsilonUnits epsilon, int64 excess)
 int64
 sparse_width(EpsilonUnits epsilon, double delta)
 {
-	int64 low = -1; /* too small, but for probability one half */
+	int64 low = -1; /* too small, unless delta is one half */
 	int64 high = 1;
 
 	while (sparse_tail(epsilon, high) * (1 + 1e-9) > delta)

@@ -1,8 +1,9 @@
 /*
  * stable.c
- *		The mechanisms "stable_flip" and "stable": a hypothesis drawn afresh for
- *		every answer from those that a sample of the units suggests, with and
- *		without a flip of the answer (Dagan, Feldman 2020, section 3).
+ *		The mechanisms "stable_flip" and "stable": a hypothesis that is drawn anew
+ *		for every answer from those that a sample of the units suggests, with and
+ *		without a flip of the answer (Dagan, Feldman 2020, section 3;
+ *		docs/mechanisms.md, section 5).
  *
  * The flip makes a stable answer private: no answer's probability is below
  * alpha.  Without it an answer may be certain over one table and not over its
@@ -17,7 +18,7 @@
 #include "mechanism/drawn.h"
 #include "mechanism/solve.h"
 
-/* Labelings of more are too many for one answer; of declared numbers. */
+/* Rows of a sample, as declared: more have too many labelings for one answer. */
 #define INTERVAL_MAX_SAMPLE 2000.0
 
 #define DEFAULT_GAMMA 0.1
@@ -72,7 +73,7 @@ stable_flip_parameters(const MechanismSpec *spec)
 							   &parameters);
 	if (!solved)
 		refuse_spec(
-			errmsg("the options do not keep the epsilon of the model"),
+			errmsg("the options would exceed the epsilon of the model"),
 			errdetail(
 				"With alpha = %.6g, q = %.6g, e = %.6g the proved epsilon is %.6g, more than %.6g.",
 				share_to_double(parameters.alpha), share_to_double(parameters.q),
@@ -103,7 +104,7 @@ stable_parameters(const MechanismSpec *spec)
 	}
 	proved = stable_gamma(&parameters);
 	if (proved > gamma && option_given(spec, "gamma"))
-		refuse_spec(errmsg("the options do not keep gamma"),
+		refuse_spec(errmsg("the options would exceed gamma"),
 					errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
 							  share_to_double(parameters.q), epsilon_real(parameters.e), proved,
 							  gamma),
@@ -133,12 +134,11 @@ check_limits(const MechanismSpec *spec, HypothesisClass class, Share q)
 	if (rows > most)
 		refuse_spec(
 			errmsg("too many rows are declared for these hypotheses"),
-			errdetail("Declared are %.0f units of at most %d rows; %s may have %.0f rows%s.",
+			errdetail("%.0f units of at most %d rows are declared; %s may have %.0f rows%s.",
 					  (double) spec->declared_units, spec->max_rows_per_unit,
 					  halfspaces ? "halfspaces" : "intervals", floor(most),
 					  halfspaces ? "" : " at this q"),
-			errhint(
-				"Declare fewer units, of which as many are used, or use hypotheses \"stump\"."));
+			errhint("Declare fewer units, so that fewer are used, or use hypotheses \"stump\"."));
 }
 
 static void

@@ -70,7 +70,7 @@ default_lambda(const ErmProblem *problem, const MechanismSpec *spec)
 	return 2 * lipschitz * problem->norm * problem->norm / (problem->units * epsilon * noise);
 }
 
-/* Reads everything; what there is to refuse about single options is refused here. */
+/* Reads all options, and refuses values that are wrong by themselves. */
 static void
 describe(const MechanismSpec *spec, StableErm *erm)
 {
