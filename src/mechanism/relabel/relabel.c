@@ -22,10 +22,10 @@ refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters
 	int64 needed = relabel_n_needed(spec->epsilon, parameters);
 
 	refuse_spec(
-		errmsg("the declared parameters do not keep the epsilon of the model"),
+		errmsg("the declared parameters would exceed the epsilon of the model"),
 		errdetail(
 			"With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
-			", kappa = %.6g, q = %.6g the proved epsilon is %.6g; wanted is %.6g, with kappa * j at least 1.",
+			", kappa = %.6g, q = %.6g the proved epsilon is %.6g; it must be at most %.6g, and kappa * j at least 1.",
 			parameters->n_max, share_to_double(parameters->alpha), parameters->j,
 			epsilon_real(parameters->kappa), share_to_double(parameters->q),
 			epsilon_real(relabel_prove(parameters).epsilon), epsilon_real(spec->epsilon)),
