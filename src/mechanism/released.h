@@ -40,7 +40,7 @@ extern int released_point(bool points_are_columns, int npoints, int width, const
 extern int64 *released_errors(const MechanismSpec *spec, const Candidates *candidates,
 							  bool points_are_columns, UnitSource *units);
 
-/* cover/promise.c: the option "beta", and what is promised of a released classifier, as a sentence. */
+/* cover/promise.c: the option "beta", and what is promised of a classifier, as a sentence. */
 extern double cover_beta(const MechanismSpec *spec);
 extern char	 *released_promise(const MechanismSpec *spec, const Released *released);
 

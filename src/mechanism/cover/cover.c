@@ -163,9 +163,9 @@ refuse_accuracy(const MechanismSpec *spec, const CoverDeclaration *declaration, 
 				  " candidates.",
 				  units, needed),
 		accuracy <= 1
-			? errhint(
-				  "Declare that many units if there are, a larger epsilon, or an accuracy of %g or more.",
-				  accuracy)
+			? errhint("Declare that many units if there are, a larger epsilon, or an accuracy "
+					  "of %g or more.",
+					  accuracy)
 			: errhint("Declare that many units if there are, or a larger epsilon."));
 }
 

@@ -40,7 +40,8 @@ nothing_promised(const MechanismSpec *spec, const Released *released)
 {
 	if (released->classifier.class == CLASS_HALFSPACES)
 		return psprintf(
-			"No accuracy is promised, as nothing is proved of all halfspaces; the farthest of %d random ones is %s away from the nearest candidate.",
+			"No accuracy is promised, as nothing is proved of all halfspaces; the farthest of %d "
+			"random ones is %s away from the nearest candidate.",
 			FRESH_HALFSPACES, three_digits(released->radius, true));
 	return psprintf(
 		"No accuracy is promised, as all that is proved is that they cover the class within %s%s.",

@@ -54,10 +54,9 @@ plan_loss(const MechanismSpec *spec, GradientPlan *plan)
 						   number ? "classes" : "numbers"),
 					errhint("Leave the option \"loss\" out."));
 	if (option_given(spec, "huber") && !number)
-		refuse_spec(
-			errmsg("option \"huber\" is for labels that are numbers"),
-			errhint(
-				"Leave it out, or declare a number by options => '{\"target\": {\"min\": 0, \"max\": 100}}'."));
+		refuse_spec(errmsg("option \"huber\" is for labels that are numbers"),
+					errhint("Leave it out, or declare a number by "
+							"options => '{\"target\": {\"min\": 0, \"max\": 100}}'."));
 	plan->huber = option_number(spec, "huber", DEFAULT_HUBER, 0.001, 1);
 	plan->loss = number				   ? GRADIENT_HUBER
 				 : spec->nclasses == 2 ? GRADIENT_LOGISTIC

@@ -135,12 +135,10 @@ declaration_read(const MechanismSpec *spec, Declaration *declaration)
 	read_batches(spec, declaration);
 	declaration->dimension = littlestone_dimension_of_class(declaration->finite, LITTLESTONE_WORK);
 	if (declaration->dimension < 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("the Littlestone dimension of the class takes too long to compute"),
-			 errhint(
-				 "Use fewer hypotheses or points, or mechanism \"cover\", which does not need it.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("the Littlestone dimension of the class takes too long to compute"),
+						errhint("Use fewer hypotheses or points, or mechanism \"cover\", "
+								"which does not need it.")));
 	plan_tournament(spec, declaration);
 }
 

@@ -23,12 +23,12 @@ refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters
 
 	refuse_spec(
 		errmsg("the declared parameters would exceed the epsilon of the model"),
-		errdetail(
-			"With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
-			", kappa = %.6g, q = %.6g the proved epsilon is %.6g; it must be at most %.6g, and kappa * j at least 1.",
-			parameters->n_max, share_to_double(parameters->alpha), parameters->j,
-			epsilon_real(parameters->kappa), share_to_double(parameters->q),
-			epsilon_real(relabel_prove(parameters).epsilon), epsilon_real(spec->epsilon)),
+		errdetail("With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
+				  ", kappa = %.6g, q = %.6g the proved epsilon is %.6g; it must be at most %.6g, "
+				  "and kappa * j at least 1.",
+				  parameters->n_max, share_to_double(parameters->alpha), parameters->j,
+				  epsilon_real(parameters->kappa), share_to_double(parameters->q),
+				  epsilon_real(relabel_prove(parameters).epsilon), epsilon_real(spec->epsilon)),
 		needed > 0
 			? errhint("Without j, kappa and q, the least n_max that will do is " INT64_FORMAT ".",
 					  needed)
@@ -51,10 +51,9 @@ relabel_parameters(const MechanismSpec *spec)
 		(EpsilonUnits) rint(option_number(spec, "kappa", 1, 1e-9, 100) * EPSILON_UNITS_PER_ONE);
 	parameters.q = share_from_double(option_number(spec, "q", 0.5, 1e-9, 0.999999));
 	if (parameters.n_max == 0)
-		refuse_spec(
-			errmsg("mechanism \"relabel\" needs a declared number of units"),
-			errhint(
-				"Declare it by privpred.protect(..., declared_units => N) or options => '{\"n_max\": N}'; of more units, N are used."));
+		refuse_spec(errmsg("mechanism \"relabel\" needs a declared number of units"),
+					errhint("Declare it by privpred.protect(..., declared_units => N) or "
+							"options => '{\"n_max\": N}'; of more units, N are used."));
 	if (!relabel_solve(spec->epsilon, option_given(spec, "j"), option_given(spec, "kappa"),
 					   option_given(spec, "q"), &parameters))
 		refuse_parameters(spec, &parameters);

@@ -164,8 +164,9 @@ fewest_errors(StableSampler *sampler, int blocks, int *block)
 }
 
 /*
- * If there are several blocks, errors are listed again for each pass, so that no memory is needed for all
- * of H_T, which for stumps and lines may be much more than T.
+ * If there are several blocks, errors are listed again for each pass, so that no
+ * memory is needed for all of H_T, which for stumps and lines may be much more
+ * than T.
  */
 Hypothesis
 stable_draw_chosen(StableSampler *sampler)
