@@ -49,17 +49,16 @@ released_write(const Released *released, int width)
 		pq_sendbytes(&bytes, released->name, NAMEDATALEN);
 		return pq_endtypsend(&bytes);
 	}
-	if (!class_has_boxes(classifier->class))
-		pq_sendfloat8(&bytes, classifier->cut);
-	for (int i = 0; i < (class_has_boxes(classifier->class) ? MAX_SIDES : width); i++)
+	for (int i = 0; i < MAX_SIDES && class_has_boxes(classifier->class); i++)
 	{
-		if (!class_has_boxes(classifier->class))
+		pq_sendfloat8(&bytes, classifier->low[i]);
+		pq_sendfloat8(&bytes, classifier->high[i]);
+	}
+	if (!class_has_boxes(classifier->class))
+	{
+		pq_sendfloat8(&bytes, classifier->cut);
+		for (int i = 0; i < width; i++)
 			pq_sendfloat8(&bytes, classifier->weight[i]);
-		else
-		{
-			pq_sendfloat8(&bytes, classifier->low[i]);
-			pq_sendfloat8(&bytes, classifier->high[i]);
-		}
 	}
 	return pq_endtypsend(&bytes);
 }
