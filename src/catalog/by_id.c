@@ -11,7 +11,6 @@
 RelationBrief
 relation_brief(int64 relation_id)
 {
-	MemoryContext  caller = CurrentMemoryContext;
 	RelationBrief  brief = {0};
 	CatalogSession session;
 
@@ -21,11 +20,12 @@ relation_brief(int64 relation_id)
 			   "FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
 			   "WHERE r.relation_id = $1",
 			   ARG_INT8(relation_id));
+	session_keep(&session);
 	if (SPI_processed > 0)
 	{
 		brief.relid = row_oid(0, 1);
-		brief.last_seen = MemoryContextStrdup(caller, row_text(0, 2));
-		brief.name = MemoryContextStrdup(caller, row_text(0, 3));
+		brief.last_seen = row_text(0, 2);
+		brief.name = row_text(0, 3);
 	}
 	catalog_end(&session);
 	return brief;
@@ -61,21 +61,17 @@ sale_from_row(uint64 row)
 	return sale;
 }
 
-/* In the current context, although SPI has another one. */
 static List *
 read_sales(const char *sql, int64 id)
 {
-	MemoryContext  caller = CurrentMemoryContext;
 	CatalogSession session;
-	MemoryContext  spi;
 	List		  *sales = NIL;
 
 	catalog_begin(&session);
 	query_read(sql, ARG_INT8(id));
-	spi = MemoryContextSwitchTo(caller);
+	session_keep(&session);
 	for (uint64 row = 0; row < SPI_processed; row++)
 		sales = lappend(sales, sale_from_row(row));
-	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
 	return sales;
 }
