@@ -29,6 +29,14 @@ require_argument(FunctionCallInfo fcinfo, int number, const char *name)
 						errhint("Give a value, or leave the argument out to get its default.")));
 }
 
+void
+require_row_features(FunctionCallInfo fcinfo, int number)
+{
+	if (PG_ARGISNULL(number))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
+}
+
 EpsilonUnits
 read_epsilon(double epsilon, double maximum, const char *name)
 {

@@ -34,6 +34,23 @@ extern Datum units_to_numeric(EpsilonUnits units);
 /* Where an aggregate's state lives; raises unless an aggregate calls. */
 extern MemoryContext aggregate_context(FunctionCallInfo fcinfo);
 
+/* A pointer, such as an aggregate's state, that may be NULL. */
+static inline void *
+pointer_argument(FunctionCallInfo fcinfo, int number)
+{
+	return PG_ARGISNULL(number) ? NULL : PG_GETARG_POINTER(number);
+}
+
+static inline Datum
+pointer_result(FunctionCallInfo fcinfo, void *pointer)
+{
+	fcinfo->isnull = pointer == NULL;
+	return PointerGetDatum(pointer);
+}
+
+/* Raises 22004 if the features of a training row are NULL. */
+extern void require_row_features(FunctionCallInfo fcinfo, int number);
+
 /* The salt of a hash of units; 22023 unless it has the right length. */
 extern const unsigned char *salt_argument(FunctionCallInfo fcinfo, int number);
 
