@@ -1,7 +1,7 @@
 /*
  * sparse_draw.c
  *		The stability test of streams (Bassily, Thakkar, Thakurta 2018,
- *		algorithms 1 to 4, corrected as the book's errata say).
+ *		algorithms 1 to 4, corrected as in section 15 of docs/mechanisms.md).
  *
  * The distance is of sensitivity one.  (The paper's, gap - 1, is of sensitivity
  * two: a vote that moves takes from one count and gives to the other.)
