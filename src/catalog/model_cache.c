@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "catalog/store.h"
+#include "mechanism/vote/vote.h"
 
 typedef struct CacheEntry
 {
