@@ -190,7 +190,4 @@ extern void sql_members_check(SqlMembers *members);
 extern void sql_members_ask(SqlMembers *members, const Ensemble *ensemble, const double *x,
 							int32 *votes, double *scores);
 
-/* The name of a label's class; booleans are true and false. */
-extern char *sql_label_name(Datum value, Oid type);
-
 #endif /* PRIVPRED_LEARNERS_H */
