@@ -8,7 +8,8 @@
  * of its own that catches it when wrong.
  *
  * sources: src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable/draw.c
- * sources: src/mechanism/relabel/draw.c src/mechanism/sort.c src/mechanism/vote/draw.c src/mechanism/solve.c
+ * sources: src/mechanism/relabel/draw.c src/mechanism/sort.c src/mechanism/vote/draw.c
+ * sources: src/mechanism/solve.c
  * sources: src/draw/rng.c src/draw/bernoulli.c
  */
 #include "postgres.h"

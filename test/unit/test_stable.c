@@ -129,7 +129,8 @@ test_small_tables(HypothesisClass class, const Domain *domain, int n, int rows_p
 	const char *name = class_name[class];
 
 	ok(found <= claimed + ROUNDING,
-	   "%s, %d rows a unit, epsilon %g, alpha %g: all tables of %d units lose at most %.6f (found %.6f)",
+	   "%s, %d rows a unit, epsilon %g, alpha %g: all tables of %d units lose at most %.6f "
+	   "(found %.6f)",
 	   name, rows_per_unit, epsilon, alpha, n, claimed, found);
 	found =
 		loss(class, domain, n, &parameters, rows_per_unit, share_to_double(parameters.alpha) / 10);
