@@ -11,6 +11,7 @@
 RelationBrief
 relation_brief(int64 relation_id)
 {
+<<<<<<< HEAD
 	RelationBrief  brief = {0};
 	CatalogSession session;
 
@@ -21,6 +22,20 @@ relation_brief(int64 relation_id)
 			   "WHERE r.relation_id = $1",
 			   ARG_INT8(relation_id));
 	session_keep(&session);
+=======
+	static SPIPlanPtr plan = NULL;
+	MemoryContext	  caller = CurrentMemoryContext;
+	RelationBrief	  brief = {0};
+	CatalogSession	  session;
+
+	catalog_begin(&session);
+	query_run(&plan,
+			  "SELECT r.relation::oid, r.relation_name, "
+			  "CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END "
+			  "FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
+			  "WHERE r.relation_id = $1",
+			  true, 0, QUERY_ARGUMENTS(ARG_INT8(relation_id)));
+>>>>>>> main
 	if (SPI_processed > 0)
 	{
 		brief.relid = row_oid(0, 1);
@@ -62,14 +77,19 @@ sale_from_row(uint64 row)
 }
 
 static List *
-read_sales(const char *sql, int64 id)
+read_sales(SPIPlanPtr *plan, const char *sql, int64 id)
 {
 	CatalogSession session;
 	List		  *sales = NIL;
 
 	catalog_begin(&session);
+<<<<<<< HEAD
 	query_read(sql, ARG_INT8(id));
 	session_keep(&session);
+=======
+	query_run(plan, sql, true, 0, QUERY_ARGUMENTS(ARG_INT8(id)));
+	spi = MemoryContextSwitchTo(caller);
+>>>>>>> main
 	for (uint64 row = 0; row < SPI_processed; row++)
 		sales = lappend(sales, sale_from_row(row));
 	catalog_end(&session);
@@ -79,7 +99,8 @@ read_sales(const char *sql, int64 id)
 ModelSale *
 model_sale(int64 model_id)
 {
-	List *sales = read_sales("SELECT " SALE_COLUMNS " WHERE m.model_id = $1", model_id);
+	static SPIPlanPtr plan = NULL;
+	List *sales = read_sales(&plan, "SELECT " SALE_COLUMNS " WHERE m.model_id = $1", model_id);
 
 	return sales == NIL ? NULL : linitial(sales);
 }
@@ -87,6 +108,8 @@ model_sale(int64 model_id)
 List *
 relation_sales(int64 relation_id)
 {
-	return read_sales("SELECT " SALE_COLUMNS " WHERE m.relation_id = $1 ORDER BY m.model_id",
+	static SPIPlanPtr plan = NULL;
+
+	return read_sales(&plan, "SELECT " SALE_COLUMNS " WHERE m.relation_id = $1 ORDER BY m.model_id",
 					  relation_id);
 }
