@@ -302,8 +302,6 @@ label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return train(spec, units, memory, true);
 }
 
-extern const AuditCase cover_audit_cases[]; /* audit.c */
-
 const Mechanism cover_mechanism = {
 	.name = "cover",
 	.charge_kind = CHARGE_ONCE,

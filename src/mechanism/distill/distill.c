@@ -22,8 +22,6 @@ distill_validate(const MechanismSpec *spec)
 					 "to train it anew, drop it first.")));
 }
 
-extern const AuditCase distill_audit_cases[]; /* audit.c */
-
 const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,

@@ -183,8 +183,6 @@ stable_load(const MechanismSpec *spec, bytea *state)
 	return load_model(spec, state, stable_parameters(spec));
 }
 
-extern const AuditCase stable_audit_cases[]; /* audit.c */
-
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
 	.charge_kind = CHARGE_PER_ANSWER,
