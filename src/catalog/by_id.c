@@ -11,18 +11,6 @@
 RelationBrief
 relation_brief(int64 relation_id)
 {
-<<<<<<< HEAD
-	RelationBrief  brief = {0};
-	CatalogSession session;
-
-	catalog_begin(&session);
-	query_read("SELECT r.relation::oid, r.relation_name, "
-			   "CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END "
-			   "FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
-			   "WHERE r.relation_id = $1",
-			   ARG_INT8(relation_id));
-	session_keep(&session);
-=======
 	static SPIPlanPtr plan = NULL;
 	MemoryContext	  caller = CurrentMemoryContext;
 	RelationBrief	  brief = {0};
@@ -35,12 +23,11 @@ relation_brief(int64 relation_id)
 			  "FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
 			  "WHERE r.relation_id = $1",
 			  true, 0, QUERY_ARGUMENTS(ARG_INT8(relation_id)));
->>>>>>> main
 	if (SPI_processed > 0)
 	{
 		brief.relid = row_oid(0, 1);
-		brief.last_seen = row_text(0, 2);
-		brief.name = row_text(0, 3);
+		brief.last_seen = MemoryContextStrdup(caller, row_text(0, 2));
+		brief.name = MemoryContextStrdup(caller, row_text(0, 3));
 	}
 	catalog_end(&session);
 	return brief;
@@ -76,22 +63,21 @@ sale_from_row(uint64 row)
 	return sale;
 }
 
+/* In the current context, although SPI has another one. */
 static List *
 read_sales(SPIPlanPtr *plan, const char *sql, int64 id)
 {
+	MemoryContext  caller = CurrentMemoryContext;
 	CatalogSession session;
+	MemoryContext  spi;
 	List		  *sales = NIL;
 
 	catalog_begin(&session);
-<<<<<<< HEAD
-	query_read(sql, ARG_INT8(id));
-	session_keep(&session);
-=======
 	query_run(plan, sql, true, 0, QUERY_ARGUMENTS(ARG_INT8(id)));
 	spi = MemoryContextSwitchTo(caller);
->>>>>>> main
 	for (uint64 row = 0; row < SPI_processed; row++)
 		sales = lappend(sales, sale_from_row(row));
+	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
 	return sales;
 }
