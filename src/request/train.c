@@ -186,8 +186,8 @@ report_training(const ModelRecord *model, int64 unused_rows)
 		ereport(
 			NOTICE,
 			(errmsg(INT64_FORMAT " rows were left out of model \"%s\"", unused_rows, model->name),
-			 errdetail(
-				 "Their label is NULL or not one of the declared classes, or their unit is NULL.")));
+			 errdetail("Their label is NULL or not one of the declared classes, or their unit is "
+					   "NULL.")));
 	if (fitted < model->spec.teachers)
 		ereport(NOTICE,
 				(errmsg("%d of %d teachers of model \"%s\" always vote the same class",
@@ -232,8 +232,7 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 	units = units_open(model, protected, one_row_each);
 	progress_phase_rows("reading rows", estimated_rows(relation_sql_name(model->relid)));
 	state = model->mechanism->train(&model->spec, units, (Size) maintenance_work_mem * 1024);
-	unused_rows = units_left_out(units);
-	units_close(units);
+	unused_rows = units_close(units);
 	MemoryContextSwitchTo(caller);
 	model->state = (bytea *) PG_DETOAST_DATUM_COPY(PointerGetDatum(state));
 	MemoryContextSwitchTo(spi);
