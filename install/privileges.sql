@@ -18,6 +18,8 @@ GRANT EXECUTE ON FUNCTION
 	privpred.centroid(anyelement, double precision[], jsonb),
 	privpred.stump(anyelement, double precision[]),
 	privpred.stump(anyelement, double precision[], jsonb),
+	privpred.knn(anyelement, double precision[]),
+	privpred.knn(anyelement, double precision[], jsonb),
 	privpred.boost(anyelement, double precision[]),
 	privpred.boost(anyelement, double precision[], jsonb),
 	privpred.forest(anyelement, double precision[]),
@@ -88,6 +90,7 @@ GRANT EXECUTE ON FUNCTION
 GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases, privpred.ceilings TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	privpred.ledger_incarnation(),
+	privpred.budget_entries(),
 	privpred.account_epsilon(bigint, float8, bigint),
 	privpred.account_charge(text, text, bigint, bigint),
 	privpred.account_purchases(text, text, bigint, bigint, bigint, float8),

@@ -1,24 +1,21 @@
 /*
  * arguments.c
- *		Guards on arguments, and results, that several entry points share.
+ *		Guards on arguments that several entry points share.
  */
 #include "postgres.h"
 
 #include <float.h>
 
-#include "access/htup_details.h"
-#include "catalog/pg_class.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
-#include "utils/syscache.h"
 
 #include "entry/entry.h"
 #include "learner/learner.h"
 #include "account/account.h"
 #include "account/accountant.h"
+#include "server/session.h"
 
 void
 require_argument(FunctionCallInfo fcinfo, int number, const char *name)
@@ -27,6 +24,22 @@ require_argument(FunctionCallInfo fcinfo, int number, const char *name)
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("argument \"%s\" must not be NULL", name),
 						errhint("Give a value, or leave the argument out to get its default.")));
+}
+
+void
+require_each(FunctionCallInfo fcinfo, int count, const char *const names[])
+{
+	for (int i = 0; i < count; i++)
+		if (names[i][0] != '\0')
+			require_argument(fcinfo, i, names[i]);
+}
+
+void
+require_row_features(FunctionCallInfo fcinfo, int number)
+{
+	if (PG_ARGISNULL(number))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
 }
 
 EpsilonUnits
@@ -41,9 +54,10 @@ read_epsilon(double epsilon, double maximum, const char *name)
 			 errmsg("%s must be a number from %g to %g", name, EPSILON_MIN, maximum),
 			 maximum < EPSILON_MAX
 				 ? errhint(
-					   "It is the privacy loss of one answer; useful values lie between 0.01 and 2.")
-				 : errhint(
-					   "It is the privacy loss of all answers together; useful budgets lie between 0.1 and 10.")));
+					   "It is the privacy loss of one answer; useful values lie between 0.01 and "
+					   "2.")
+				 : errhint("It is the privacy loss of all answers together; useful budgets lie "
+						   "between 0.1 and 10.")));
 	return units;
 }
 
@@ -56,7 +70,8 @@ check_delta(double delta, const char *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s must be 0 or a number from %g up to but not including 1", name, DBL_MIN),
 			 errhint(
-				 "Use 0 for a pure budget, or less than one over the number of protected units, such as 1e-6.")));
+				 "Use 0 for a pure budget, or less than one over the number of protected units, "
+				 "such as 1e-6.")));
 }
 
 void
@@ -70,22 +85,19 @@ check_refresh(const Interval *refresh)
 }
 
 Datum
+infinite_numeric(const char *text)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+Datum
 units_to_numeric(EpsilonUnits units)
 {
 	char buffer[EPSILON_TEXT_SIZE];
 
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(epsilon_to_text(units, buffer)),
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
-Datum
-make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	TupleDesc columns;
-
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
 }
 
 MemoryContext
@@ -111,42 +123,10 @@ salt_argument(FunctionCallInfo fcinfo, int number)
 	return (const unsigned char *) VARDATA_ANY(salt);
 }
 
-Datum
-next_row(FunctionCallInfo fcinfo, RowList *(*make)(FunctionCallInfo fcinfo),
-		 HeapTuple (*row)(TupleDesc columns, const RowList *list, int number))
-{
-	FuncCallContext *call;
-	RowList			*list;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext caller;
-		TupleDesc	  columns;
-
-		call = SRF_FIRSTCALL_INIT();
-		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "return type must be a row type");
-		call->tuple_desc = BlessTupleDesc(columns);
-		call->user_fctx = make(fcinfo);
-		MemoryContextSwitchTo(caller);
-	}
-	call = SRF_PERCALL_SETUP();
-	list = call->user_fctx;
-	if (list->next < list->count)
-		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row(call->tuple_desc, list, list->next++)));
-	SRF_RETURN_DONE(call);
-}
-
 bool
 caller_owns(Oid relation)
 {
-	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Oid		  owner;
+	Oid owner = relation_owner_if_any(relation);
 
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return has_privs_of_role(GetUserId(), owner);
+	return OidIsValid(owner) && has_privs_of_role(GetUserId(), owner);
 }

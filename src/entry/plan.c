@@ -6,9 +6,7 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "entry/entry.h"
@@ -18,7 +16,6 @@ PG_FUNCTION_INFO_V1(privpred_plan);
 
 #define ASSUMED_FEATURES 10
 #define ASSUMED_ACCURACY 0.85
-#define PLAN_COLUMNS 18
 
 /* An optional count, 0 if absent. */
 static int64
@@ -152,100 +149,60 @@ read_question(FunctionCallInfo fcinfo)
 }
 
 static void
-put_text(Datum *values, bool *nulls, int column, const char *text)
+put_count_if(Rows *rows, bool known, double count)
 {
-	nulls[column] = text == NULL;
-	if (text != NULL)
-		values[column] = CStringGetTextDatum(text);
+	put_int8_if(rows, known, (int64) Min(count, 9e18));
 }
 
 static void
-put_number(Datum *values, bool *nulls, int column, double number, bool known)
+put_epsilon_if_any(Rows *rows, EpsilonUnits units)
 {
-	nulls[column] = !known;
-	values[column] = Float8GetDatum(number);
+	put_if(rows, units > 0, units > 0 ? units_to_numeric(units) : (Datum) 0);
 }
 
 static void
-put_count(Datum *values, bool *nulls, int column, double count, bool known)
-{
-	nulls[column] = !known;
-	values[column] = Int64GetDatum((int64) Min(count, 9e18));
-}
-
-static void
-put_epsilon(Datum *values, bool *nulls, int column, EpsilonUnits units)
-{
-	nulls[column] = units == 0;
-	if (units > 0)
-		values[column] = units_to_numeric(units);
-}
-
-static void
-put_result(const PlanQuestion *question, const PlanResult *result, int rank, Datum *values,
-		   bool *nulls)
+put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result, int rank)
 {
 	bool   priced = result->epsilon > 0;
 	double accuracy = rint(result->accuracy * 10000) / 10000;
 
-	memset(nulls, false, PLAN_COLUMNS * sizeof(bool));
-	values[0] = Int32GetDatum(rank);
-	put_text(values, nulls, 1, result->mechanism->name);
-	values[2] = BoolGetDatum(result->recommended);
-	values[3] = BoolGetDatum(result->feasible);
-	put_text(values, nulls, 4, result->why);
-	put_count(values, nulls, 5, ceil(result->rows_needed), result->rows_needed > 0);
-	put_number(values, nulls, 6, accuracy, !isnan(accuracy));
-	put_number(values, nulls, 7, rint((1 - accuracy) * 10000) / 10000, !isnan(accuracy));
-	put_epsilon(values, nulls, 8, result->per_answer);
-	put_epsilon(values, nulls, 9, priced ? result->total : 0);
-	put_number(values, nulls, 10, result->total_delta, priced);
-	put_count(values, nulls, 11, floor(result->answers_bought),
-			  priced && result->answers_bought != PLAN_ANY_NUMBER);
-	put_text(values, nulls, 12,
-			 !priced									 ? NULL
-			 : result->answers_bought == PLAN_ANY_NUMBER ? "once, then any number of answers"
-			 : result->unstable > 0						 ? "per stream"
-														 : "per answer");
-	put_text(values, nulls, 13, plan_parameters(question, result));
-	put_text(values, nulls, 14, plan_statements(question, result));
-	put_text(values, nulls, 15, result->mechanism->grounds);
-	put_text(values, nulls, 16, result->lower_bound);
-	put_text(values, nulls, 17, result->advice);
-}
-
-typedef struct Planned
-{
-	PlanQuestion question;
-	PlanResult	*results;
-} Planned;
-
-static RowList *
-plan_all(FunctionCallInfo fcinfo)
-{
-	RowList *list = palloc0_object(RowList);
-	Planned *planned = palloc0_object(Planned);
-
-	planned->question = read_question(fcinfo);
-	planned->results = request_plan(&planned->question, &list->count);
-	list->rows = planned;
-	return list;
-}
-
-static HeapTuple
-plan_row(TupleDesc columns, const RowList *list, int number)
-{
-	const Planned *planned = list->rows;
-	Datum		   values[PLAN_COLUMNS];
-	bool		   nulls[PLAN_COLUMNS];
-
-	put_result(&planned->question, &planned->results[number], number + 1, values, nulls);
-	return heap_form_tuple(columns, values, nulls);
+	put_int4(rows, rank);
+	put_text(rows, result->mechanism->name);
+	put_bool(rows, result->recommended);
+	put_bool(rows, result->feasible);
+	put_text(rows, result->why);
+	put_count_if(rows, result->rows_needed > 0, ceil(result->rows_needed));
+	put_float8_if(rows, !isnan(accuracy), accuracy);
+	put_float8_if(rows, !isnan(accuracy), rint((1 - accuracy) * 10000) / 10000);
+	put_epsilon_if_any(rows, result->per_answer);
+	put_epsilon_if_any(rows, priced ? result->total : 0);
+	put_float8_if(rows, priced, result->total_delta);
+	put_count_if(rows, priced && result->answers_bought != PLAN_ANY_NUMBER,
+				 floor(result->answers_bought));
+	put_text(rows, !priced									   ? NULL
+				   : result->answers_bought == PLAN_ANY_NUMBER ? "once, then any number of answers"
+				   : result->unstable > 0					   ? "per stream"
+															   : "per answer");
+	put_text(rows, plan_parameters(question, result));
+	put_text(rows, plan_statements(question, result));
+	put_text(rows, result->mechanism->grounds);
+	put_text(rows, result->lower_bound);
+	put_text(rows, result->advice);
 }
 
 /* plan(n, features, classes, epsilon, delta, answers, accuracy, relation, label, learner, baseline) */
 Datum
 privpred_plan(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, plan_all, plan_row);
+	Rows		*rows = rows_begin(fcinfo);
+	PlanQuestion question = read_question(fcinfo);
+	int			 count;
+	PlanResult	*results = request_plan(&question, &count);
+
+	for (int i = 0; i < count; i++)
+	{
+		put_result(rows, &question, &results[i], i + 1);
+		rows_next(rows);
+	}
+	return (Datum) 0;
 }

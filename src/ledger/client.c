@@ -33,7 +33,7 @@ abandon(int code, Datum arg)
 	LedgerSlot	 *slot = &shared->slots[DatumGetInt32(arg)];
 	int			  worker = -1;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	switch (slot_state(slot))
 	{
 		case SLOT_PENDING:
@@ -58,7 +58,7 @@ abandon(int code, Datum arg)
 		case SLOT_ABANDONED:
 			break;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	if (worker >= 0)
 		SetLatch(&ProcGlobal->allProcs[worker].procLatch);
 }
@@ -70,9 +70,11 @@ report_timeout(void)
 		ERROR,
 		(errcode(ERRCODE_SYSTEM_ERROR), errmsg("the privacy ledger did not reply in time"),
 		 errdetail(
-			 "No answer was given. The charge may have been recorded; it is returned when the ledger's process gets to it."),
+			 "No answer was given. The charge may have been recorded; it is returned when the "
+			 "ledger's process gets to it."),
 		 errhint(
-			 "Look for waits of the \"privpred ledger\" process in pg_stat_activity, for example for a synchronous standby.")));
+			 "Look for waits of the \"privpred ledger\" process in pg_stat_activity, for example "
+			 "for a synchronous standby.")));
 }
 
 /*
@@ -131,25 +133,25 @@ ensure_worker(void)
 	TimestampTz		now = GetCurrentTimestamp();
 	bool			start = false;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, true);
 	if (entry != NULL && entry->worker_pid == 0 && now - entry->started >= START_RETRY_US)
 	{
 		entry->started = now;
 		start = true;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 
 	if (entry == NULL)
 		return false;
 	if (!start || start_worker())
 		return true;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, true);
 	if (entry != NULL && entry->worker_pid == 0)
 		entry->started = 0; /* the next attempt may come at once */
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	return false;
 }
 
@@ -176,7 +178,8 @@ wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
 				 errmsg("no worker process is free for the privacy ledger"),
 				 errdetail("Nothing was charged."),
 				 errhint(
-					 "Try again, or raise max_worker_processes: the ledger needs one process per active database.")));
+					 "Try again, or raise max_worker_processes: the ledger needs one process per "
+					 "active database.")));
 		if (GetCurrentTimestamp() > deadline)
 			report_timeout();
 
@@ -204,10 +207,10 @@ call_once(const LedgerRequest *request, TimestampTz deadline)
 	LedgerReply	  reply;
 
 	await(slot, deadline);
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	reply = shared->slots[slot].reply;
 	slot_set_free(&shared->slots[slot]);
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	return reply;
 }
 
@@ -220,7 +223,7 @@ LedgerReply
 ledger_call(const LedgerRequest *request)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	TimestampTz deadline = now + ledger_settings().timeout_ms * INT64CONST(1000);
+	TimestampTz deadline = now + ledger_timeout_ms * INT64CONST(1000);
 	TimestampTz patience = Min(deadline, now + ROW_LOCK_PATIENCE_US);
 	LedgerReply reply;
 
@@ -294,7 +297,8 @@ ledger_post(const LedgerRequest *request)
 				(errmsg("%d unused private answers could not be returned to their account",
 						request->answers),
 				 errdetail(
-					 "All requests to the privacy ledger that the role or the database may have were in use.")));
+					 "All requests to the privacy ledger that the role or the database may have "
+					 "were in use.")));
 			return;
 		}
 		pg_usleep(1000);

@@ -228,8 +228,8 @@ ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the stream on model \"%s\" was closed meanwhile, and another took its place",
 					stream->price.model_name),
-			 errdetail(
-				 "What came through both of them has no price of its own. Both streams stay charged."),
+			 errdetail("What came through both of them has no price of its own. Both streams stay "
+					   "charged."),
 			 errhint("Try again, and let nobody close the stream before the end.")));
 	catalog_begin(&session);
 	query_read("SELECT s.unstable_limit, s.epsilon_units, s.delta FROM privpred.stream s "
@@ -279,7 +279,7 @@ stream_stable(void *run, int64 distance)
 	{
 		int64 noisy = stream_noisy_distance(stream->held.epsilon, distance);
 
-		switch (board_test(stream->held.board, noisy))
+		switch (board_compare(&ledger_shared()->boards[stream->held.board], noisy))
 		{
 			case BOARD_PASSED:
 				return true;
@@ -305,7 +305,7 @@ stream_failures_left(void *run)
 {
 	const LedgerStream *stream = run;
 
-	return board_failures_left(stream->held.board, stream->held.unstable);
+	return board_left(&ledger_shared()->boards[stream->held.board], stream->held.unstable);
 }
 
 bool

@@ -9,7 +9,7 @@
 #include "request/audit.h"
 #include "request/train.h"
 
-#define STREAM_ANSWERS 10000 /* a broken threshold may let it go on for ever */
+#define STREAM_ANSWERS 10000 /* at most, as a broken threshold may never end a stream */
 
 #define UNSTABLE (-1)
 #define STREAM_ENDED (-2)
@@ -26,7 +26,7 @@ ask(MadeUp *table, int question)
 		return STREAM_ENDED;
 	if (mechanism->asks_teachers)
 		table->model.votes = table->votes[question];
-	if (mechanism->answer != NULL)
+	if (mechanism_gives_answers(mechanism))
 		return mechanism_answer(mechanism, receipt, &table->model, x);
 	if (!mechanism_score(mechanism, receipt, &table->model, x, 0, &score))
 		return UNSTABLE;

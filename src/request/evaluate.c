@@ -2,10 +2,8 @@
  * evaluate.c
  *		How good a model's private answers are on labelled rows.
  *
- * The expectation is computed from the exact distribution of the answer, not
- * by drawing, so it costs no budget; and it is not private, so it is for the
- * owner alone.  One scan of the rows serves all figures, at all epsilons: they
- * are sums while rows are read, and become means at the end.
+ * One scan sums the exact distributions of the answers.  Nothing is drawn, so it costs
+ * no budget; it is not private, so it is for the owner alone.
  */
 #include "postgres.h"
 
@@ -16,7 +14,9 @@
 #include "utils/memutils.h"
 
 #include "draw/sampler.h"
-#include "mechanism/estimate_plan.h"
+#include "request/estimate_plan.h"
+#include "mechanism/teachers.h"
+#include "mechanism/vote/vote.h"
 #include "request/train.h"
 #include "server/progress.h"
 #include "server/query.h"
@@ -120,8 +120,8 @@ tally_point(Tally *tally, EvaluationPoint *point)
 	{
 		/* Estimates are the same for both kinds of accounts, and drawn once. */
 		if (tally->sums->has_classes && (account == PURE_ACCOUNT || tally->sums->exact))
-			mechanism->distribution(account == PURE_ACCOUNT, &point->model, tally->x,
-									tally->probability);
+			mechanism_distribution(mechanism, account == PURE_ACCOUNT, &point->model, tally->x,
+								   tally->probability);
 		if (tally->class >= 0)
 			point->accuracy[account] += tally->probability[tally->class];
 		if (tally->class >= 0 && point->own)
@@ -404,7 +404,7 @@ check_evaluable(const ModelRecord *record)
 {
 	const Mechanism *mechanism = record->mechanism;
 
-	if (record->spec.nclasses > 0 ? mechanism->distribution == NULL || mechanism->majority == NULL
+	if (record->spec.nclasses > 0 ? !mechanism_gives_answers(mechanism)
 								  : mechanism->plain_score == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -28,8 +28,8 @@ plan_per_answer(const PlanQuestion *question, const char *mechanism, int64 answe
 	RenyiGrant		 grant = {.epsilon = question->epsilon, .delta = question->delta};
 	RenyiPlan		 plan;
 
-	grant.finite.part[0].shape = sold->shape(false);
-	grant.infinite.part[0].shape = sold->shape(true);
+	grant.finite.part[0].shape = sold->finite_shape;
+	grant.infinite.part[0].shape = sold->infinite_shape;
 	grant.finite.part[0].times = grant.infinite.part[0].times = 1;
 	/* Where Gaussian noise is an option, it has the price of bounded range. */
 	if (grant.finite.part[0].shape == CHARGE_GAUSSIAN)

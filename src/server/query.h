@@ -2,7 +2,8 @@
  * query.h
  *		SQL statements with typed arguments, inside a session (session.h).
  *
- *	query_read("SELECT a, b FROM privpred.t WHERE id = $1 AND name = $2", ARG_INT8(id), ARG_TEXT(name));
+ *	query_read("SELECT a, b FROM privpred.t WHERE id = $1 AND name = "
+			   "$2", ARG_INT8(id), ARG_TEXT(name));
  *	if (SPI_processed > 0)
  *		a = row_int8(0, 1);
  */
@@ -30,13 +31,17 @@ typedef struct QueryArgument
 #define ARG_FLOAT8(value) ARG(FLOAT8OID, Float8GetDatum(value))
 #define ARG_OID(value) ARG(OIDOID, ObjectIdGetDatum(value))
 #define ARG_TIME(value) ARG(TIMESTAMPTZOID, TimestampTzGetDatum(value))
+#define ARG_NAME(string) ARG(NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(string)))
 /* A C string, evaluated twice; NULL is NULL. */
 #define ARG_TEXT(string) \
 	ARG_OR_NULL(TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), \
 				(string) == NULL)
 /* An argument, or NULL unless it is present. */
 #define ARG_IF(present, argument) query_argument_if(present, argument)
-/* A varlena of the given type; NULL is NULL. */
+/* A count for which 0 means NULL, evaluated twice. */
+#define ARG_INT4_OR_NULL(value) ARG_OR_NULL(INT4OID, Int32GetDatum(value), (value) == 0)
+#define ARG_INT8_OR_NULL(value) ARG_OR_NULL(INT8OID, Int64GetDatum(value), (value) == 0)
+/* A varlena of the given type, evaluated twice; NULL is NULL. */
 #define ARG_POINTER(type, pointer) ARG_OR_NULL(type, PointerGetDatum(pointer), (pointer) == NULL)
 
 static inline QueryArgument
@@ -63,6 +68,15 @@ extern void query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 l
 #define query_write(sql, ...) query_run(NULL, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
 #define query_kept(plan, sql, ...) query_run(plan, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
 
+/*
+ * The same in a session of its own (catalog_begin() to catalog_end()), if the
+ * number of rows says everything: were there any, and how many were written?
+ */
+extern uint64 query_alone(const char *sql, bool read_only, int nargs, const QueryArgument *args);
+
+#define catalog_finds(sql, ...) (query_alone(sql, true, QUERY_ARGUMENTS(__VA_ARGS__)) > 0)
+#define catalog_write(sql, ...) query_alone(sql, false, QUERY_ARGUMENTS(__VA_ARGS__))
+
 /* Frees all plans that this process keeps, as after an error that may be due to one. */
 extern void query_forget_plans(void);
 
@@ -70,7 +84,7 @@ extern void query_forget_plans(void);
 extern Datum row_value(uint64 row, int column, bool *isnull);
 extern bool	 row_isnull(uint64 row, int column);
 
-/* The same where NULL means 0, false or an absent string, which is copied to the current context. */
+/* The same where NULL means 0, false or no string; strings are copied to the current context. */
 extern bool		   row_bool(uint64 row, int column);
 extern int32	   row_int4(uint64 row, int column);
 extern int64	   row_int8(uint64 row, int column);
@@ -78,6 +92,9 @@ extern double	   row_float8(uint64 row, int column);
 extern Oid		   row_oid(uint64 row, int column);
 extern TimestampTz row_time(uint64 row, int column);
 extern char		  *row_text(uint64 row, int column);
+
+/* A detoasted copy of a varlena, in the current context; NULL if it is NULL. */
+extern void *row_varlena(uint64 row, int column);
 
 /* The same where NULL means something else. */
 extern int64 row_int8_or(uint64 row, int column, int64 absent);
