@@ -137,6 +137,9 @@ other_numbers() {
 }
 
 ok "doubles become text in one way, src/server/number_text.h" says_nothing other_numbers
+conflicts() { ours | xargs -d '\n' grep -nIE '^(<{7}|>{7})( |$)' || true; }
+
+ok "no merge is left half done" says_nothing conflicts
 ok "no path leads out of the tree" says_nothing outside_paths
 ok "links in Markdown files lead somewhere" says_nothing broken_links
 ok "and to headings that exist" says_nothing broken_anchors

@@ -59,13 +59,8 @@ read_valid_until(TimestampTz valid_until, LedgerGrant *grant)
 }
 
 /*
-<<<<<<< HEAD
- * grant_budget(role, relation, epsilon, delta, valid_until, refresh,
- * lifetime_epsilon, per_answer)
-=======
  * grant_budget(role, relation, epsilon, delta, valid_until, refresh, lifetime_epsilon,
  *				per_answer)
->>>>>>> main
  */
 Datum
 privpred_grant_budget(PG_FUNCTION_ARGS)
