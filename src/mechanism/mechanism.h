@@ -158,6 +158,8 @@ struct UnitSource
  * private, nor are majority(), squared_error() and plain_score(): owner's
  * functions and tests only.
  */
+typedef struct MechanismPlan MechanismPlan; /* mechanism/plan.h */
+
 typedef struct Mechanism
 {
 	const char *name;
@@ -225,9 +227,12 @@ typedef struct Mechanism
 
 	/* Charged once: the released model as a JSON object; NULL: cannot be exported. */
 	char *(*export_json)(const MechanismModel *model);
+
+	const MechanismPlan *plan; /* what privpred.plan() expects of it */
 } Mechanism;
 
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
+extern const Mechanism *mechanism_number(int number);		/* from 0 on, by name; NULL: no more */
 extern char			   *mechanism_names(void);
 extern const char	   *charge_kind_name(ChargeKind kind);
 

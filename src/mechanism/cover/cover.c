@@ -453,6 +453,7 @@ label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return train(spec, units, memory, true);
 }
 
+extern const MechanismPlan plan_cover;
 const Mechanism cover_mechanism = {
 	.name = "cover",
 	.charge_kind = CHARGE_ONCE,
@@ -465,8 +466,10 @@ const Mechanism cover_mechanism = {
 	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
+	.plan = &plan_cover,
 };
 
+extern const MechanismPlan plan_label_private;
 const Mechanism label_private_mechanism = {
 	.name = "label_private",
 	.charge_kind = CHARGE_ONCE,
@@ -480,4 +483,5 @@ const Mechanism label_private_mechanism = {
 	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
+	.plan = &plan_label_private,
 };

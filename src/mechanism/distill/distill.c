@@ -45,6 +45,7 @@ distill_distribution(bool order_is_infinite, const MechanismModel *model, const 
 	probability[teachers_majority(model, x)] = 1;
 }
 
+extern const MechanismPlan plan_distill;
 const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,
@@ -54,4 +55,5 @@ const Mechanism distill_mechanism = {
 	.answer = distill_answer,
 	.distribution = distill_distribution,
 	.majority = teachers_majority,
+	.plan = &plan_distill,
 };

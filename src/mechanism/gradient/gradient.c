@@ -418,6 +418,7 @@ gradient_export(const MechanismModel *model)
 	return json.data;
 }
 
+extern const MechanismPlan plan_gradient;
 const Mechanism gradient_mechanism = {
 	.name = "gradient",
 	.charge_kind = CHARGE_ONCE,
@@ -434,4 +435,5 @@ const Mechanism gradient_mechanism = {
 	.majority = gradient_class,
 	.plain_score = gradient_plain_score,
 	.export_json = gradient_export,
+	.plan = &plan_gradient,
 };

@@ -357,6 +357,7 @@ littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return released_write(&released, spec->width);
 }
 
+extern const MechanismPlan plan_littlestone;
 const Mechanism littlestone_mechanism = {
 	.name = "littlestone",
 	.charge_kind = CHARGE_ONCE,
@@ -370,4 +371,5 @@ const Mechanism littlestone_mechanism = {
 	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
+	.plan = &plan_littlestone,
 };

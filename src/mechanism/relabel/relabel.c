@@ -139,6 +139,7 @@ relabel_load(const MechanismSpec *spec, bytea *state)
 	return model;
 }
 
+extern const MechanismPlan plan_relabel;
 const Mechanism relabel_mechanism = {
 	.name = "relabel",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -151,4 +152,5 @@ const Mechanism relabel_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.plan = &plan_relabel,
 };

@@ -97,6 +97,7 @@ soft_score(const LedgerReceipt *receipt, const MechanismModel *model, const doub
 	return stable;
 }
 
+extern const MechanismPlan plan_soft;
 const Mechanism soft_mechanism = {
 	.name = "soft",
 	.charge_kind = CHARGE_PER_STREAM,
@@ -109,4 +110,5 @@ const Mechanism soft_mechanism = {
 	.score = soft_score,
 	.check_precision = soft_check_precision,
 	.majority = teachers_majority,
+	.plan = &plan_soft,
 };

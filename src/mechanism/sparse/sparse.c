@@ -92,6 +92,7 @@ sparse_distribution(bool order_is_infinite, const MechanismModel *model, const d
 		add_fallback(order_is_infinite, model, x, 1 - probability[top], probability);
 }
 
+extern const MechanismPlan plan_sparse;
 const Mechanism sparse_mechanism = {
 	.name = "sparse",
 	.charge_kind = CHARGE_PER_STREAM,
@@ -105,4 +106,5 @@ const Mechanism sparse_mechanism = {
 	.distribution = sparse_distribution,
 	.majority = teachers_majority,
 	.answers_at = sparse_answers_at,
+	.plan = &plan_sparse,
 };

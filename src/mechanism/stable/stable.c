@@ -202,6 +202,7 @@ stable_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 	return false;
 }
 
+extern const MechanismPlan plan_stable_flip;
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -214,8 +215,10 @@ const Mechanism stable_flip_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.plan = &plan_stable_flip,
 };
 
+extern const MechanismPlan plan_stable;
 const Mechanism stable_mechanism = {
 	.name = "stable",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -230,4 +233,5 @@ const Mechanism stable_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.plan = &plan_stable,
 };

@@ -364,6 +364,7 @@ stable_erm_plain_score(const MechanismModel *model, const double *x)
 	return erm_number(model->spec, score_at(model, x, &shift));
 }
 
+extern const MechanismPlan plan_stable_erm;
 const Mechanism stable_erm_mechanism = {
 	.name = "stable_erm",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -382,4 +383,5 @@ const Mechanism stable_erm_mechanism = {
 	.squared_error = stable_erm_squared_error,
 	.answers_at = stable_erm_answers_at,
 	.answers_at_if = stable_erm_answers_at_if,
+	.plan = &plan_stable_erm,
 };

@@ -261,6 +261,7 @@ threshold_majority(const MechanismModel *model, const double *x)
 	return steps > 0 ? 1 : steps < 0 ? 0 : model->spec->default_class;
 }
 
+extern const MechanismPlan plan_threshold;
 const Mechanism threshold_mechanism = {
 	.name = "threshold",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -272,4 +273,5 @@ const Mechanism threshold_mechanism = {
 	.answer = threshold_answer,
 	.distribution = threshold_distribution,
 	.majority = threshold_majority,
+	.plan = &plan_threshold,
 };

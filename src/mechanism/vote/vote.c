@@ -145,6 +145,7 @@ teachers_majority(const MechanismModel *model, const double *x)
 	return vote_majority(model->spec->nclasses, votes);
 }
 
+extern const MechanismPlan plan_vote;
 const Mechanism vote_mechanism = {
 	.name = "vote",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -158,4 +159,5 @@ const Mechanism vote_mechanism = {
 	.noise_distribution = vote_noise_distribution,
 	.majority = teachers_majority,
 	.answers_at = vote_answers_at,
+	.plan = &plan_vote,
 };

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "mechanism/sparse/draw.h"
-#include "request/plan_law.h"
+#include "mechanism/plan_law.h"
 
 /* Fitted on Adult, Bank, MNIST 7x7, German and Pima; see docs/planning.md. */
 const PlanLearner plan_logistic = {"logistic", 0.246, 10, 0.062, 1};
