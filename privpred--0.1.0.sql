@@ -1238,7 +1238,7 @@ AS 'MODULE_PATHNAME', 'privpred_plan_table' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred._plan_table(regclass, name) IS
 'what types, CHECK constraints, keys and protect() tell of a table, never its rows; for plan()';
 
-CREATE FUNCTION privpred._plan_columns(told json, label name, OUT place bigint, OUT name text, OUT levels json,
+CREATE FUNCTION privpred._plan_columns(told json, label name, OUT place bigint, OUT column_name text, OUT levels json,
 	OUT declaration text, OUT example text, OUT width int, OUT is_label boolean)
 RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	SELECT c.place, c.name, c.levels,
@@ -1307,19 +1307,19 @@ DECLARE
 	model pg_catalog.text;
 	student pg_catalog.text;
 BEGIN
-	SELECT '{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.name),
+	SELECT '{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.column_name),
 			c.declaration), ', ' ORDER BY c.place) FILTER (WHERE c.declaration IS NOT NULL)
 			OPERATOR(pg_catalog.||) '}' AS features,
-		'{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.name),
+		'{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.column_name),
 			c.example), ', ' ORDER BY c.place) FILTER (WHERE c.declaration IS NOT NULL)
 			OPERATOR(pg_catalog.||) '}' AS example,
 		-- in a comment, which a line break would end
-		pg_catalog.string_agg(CASE WHEN c.name OPERATOR(pg_catalog.~) e'[\n\r]'
-			THEN pg_catalog.to_json(c.name)::pg_catalog.text ELSE pg_catalog.quote_ident(c.name) END, ', '
+		pg_catalog.string_agg(CASE WHEN c.column_name OPERATOR(pg_catalog.~) e'[\n\r]'
+			THEN pg_catalog.to_json(c.column_name)::pg_catalog.text ELSE pg_catalog.quote_ident(c.column_name) END, ', '
 			ORDER BY c.place) FILTER (WHERE c.declaration IS NULL) AS left_out,
 		pg_catalog.sum(c.width)::pg_catalog.int4 AS width
 	INTO col FROM privpred._plan_columns(told, label) c WHERE NOT c.is_label;
-	SELECT c.name, c.levels INTO target FROM privpred._plan_columns(told, label) c WHERE c.is_label;
+	SELECT c.column_name, c.levels INTO target FROM privpred._plan_columns(told, label) c WHERE c.is_label;
 	classes := COALESCE(classes, pg_catalog.json_array_length(target.levels), 2);
 	guess := 1 OPERATOR(pg_catalog./) GREATEST(classes, 1)::pg_catalog.float8;
 
@@ -1414,7 +1414,7 @@ BEGIN
 			pg_catalog.format(
 				e'SELECT privpred.create_model(%L, %L,\n  label => %L, classes => ARRAY[%s],\n  features => %L,\n  %s);\n'
 				'SELECT privpred.grant_budget(current_user::regrole, %L, %s);\n', model, table_name,
-				COALESCE(target.name, 'your_label'), class_list,
+				COALESCE(target.column_name, 'your_label'), class_list,
 				COALESCE(col.features, '{"your_column": {"min": 0, "max": 100}}'), parameters, table_name, m.budget),
 			CASE WHEN m.unstable IS NOT NULL THEN pg_catalog.format(
 				e'SELECT privpred.open_stream(%L, unstable => %s, epsilon => %s, delta => %s);\n',
@@ -1469,8 +1469,8 @@ CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, 
 	OUT statements text, OUT grounds text, OUT lower_bound text, OUT advice text)
 RETURNS SETOF record LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000 ROWS 14
 BEGIN ATOMIC
-	SELECT * FROM privpred._plan(plan.n, plan.features, plan.classes, plan.epsilon, plan.delta, plan.answers, plan.accuracy,
-		plan.relation, COALESCE(plan.relation::pg_catalog.text, 'your_table'), plan.label, plan.learner, plan.baseline);
+	SELECT p.* FROM privpred._plan(plan.n, plan.features, plan.classes, plan.epsilon, plan.delta, plan.answers, plan.accuracy,
+		plan.relation, COALESCE(plan.relation::pg_catalog.text, 'your_table'), plan.label, plan.learner, plan.baseline) p;
 END;
 COMMENT ON FUNCTION privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8) IS
 'anyone: which mechanism suits n units, so many features and classes, a budget and a number of answers; best first, with expected accuracy, rows needed and statements to paste; looks at declarations, never at rows; costs nothing';

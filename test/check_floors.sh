@@ -8,7 +8,7 @@ floors=(. entry request ledger catalog mechanism learner account draw server)
 
 # What unit tests drive alone may use the C library and postgres.h, not the server.
 alone='^src/(draw/|account/)'
-harmless='^(postgres\.h|postgres_fe\.h|c\.h|port/.*|common/.*|fmgr\.h|miscadmin\.h)$'
+harmless='^(datatype/.*|postgres\.h|postgres_fe\.h|c\.h|port/.*|common/.*|fmgr\.h|miscadmin\.h)$'
 
 included() { sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$1"; }
 
@@ -56,10 +56,26 @@ for folder in src/*/; do
 	ok "$folder includes nothing from above" says_nothing check_folder
 done
 
-# A receipt without a charge is for audits of made-up rows (src/ledger/audit.c).
-free_receipts() {
-	grep -ln 'ledger_audit_' src/*.c src/*/*.c src/*/*/*.c | grep -v '^src/\(ledger/audit\|request/audit[a-z_]*\)\.c$' || true
-	grep -ln 'made_up_rows *=[^=]' src/*.c src/*/*.c src/*/*/*.c | grep -v '^src/request/audit_rows\.c$' || true
+# Prints the files of src/ that match a pattern, but for those named after it.
+others_with() {
+	local pattern=$1
+	shift
+	grep -rlE --include='*.[ch]' "$pattern" src | grep -vxF "$(printf 'src/%s\n' "$@")" || true
 }
-ok "nobody but an audit draws without a charge" says_nothing free_receipts
+
+receipts() {
+	# Made by the ledger after a debit, and by the audit for made-up rows.
+	others_with '#include "draw/receipt_maker\.h' draw/receipt.c ledger/{lease,stream}.c request/audit_receipt.c
+	others_with '\bstruct Receipt\b' draw/receipt.h draw/receipt_maker.h
+	# Owners ask without an account; audits ask without anybody's rows.
+	others_with 'ledger_owner_receipt' ledger/lease.c ledger/ledger.h request/{predict,distill}.c
+	others_with 'audit_receipt_create' request/audit_{receipt,rows}.c request/audit.h
+	others_with 'made_up_rows *=[^=]' request/audit_rows.c
+}
+ok "the ledger and the audit make receipts, and nobody else" says_nothing receipts
+
+draws() {
+	others_with '(->|\.)(answer|score)\)? *\(' mechanism/answer.c
+}
+ok "every draw goes through mechanism_answer() or mechanism_score()" says_nothing draws
 done_testing

@@ -13,7 +13,7 @@
 #include "utils/timestamp.h"
 
 #include "entry/entry.h"
-#include "account/charge.h"
+#include "account/account.h"
 #include "ledger/ledger.h"
 #include "mechanism/mechanism.h"
 
@@ -191,9 +191,9 @@ privpred_account_window(PG_FUNCTION_ARGS)
 		TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(2)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("windows need finite times")));
-	ledger_check_refresh(PG_GETARG_INTERVAL_P(1));
-	ledger_window(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INTERVAL_P(1), PG_GETARG_TIMESTAMPTZ(2),
-				  &start, &end);
+	check_refresh(PG_GETARG_INTERVAL_P(1));
+	window_of(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INTERVAL_P(1), PG_GETARG_TIMESTAMPTZ(2), &start,
+			  &end);
 	values[0] = TimestampTzGetDatum(start);
 	values[1] = TimestampTzGetDatum(end);
 	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));

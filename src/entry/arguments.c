@@ -17,8 +17,8 @@
 
 #include "entry/entry.h"
 #include "learner/learner.h"
+#include "account/account.h"
 #include "account/accountant.h"
-#include "account/renyi.h"
 
 void
 require_argument(FunctionCallInfo fcinfo, int number, const char *name)
@@ -57,6 +57,16 @@ check_delta(double delta, const char *name)
 			 errmsg("%s must be 0 or a number from %g up to but not including 1", name, DBL_MIN),
 			 errhint(
 				 "Use 0 for a pure budget, or less than one over the number of protected units, such as 1e-6.")));
+}
+
+void
+check_refresh(const Interval *refresh)
+{
+	if (!window_length_is_valid(refresh))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("refresh must be between one minute and a hundred years"),
+				 errhint("Use for example '1 day' or '1 month', or '0' to end refreshing.")));
 }
 
 Datum

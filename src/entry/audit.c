@@ -17,12 +17,6 @@ PG_FUNCTION_INFO_V1(privpred_audit);
 
 #define AUDIT_COLUMNS 12
 
-typedef struct Audited
-{
-	const char *mechanism;
-	List	   *results;
-} Audited;
-
 static int64
 read_draws(FunctionCallInfo fcinfo)
 {
@@ -49,7 +43,7 @@ shown(double number)
 }
 
 static void
-put_result(const Audited *audited, const AuditResult *result, Datum *values, bool *nulls)
+put_result(const AuditResult *result, Datum *values, bool *nulls)
 {
 	static const char *const tests[] = {
 		[TEST_RATIO] = "probabilities",
@@ -58,7 +52,7 @@ put_result(const Audited *audited, const AuditResult *result, Datum *values, boo
 	};
 
 	memset(nulls, false, AUDIT_COLUMNS * sizeof(bool));
-	values[0] = CStringGetTextDatum(audited->mechanism);
+	values[0] = CStringGetTextDatum(result->mechanism);
 	values[1] = CStringGetTextDatum(result->pair);
 	values[2] = CStringGetTextDatum(result->event);
 	values[3] = CStringGetTextDatum(result->charge);
@@ -78,24 +72,20 @@ static RowList *
 audit_all(FunctionCallInfo fcinfo)
 {
 	RowList *list = palloc0_object(RowList);
-	Audited *audited = palloc0_object(Audited);
 
 	require_argument(fcinfo, 0, "model");
-	audited->results = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo),
-									 &audited->mechanism);
-	list->count = list_length(audited->results);
-	list->rows = audited;
+	list->rows = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo));
+	list->count = list_length(list->rows);
 	return list;
 }
 
 static HeapTuple
 audit_row(TupleDesc columns, const RowList *list, int number)
 {
-	const Audited *audited = list->rows;
-	Datum		   values[AUDIT_COLUMNS];
-	bool		   nulls[AUDIT_COLUMNS];
+	Datum values[AUDIT_COLUMNS];
+	bool  nulls[AUDIT_COLUMNS];
 
-	put_result(audited, list_nth(audited->results, number), values, nulls);
+	put_result(list_nth(list->rows, number), values, nulls);
 	return heap_form_tuple(columns, values, nulls);
 }
 

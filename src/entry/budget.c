@@ -36,7 +36,7 @@ read_refresh(const Interval *refresh, LedgerGrant *grant)
 	grant->has_refresh = true;
 	grant->refresh = *refresh;
 	if (refresh->month != 0 || refresh->day != 0 || refresh->time != 0)
-		ledger_check_refresh(refresh);
+		check_refresh(refresh);
 }
 
 /* Infinity ends a limit. */

@@ -7,6 +7,7 @@
 
 #include "access/htup.h"
 #include "access/tupdesc.h"
+#include "datatype/timestamp.h"
 #include "fmgr.h"
 
 #include "server/privpred.h"
@@ -19,6 +20,9 @@ extern EpsilonUnits read_epsilon(double epsilon, double maximum, const char *nam
 
 /* Raises 22023 unless delta is 0 or a normal number below 1. */
 extern void check_delta(double delta, const char *name);
+
+/* Raises 22023 unless budgets can refresh that often. */
+extern void check_refresh(const Interval *refresh);
 
 /* Units as an exact numeric. */
 extern Datum units_to_numeric(EpsilonUnits units);

@@ -21,10 +21,20 @@ PG_FUNCTION_INFO_V1(privpred_evaluate);
 PG_FUNCTION_INFO_V1(privpred_confusion_matrix);
 PG_FUNCTION_INFO_V1(privpred_accuracy_curve);
 
-#define EVALUATE_COLUMNS 15
-#define CONFUSION_COLUMNS 6
-#define CURVE_COLUMNS 7
 #define MAX_EPSILONS 1000
+#define MAX_COLUMNS 15
+
+/*
+ * A row of a result, filled column by column in the order of its SQL declaration.  Columns with a
+ * key are also collected as the members of a JSON object, if one is wanted.
+ */
+typedef struct ResultRow
+{
+	int		   count;
+	Datum	   values[MAX_COLUMNS];
+	bool	   nulls[MAX_COLUMNS];
+	StringInfo json; /* or NULL */
+} ResultRow;
 
 /* ---------- arguments ---------- */
 
@@ -47,7 +57,7 @@ read_epsilons(FunctionCallInfo fcinfo, int number, int *count)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("epsilons must be a list of at most %d numbers", MAX_EPSILONS),
 						errhint("Use '{0.1, 0.5, 1}', for example, or leave it out.")));
-	epsilons = palloc_array(EpsilonUnits, Max(*count, 1));
+	epsilons = palloc_array(EpsilonUnits, *count + 1);
 	for (int i = 0; i < *count; i++)
 	{
 		if (nulls[i])
@@ -76,196 +86,165 @@ evaluate_arguments(FunctionCallInfo fcinfo)
 
 /* ---------- rows ---------- */
 
+/* text is the value in JSON, or NULL where that is null. */
 static void
-put(Datum *values, bool *nulls, int column, double figure, bool known)
+put(ResultRow *row, const char *key, Datum value, bool isnull, const char *text)
 {
-	nulls[column] = !known;
-	values[column] = Float8GetDatum(figure);
+	row->values[row->count] = value;
+	row->nulls[row->count++] = isnull;
+	if (row->json != NULL && key != NULL)
+		appendStringInfo(row->json, "%s\"%s\": %s", row->count > 1 ? ", " : "", key,
+						 text != NULL ? text : "null");
 }
 
 static void
-put_point(const Evaluation *evaluation, const EvaluationPoint *point, Datum *values, bool *nulls)
+put_number(ResultRow *row, const char *key, double figure, bool known)
 {
-	bool classes = point->known && evaluation->has_classes;
-	bool numbers = point->known && evaluation->has_numbers;
+	char text[NUMBER_TEXT_SIZE];
 
-	memset(nulls, false, CURVE_COLUMNS * sizeof(bool));
-	values[0] = units_to_numeric(point->epsilon);
-	values[1] = BoolGetDatum(point->own);
-	put(values, nulls, 2, point->private_accuracy, classes);
-	put(values, nulls, 3, point->approximate_accuracy, classes);
-	put(values, nulls, 4, point->private_rmse, numbers);
-	put(values, nulls, 5, point->approximate_rmse, numbers);
-	nulls[6] = point->remark == NULL;
-	if (point->remark != NULL)
-		values[6] = CStringGetTextDatum(point->remark);
+	/* JSON has no infinities: errors of huge numbers. */
+	put(row, key, Float8GetDatum(figure), !known,
+		known && isfinite(figure) ? number_text(figure, text) : NULL);
 }
 
-/* Streams alone have unstable answers. */
-static int
-confusion_width(const Evaluation *evaluation)
-{
-	return evaluation->record->spec.nclasses +
-		   (evaluation->record->mechanism->charge_kind == CHARGE_PER_STREAM ? 1 : 0);
-}
-
-static int64
-confusion_cells(const Evaluation *evaluation)
-{
-	return (int64) evaluation->record->spec.nclasses * confusion_width(evaluation);
-}
-
-/* Cells line by line: the true class, and the answer, nclasses if it is unstable. */
 static void
-put_cell(const Evaluation *evaluation, int64 cell, Datum *values, bool *nulls)
+put_text(ResultRow *row, const char *key, const char *string)
 {
-	const MechanismSpec *spec = &evaluation->record->spec;
-	int class = (int) (cell / confusion_width(evaluation));
-	int	   answer = (int) (cell % confusion_width(evaluation));
-	int64  place = (int64) class * (spec->nclasses + 1) + answer;
-	double rows = (double) evaluation->of_class[class];
+	StringInfoData escaped;
 
-	memset(nulls, false, CONFUSION_COLUMNS * sizeof(bool));
-	values[0] = CStringGetTextDatum(spec->classes[class]);
-	nulls[1] = answer == spec->nclasses;
-	if (!nulls[1])
-		values[1] = CStringGetTextDatum(spec->classes[answer]);
-	put(values, nulls, 2, evaluation->private_confusion[place], true);
-	put(values, nulls, 3, rows > 0 ? evaluation->private_confusion[place] / rows : 0, rows > 0);
-	put(values, nulls, 4, evaluation->approximate_confusion[place], true);
-	put(values, nulls, 5, rows > 0 ? evaluation->approximate_confusion[place] / rows : 0, rows > 0);
+	if (string == NULL)
+	{
+		put(row, key, (Datum) 0, true, NULL);
+		return;
+	}
+	initStringInfo(&escaped);
+	escape_json(&escaped, string);
+	put(row, key, CStringGetTextDatum(string), false, escaped.data);
+}
+
+/* Cells line by line: the true class, and the answer, after all classes if it is unstable. */
+static void
+put_cell(const Evaluation *evaluation, int cell, ResultRow *row)
+{
+	char **classes = evaluation->spec->classes;
+	int class = cell / evaluation->nanswers;
+	int	   answer = cell % evaluation->nanswers;
+	double of_class = (double) evaluation->of_class[class];
+
+	row->count = 0;
+	put_text(row, "class", classes[class]);
+	put_text(row, "answer", answer < evaluation->spec->nclasses ? classes[answer] : NULL);
+	for (int account = 0; account < ACCOUNT_KINDS; account++)
+	{
+		double rows = evaluation->confusion[account][cell];
+
+		put_number(row, account == PURE_ACCOUNT ? "rows" : "approximate_rows", rows, true);
+		put_number(row, NULL, of_class > 0 ? rows / of_class : 0, of_class > 0);
+	}
+}
+
+static void
+put_point(const Evaluation *evaluation, int number, ResultRow *row)
+{
+	const EvaluationPoint *point = &evaluation->points[number];
+	bool				   classes = point->known && evaluation->has_classes;
+	bool				   numbers = point->known && evaluation->has_numbers;
+	Datum				   epsilon = units_to_numeric(point->spec.epsilon);
+
+	row->count = 0;
+	put(row, "epsilon", epsilon, false, DatumGetCString(DirectFunctionCall1(numeric_out, epsilon)));
+	put(row, "own", BoolGetDatum(point->own), false, point->own ? "true" : "false");
+	put_number(row, "private_accuracy", point->accuracy[PURE_ACCOUNT], classes);
+	put_number(row, "approximate_accuracy", point->accuracy[DELTA_ACCOUNT], classes);
+	put_number(row, "private_rmse", point->rmse[PURE_ACCOUNT], numbers);
+	put_number(row, "approximate_rmse", point->rmse[DELTA_ACCOUNT], numbers);
+	put_text(row, "remark", point->remark);
 }
 
 /* ---------- sets ---------- */
 
-static RowList *
-confusion_all(FunctionCallInfo fcinfo)
+static int
+confusion_cells(const Evaluation *evaluation)
 {
-	RowList *list = palloc0_object(RowList);
+	return evaluation->spec->nclasses * evaluation->nanswers;
+}
 
-	list->rows = evaluate_arguments(fcinfo);
-	list->count = (int) confusion_cells(list->rows);
+/* What next_row() walks through: the rows that put() makes of an evaluation. */
+typedef struct ResultSet
+{
+	Evaluation *evaluation;
+	void (*put)(const Evaluation *evaluation, int number, ResultRow *row);
+} ResultSet;
+
+static RowList *
+result_set(FunctionCallInfo fcinfo, bool cells)
+{
+	RowList	  *list = palloc0_object(RowList);
+	ResultSet *set = list->rows = palloc_object(ResultSet);
+
+	set->evaluation = evaluate_arguments(fcinfo);
+	set->put = cells ? put_cell : put_point;
+	list->count = cells ? confusion_cells(set->evaluation) : set->evaluation->npoints;
 	return list;
 }
 
-static HeapTuple
-confusion_row(TupleDesc columns, const RowList *list, int number)
+static RowList *
+confusion_all(FunctionCallInfo fcinfo)
 {
-	Datum values[CONFUSION_COLUMNS];
-	bool  nulls[CONFUSION_COLUMNS];
+	return result_set(fcinfo, true);
+}
 
-	put_cell(list->rows, number, values, nulls);
-	return heap_form_tuple(columns, values, nulls);
+static RowList *
+curve_all(FunctionCallInfo fcinfo)
+{
+	return result_set(fcinfo, false);
+}
+
+static HeapTuple
+result_tuple(TupleDesc columns, const RowList *list, int number)
+{
+	const ResultSet *set = list->rows;
+	ResultRow		 row = {0};
+
+	set->put(set->evaluation, number, &row);
+	return heap_form_tuple(columns, row.values, row.nulls);
 }
 
 /* confusion_matrix(model, test) */
 Datum
 privpred_confusion_matrix(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, confusion_all, confusion_row);
-}
-
-static RowList *
-curve_all(FunctionCallInfo fcinfo)
-{
-	RowList	   *list = palloc0_object(RowList);
-	Evaluation *evaluation = evaluate_arguments(fcinfo);
-
-	list->rows = evaluation;
-	list->count = evaluation->npoints;
-	return list;
-}
-
-static HeapTuple
-curve_row(TupleDesc columns, const RowList *list, int number)
-{
-	const Evaluation *evaluation = list->rows;
-	Datum			  values[CURVE_COLUMNS];
-	bool			  nulls[CURVE_COLUMNS];
-
-	put_point(evaluation, &evaluation->points[number], values, nulls);
-	return heap_form_tuple(columns, values, nulls);
+	return next_row(fcinfo, confusion_all, result_tuple);
 }
 
 /* accuracy_curve(model, test, epsilons) */
 Datum
 privpred_accuracy_curve(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, curve_all, curve_row);
+	return next_row(fcinfo, curve_all, result_tuple);
 }
 
-/* ---------- the same as JSON ---------- */
+/* ---------- all in one row ---------- */
 
-static void
-append_value(StringInfo json, const char *key, Datum value, bool isnull)
-{
-	char text[NUMBER_TEXT_SIZE];
-
-	/* JSON has no infinities: errors of huge numbers. */
-	appendStringInfo(json, ", \"%s\": %s", key,
-					 isnull || !isfinite(DatumGetFloat8(value))
-						 ? "null"
-						 : number_text(DatumGetFloat8(value), text));
-}
-
-/* Cells that nothing is expected in are left out. */
+/* The same rows as a JSON array; cells in which nothing is expected are left out. */
 static Datum
-confusion_json(const Evaluation *evaluation)
+rows_json(const Evaluation *evaluation, bool cells)
 {
 	StringInfoData json;
-	Datum		   values[CONFUSION_COLUMNS];
-	bool		   nulls[CONFUSION_COLUMNS];
+	ResultRow	   row = {.json = &json};
+	int			   count = cells ? confusion_cells(evaluation) : evaluation->npoints;
 
 	initStringInfo(&json);
-	appendStringInfoChar(&json, '[');
-	for (int64 i = 0; i < confusion_cells(evaluation); i++)
+	for (int i = 0; i < count; i++)
 	{
-		put_cell(evaluation, i, values, nulls);
-		if (DatumGetFloat8(values[2]) == 0 && DatumGetFloat8(values[4]) == 0)
+		if (cells && evaluation->confusion[PURE_ACCOUNT][i] == 0 &&
+			evaluation->confusion[DELTA_ACCOUNT][i] == 0)
 			continue;
-		appendStringInfo(&json, "%s{\"class\": ", json.len > 1 ? ", " : "");
-		escape_json(&json, TextDatumGetCString(values[0]));
-		appendStringInfoString(&json, ", \"answer\": ");
-		if (nulls[1])
-			appendStringInfoString(&json, "null");
-		else
-			escape_json(&json, TextDatumGetCString(values[1]));
-		append_value(&json, "rows", values[2], nulls[2]);
-		append_value(&json, "approximate_rows", values[4], nulls[4]);
+		appendStringInfoString(&json, json.len > 0 ? ", {" : "[{");
+		(cells ? put_cell : put_point)(evaluation, i, &row);
 		appendStringInfoChar(&json, '}');
 	}
-	appendStringInfoChar(&json, ']');
-	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-}
-
-static Datum
-curve_json(const Evaluation *evaluation)
-{
-	static const char *const keys[] = {"private_accuracy", "approximate_accuracy", "private_rmse",
-									   "approximate_rmse"};
-	StringInfoData			 json;
-
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '[');
-	for (int i = 0; i < evaluation->npoints; i++)
-	{
-		Datum values[CURVE_COLUMNS];
-		bool  nulls[CURVE_COLUMNS];
-
-		put_point(evaluation, &evaluation->points[i], values, nulls);
-		appendStringInfo(&json, "%s{\"epsilon\": %s, \"own\": %s", i > 0 ? ", " : "",
-						 DatumGetCString(DirectFunctionCall1(numeric_out, values[0])),
-						 evaluation->points[i].own ? "true" : "false");
-		for (int j = 0; j < lengthof(keys); j++)
-			append_value(&json, keys[j], values[2 + j], nulls[2 + j]);
-		appendStringInfoString(&json, ", \"remark\": ");
-		if (nulls[6])
-			appendStringInfoString(&json, "null");
-		else
-			escape_json(&json, TextDatumGetCString(values[6]));
-		appendStringInfoChar(&json, '}');
-	}
-	appendStringInfoChar(&json, ']');
+	appendStringInfoString(&json, json.len > 0 ? "]" : "[]");
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
 
@@ -273,31 +252,28 @@ curve_json(const Evaluation *evaluation)
 Datum
 privpred_evaluate(PG_FUNCTION_ARGS)
 {
-	Evaluation *result = evaluate_arguments(fcinfo);
-	bool		classes = result->rows > 0 && result->has_classes;
-	bool		numbers = result->rows > 0 && result->has_numbers;
-	bool		noises = result->rows > 0 && result->has_noises;
-	Datum		values[EVALUATE_COLUMNS];
-	bool		nulls[EVALUATE_COLUMNS] = {false};
+	const Evaluation	  *result = evaluate_arguments(fcinfo);
+	const EvaluationPoint *own = result->own;
+	bool				   classes = result->rows > 0 && result->has_classes;
+	bool				   numbers = result->rows > 0 && result->has_numbers;
+	bool				   noises = result->rows > 0 && result->has_noises;
+	ResultRow			   row = {0};
 
-	values[0] = Int64GetDatum(result->rows);
-	put(values, nulls, 1, result->own->private_accuracy, classes);
-	put(values, nulls, 2, result->majority_accuracy, classes);
-	put(values, nulls, 3, result->baseline_accuracy, classes);
-	put(values, nulls, 4, result->own->approximate_accuracy, classes);
-	put(values, nulls, 5, result->exponential_accuracy, noises);
-	put(values, nulls, 6, result->gaussian_accuracy, noises);
-	put(values, nulls, 7, result->own->private_rmse, numbers);
-	put(values, nulls, 8, result->own->approximate_rmse, numbers);
-	put(values, nulls, 9, result->plain_rmse, numbers);
-	put(values, nulls, 10, result->baseline_rmse, numbers);
-	values[11] = BoolGetDatum(result->exact);
-	nulls[12] = !classes;
-	if (classes)
-		values[12] = confusion_json(result);
-	nulls[13] = result->rows == 0;
-	if (result->rows > 0)
-		values[13] = curve_json(result);
-	put(values, nulls, 14, result->margin, classes);
-	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
+	put(&row, NULL, Int64GetDatum(result->rows), false, NULL);
+	put_number(&row, NULL, own->accuracy[PURE_ACCOUNT], classes);
+	put_number(&row, NULL, result->majority_accuracy, classes);
+	put_number(&row, NULL, result->baseline_accuracy, classes);
+	put_number(&row, NULL, own->accuracy[DELTA_ACCOUNT], classes);
+	put_number(&row, NULL, result->noise_accuracy[0], noises);
+	put_number(&row, NULL, result->noise_accuracy[1], noises);
+	put_number(&row, NULL, own->rmse[PURE_ACCOUNT], numbers);
+	put_number(&row, NULL, own->rmse[DELTA_ACCOUNT], numbers);
+	put_number(&row, NULL, result->plain_rmse, numbers);
+	put_number(&row, NULL, result->baseline_rmse, numbers);
+	put(&row, NULL, BoolGetDatum(result->exact), false, NULL);
+	put(&row, NULL, classes ? rows_json(result, true) : (Datum) 0, !classes, NULL);
+	put(&row, NULL, result->rows > 0 ? rows_json(result, false) : (Datum) 0, result->rows == 0,
+		NULL);
+	put_number(&row, NULL, result->margin, classes);
+	PG_RETURN_DATUM(make_row(fcinfo, row.values, row.nulls));
 }

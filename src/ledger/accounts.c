@@ -16,9 +16,9 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "catalog/store.h"
-#include "ledger/holders.h"
-#include "ledger/internal.h"
+#include "ledger/accounts.h"
+#include "ledger/asking.h"
+#include "server/session.h"
 
 /* By real membership with inheritance; being a superuser is not enough. */
 bool
@@ -48,7 +48,7 @@ window_from_spi(Account *account, uint64 row)
 {
 	TimestampTz ignored;
 	bool		isnull;
-	Datum		value = spi_value(row, 15, &isnull);
+	Datum		value = spi_value(row, 14, &isnull);
 
 	account->has_window = !isnull;
 	account->window_end = DT_NOEND;
@@ -56,12 +56,12 @@ window_from_spi(Account *account, uint64 row)
 	if (isnull)
 		return;
 	account->refresh = *DatumGetIntervalP(value);
-	account->window_anchor = DatumGetTimestampTz(spi_value(row, 16, &isnull));
-	account->window_start = DatumGetTimestampTz(spi_value(row, 17, &isnull));
-	account->window_limit = spi_int8(row, 18, 0);
-	account->window_spent = spi_int8(row, 19, 0);
-	ledger_window(account->window_anchor, &account->refresh, account->window_start, &ignored,
-				  &account->window_end);
+	account->window_anchor = DatumGetTimestampTz(spi_value(row, 15, &isnull));
+	account->window_start = DatumGetTimestampTz(spi_value(row, 16, &isnull));
+	account->window_limit = spi_int8(row, 17, 0);
+	account->window_spent = spi_int8(row, 18, 0);
+	window_of(account->window_anchor, &account->refresh, account->window_start, &ignored,
+			  &account->window_end);
 }
 
 void
@@ -82,14 +82,13 @@ account_from_spi(Account *account, uint64 row)
 	(void) spi_value(row, 7, &isnull);
 	account->revoked = !isnull;
 	account->order = spi_int8(row, 8, RENYI_ORDER_INFINITE);
-	account->tid = *(ItemPointer) DatumGetPointer(spi_value(row, 9, &isnull));
-	account->epsilon = spi_int8(row, 10, 0);
-	account->delta = DatumGetFloat8(spi_value(row, 11, &isnull));
-	account->delta_spent = DatumGetFloat8(spi_value(row, 12, &isnull));
-	account->per_answer = spi_int8(row, 13, 0);
-	account->lifetime = spi_int8(row, 14, 0);
+	account->epsilon = spi_int8(row, 9, 0);
+	account->delta = DatumGetFloat8(spi_value(row, 10, &isnull));
+	account->delta_spent = DatumGetFloat8(spi_value(row, 11, &isnull));
+	account->per_answer = spi_int8(row, 12, 0);
+	account->lifetime = spi_int8(row, 13, 0);
 	window_from_spi(account, row);
-	value = spi_value(row, 20, &isnull);
+	value = spi_value(row, 19, &isnull);
 	account->relid = isnull ? InvalidOid : DatumGetObjectId(value);
 	account->live_role =
 		account->role == CAP_ROLE || holder_is_recorded(account->relid, account->role);

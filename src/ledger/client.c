@@ -7,16 +7,18 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
 #include "utils/wait_event.h"
 
-#include "ledger/internal.h"
+#include "ledger/asking.h"
 
 #define START_PATIENCE_US INT64CONST(5000000) /* for a worker slot */
 #define START_RETRY_US INT64CONST(500000)	  /* a start may fail silently */
 #define POLL_MS 100
+#define ROW_LOCK_RETRY_MS 20
 #define POST_PATIENCE 2000				  /* ms, when all slots are taken at abort */
 #define POST_PAUSE_US INT64CONST(1000000) /* then there is none for so long */
 
@@ -103,6 +105,23 @@ post_patiently(const LedgerRequest *request, TimestampTz deadline)
 	return slot;
 }
 
+static bool
+start_worker(void)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+	snprintf(worker.bgw_library_name, BGW_MAXLEN, "privpred");
+	snprintf(worker.bgw_function_name, BGW_MAXLEN, "privpred_ledger_main");
+	snprintf(worker.bgw_name, BGW_MAXLEN, "privpred ledger of database %u", MyDatabaseId);
+	snprintf(worker.bgw_type, BGW_MAXLEN, "privpred ledger");
+	return RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
 /* Starts a worker if there is none; false if all worker slots are in use. */
 static bool
 ensure_worker(void)
@@ -123,7 +142,7 @@ ensure_worker(void)
 
 	if (entry == NULL)
 		return false;
-	if (!start || ledger_start_worker())
+	if (!start || start_worker())
 		return true;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);

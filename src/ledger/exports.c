@@ -12,7 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
-#include "ledger/internal.h"
+#include "ledger/asking.h"
 
 static void
 refuse_small_grant(const Account *account, const Charge *drawn, const char *model)

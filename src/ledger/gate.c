@@ -14,9 +14,7 @@
 #include "storage/lock.h"
 #include "utils/lsyscache.h"
 
-#include "catalog/store.h"
-#include "ledger/holders.h"
-#include "ledger/internal.h"
+#include "ledger/accounts.h"
 
 bool
 gate_pass(int64 relation_id, bool alone, bool wait)

@@ -15,9 +15,9 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "catalog/store.h"
-#include "ledger/holders.h"
-#include "ledger/internal.h"
+#include "ledger/accounts.h"
+#include "ledger/asking.h"
+#include "server/session.h"
 
 static int64
 spi_int8(int column, bool *isnull)

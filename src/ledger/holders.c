@@ -35,8 +35,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "ledger/holders.h"
-#include "ledger/internal.h"
+#include "ledger/accounts.h"
 
 #define HOLDER_ENTRY SHARED_DEPENDENCY_TABLESPACE
 

@@ -14,13 +14,14 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "catalog/store.h"
-#include "ledger/internal.h"
+#include "draw/receipt_maker.h"
+#include "ledger/asking.h"
+#include "server/session.h"
 #include "server/mutant.h"
 
 struct LedgerLease
 {
-	LedgerReceipt		  receipt;
+	Receipt				  receipt;
 	LedgerPrice			  price;
 	Oid					  payer;
 	LedgerReply			  block; /* what was last granted; granted = 0: nothing */
@@ -36,12 +37,6 @@ struct LedgerLease
 /* Answers of the current top-level statement, over all its call sites. */
 static TimestampTz statement_start = 0;
 static int64	   statement_answers = 0;
-
-bool
-ledger_order_is_infinite(const LedgerReceipt *receipt)
-{
-	return receipt->order_is_infinite;
-}
 
 void
 ledger_mark_paid(const LedgerPrice *price, const LedgerLease *lease)
@@ -63,10 +58,10 @@ ledger_call_mark_paid(const LedgerPrice *price, const LedgerRequest *request)
 						  errdetail("Its first use will be charged.")));
 }
 
-const LedgerReceipt *
+const Receipt *
 ledger_owner_receipt(void)
 {
-	static const LedgerReceipt receipt = {.order_is_infinite = false};
+	static const Receipt receipt = {.order_is_infinite = false};
 
 	return &receipt;
 }
@@ -472,7 +467,7 @@ still_good(uint64 epoch, TimestampTz expires)
 	return epoch == ledger_epoch() && !ledger_time_has_come(expires);
 }
 
-static const LedgerReceipt *
+static const Receipt *
 use_release(LedgerLease *lease)
 {
 	int64		 training_id = lease->price.training_id;
@@ -501,7 +496,7 @@ use_release(LedgerLease *lease)
 	return &lease->receipt;
 }
 
-const LedgerReceipt *
+const Receipt *
 ledger_spend(LedgerLease *lease)
 {
 	LedgerShared *shared = ledger_shared();

@@ -10,8 +10,8 @@
 #include "access/xact.h"
 #include "utils/guc.h"
 
-#include "ledger/holders.h"
-#include "ledger/internal.h"
+#include "ledger/accounts.h"
+#include "ledger/asking.h"
 
 #define DEFAULT_MAX_ANSWERS 10000
 #define DEFAULT_TIMEOUT_MS 10000

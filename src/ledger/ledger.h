@@ -2,37 +2,28 @@
  * ledger.h
  *		Spend, commit, flush: then, and only then, sample.
  *
- * ledger.c		settings and start-up
- * lease.c		the asking side: reserve answers ahead, hand out receipts
- * client.c		one round trip to the ledger's process
- * shmem.c		request slots between the two
- * worker.c		the ledger's process: start, signals, main loop
- * returns.c	what comes back to it and waits in its memory
- * stream.c		streams: the asking side, see stream.h
- * stream_book.c	what the ledger's process does about them
- * stream_run.c	one noisy threshold after the other
- * board.c		their noisy thresholds in shared memory
- * debit.c		what it does with a batch of requests, in one transaction
- * payer.c		which account pays, and what prevents it
- * release.c	versions that are paid for once
- * exports.c	what new budgets pay for what was exported before
- * book.c		the accounts and entries of a batch
- * accounts.c	reading accounts: who pays, what answers would cost
- * afford.c		what an account can pay for, and paying
- * grants.c		grants, revocations, caps: the owner's side
- * holders.c	roles that hold budgets, as the server knows them
- * gate.c		what must not happen to a relation's accounts at the same time
- * terms.c		what a grant means: order, limits, windows, conversions
- * window.c		budgets that refresh
- * renyi.c		arithmetic of accounts of a fixed Rényi order
- * charge.c		what purchases cost such accounts
- * chain.c		the hash chain
- * head_log.c	its head in the server log
- * verify.c		recomputing it
- * ceiling.c	how many answers a statement may take, by superusers
+ * Three rooms: src/account is arithmetic on budgets, this folder is what sessions
+ * do, worker/ is what the ledger's process does.  A file runs in one of them, but
+ * for those that say "both".
+ *
+ * ledger.c		settings and start-up (both)
+ * shmem.c		request slots between sessions and the ledger's process (both)
+ * client.c		one round trip to it
+ * lease.c		reserve answers ahead, hand out receipts
+ * stream.c		streams, see stream.h
+ * board.c		their noisy thresholds in shared memory (both)
+ * stream_run.c	one noisy threshold after the other (both)
  * memo.c		answers that are kept for good
- * audit.c		receipts for draws on made-up rows
- * accountant.c	pure arithmetic that rounds against the spender
+ * release.c	releasing a model to everybody
+ * ceiling.c	how many answers a statement may take, by superusers
+ * accounts.c	reading accounts: whose they are, what answers would cost (both)
+ * grants.c		grants, revocations, caps: the owner's side
+ * terms.c		what a grant means: order, limits, windows, conversions
+ * exports.c	what new budgets pay for what was exported before
+ * holders.c	roles that hold budgets, as the server knows them (both)
+ * gate.c		what must not happen to a relation's accounts at the same time (both)
+ * chain.c		entries and their hash (both)
+ * verify.c		recomputing all of it
  */
 #ifndef PRIVPRED_LEDGER_H
 #define PRIVPRED_LEDGER_H
@@ -74,7 +65,7 @@ extern LedgerLease *ledger_open(MemoryContext context, const LedgerPrice *price)
  * 55000 a budget of a kind that cannot pay, 42501 no budget, 25006 standby,
  * 54000 too many answers for one statement, and so on.  The receipt stays valid until the next call on the same lease.
  */
-extern const LedgerReceipt *ledger_spend(LedgerLease *lease);
+extern const Receipt *ledger_spend(LedgerLease *lease);
 
 /* Raises 54000 unless the current statement may take so many more answers, if that role pays. */
 extern void ledger_check_allowance(int64 answers, Oid payer);
@@ -113,7 +104,7 @@ extern LedgerStream *ledger_stream_use(MemoryContext context, const LedgerPrice 
  * Takes one answer and returns its receipt, or raises: 55000 no open stream,
  * 53400 it is used up, and what ledger_spend() raises.
  */
-extern const LedgerReceipt *ledger_stream_answer(LedgerStream *stream);
+extern const Receipt *ledger_stream_answer(LedgerStream *stream);
 
 /*
  * After the draw, before the answer leaves: a uniform stream writes as much for
@@ -132,7 +123,7 @@ extern void ledger_stream_mark_paid(const LedgerPrice *price, const LedgerStream
  * Stands in for a receipt where no account pays: the owner of the relation
  * asks, and for that the caller vouches.
  */
-extern const LedgerReceipt *ledger_owner_receipt(void);
+extern const Receipt *ledger_owner_receipt(void);
 
 /*
  * Makes every session drop its leases at its next answer, from the commit of
@@ -205,15 +196,6 @@ extern void ledger_set_ceiling(Oid role, int64 answers);
 /* The relation that an open lease draws on; false if there is no such lease. */
 extern bool ledger_lease_relation(int64 lease, Oid *relation);
 
-/* ---------- window.c ---------- */
-
-/* Raises 22023 unless budgets can refresh that often. */
-extern void ledger_check_refresh(const Interval *refresh);
-
-/* The window that "at" is in; windows begin at anchor + n * refresh, in UTC. */
-extern void ledger_window(TimestampTz anchor, const Interval *refresh, TimestampTz at,
-						  TimestampTz *start, TimestampTz *end);
-
 /* ---------- accounts.c ---------- */
 
 /* What answers would cost a role, without spending. */
@@ -258,28 +240,6 @@ extern bool ledger_memo_find(const LedgerPrice *price, Oid role, const void *que
  * limit of them already for this version; false: it was not kept.
  */
 extern bool ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit);
-
-/* ---------- audit.c ---------- */
-
-/*
- * Receipts for draws that nobody pays for, because they are about nobody: the
- * model must have been trained on made-up rows and never stored, which is
- * checked (XX000).  For request/audit*.c alone; test/check_floors.sh sees to
- * it.
- */
-struct ModelRecord;
-
-extern const LedgerReceipt *
-ledger_audit_receipt(const struct ModelRecord *made_up, bool order_is_infinite);
-
-/* A stream of its own, in memory: no account, board or entry of the ledger knows of it. */
-typedef struct LedgerAuditStream LedgerAuditStream;
-
-extern LedgerAuditStream *ledger_audit_stream(const struct ModelRecord *made_up);
-
-/* Opens it anew; then as many answers as it may give.  NULL: it is used up. */
-extern void ledger_audit_stream_open(LedgerAuditStream *stream, const StreamTerms *terms);
-extern const LedgerReceipt *ledger_audit_stream_answer(LedgerAuditStream *stream);
 
 /* ---------- verify.c ---------- */
 

@@ -13,7 +13,7 @@
 #include "storage/shmem.h"
 #include "utils/syscache.h"
 
-#include "ledger/internal.h"
+#include "ledger/shared.h"
 
 #define LEDGER_MAGIC 0x50504c34 /* "PPL4": change with the layout */
 

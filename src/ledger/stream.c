@@ -14,12 +14,13 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "catalog/store.h"
-#include "ledger/internal.h"
+#include "draw/receipt_maker.h"
+#include "ledger/asking.h"
+#include "server/session.h"
 
 struct LedgerStream
 {
-	LedgerReceipt		  receipt;
+	Receipt				  receipt;
 	LedgerPrice			  price;
 	Oid					  user;
 	StreamReply			  held; /* id 0: nothing */
@@ -31,11 +32,17 @@ struct LedgerStream
 	int32				  unused;
 	int64				  used;
 	int64				  ceiling;	/* as the block's grant said */
+	bool				  tested;	/* a test of the present answer has failed */
 	int					  recorded; /* tests of the present answer that were written */
 	uint64				  epoch;	/* as it was before the block was asked for */
 	TimestampTz			  expires;
 	MemoryContextCallback at_reset;
 };
+
+static bool	 stream_stable(void *run, int64 distance);
+static int64 stream_failures_left(void *run);
+
+static const StabilityTest stability_test = {stream_stable, stream_failures_left};
 
 static LedgerRequest
 request_about(RequestKind kind, const LedgerPrice *price, Oid role)
@@ -195,7 +202,8 @@ ledger_stream_use(MemoryContext context, const LedgerPrice *price)
 	(void) ledger_shared();
 
 	stream = MemoryContextAllocZero(context, sizeof(LedgerStream));
-	stream->receipt.stream = stream;
+	stream->receipt.test = &stability_test;
+	stream->receipt.run = stream;
 	stream->price = *price;
 	stream->price.model_name = MemoryContextStrdup(context, price->model_name);
 	stream->user = asking_role();
@@ -264,7 +272,7 @@ hold(LedgerStream *stream, Oid role, int64 allowed)
 	}
 }
 
-const LedgerReceipt *
+const Receipt *
 ledger_stream_answer(LedgerStream *stream)
 {
 	hold(stream, asking_role(), statement_allowance(stream->used));
@@ -273,7 +281,7 @@ ledger_stream_answer(LedgerStream *stream)
 	stream->unused--;
 	stream->used++;
 	statement_count_answer();
-	stream->receipt.tested = false;
+	stream->tested = false;
 	stream->recorded = 0;
 	return &stream->receipt;
 }
@@ -350,15 +358,11 @@ hold_another(LedgerStream *stream)
 	stream->unused--;
 }
 
-bool
-ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
+static bool
+stream_stable(void *run, int64 distance)
 {
-	LedgerStream *stream = receipt->stream;
+	LedgerStream *stream = run;
 
-	if (receipt->audit != NULL)
-		return audit_stream_stable(receipt->audit, distance);
-	if (stream == NULL)
-		elog(ERROR, "a stability test needs a stream");
 	for (;;)
 	{
 		int64 noisy = stream_noisy_distance(stream->held.epsilon, distance);
@@ -368,7 +372,7 @@ ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
 			case BOARD_PASSED:
 				return true;
 			case BOARD_NOT_PASSED:
-				stream->receipt.tested = true;
+				stream->tested = true;
 				have_test_recorded(stream, true);
 				return false;
 			case BOARD_WAITS:
@@ -376,12 +380,20 @@ ledger_stream_stable(const LedgerReceipt *receipt, int64 distance)
 				break;
 			case BOARD_CLOSED:
 				/* In the middle of an answer: it stays unstable. */
-				if (receipt->tested)
+				if (stream->tested)
 					return false;
 				hold_another(stream);
 				break;
 		}
 	}
+}
+
+static int64
+stream_failures_left(void *run)
+{
+	const LedgerStream *stream = run;
+
+	return board_failures_left(stream->held.board, stream->held.unstable);
 }
 
 bool
@@ -395,14 +407,4 @@ ledger_stream_even_out(LedgerStream *stream, int tests)
 {
 	while (stream->held.uniform && stream->recorded < tests)
 		have_test_recorded(stream, true);
-}
-
-int64
-ledger_stream_failures_left(const LedgerReceipt *receipt)
-{
-	const LedgerStream *stream = receipt->stream;
-
-	if (receipt->audit != NULL)
-		return audit_stream_failures_left(receipt->audit);
-	return board_failures_left(stream->held.board, stream->held.unstable);
 }

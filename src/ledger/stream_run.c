@@ -3,7 +3,7 @@
  *		Runs of a stream's threshold, one after the other.
  *
  * Nothing but arithmetic and draws: real streams (stream_book.c) and audited
- * ones (audit.c) go through the same.
+ * ones (request/audit_receipt.c) go through the same.
  */
 #include "postgres.h"
 

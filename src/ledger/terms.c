@@ -22,7 +22,7 @@
 #include "miscadmin.h"
 #include "utils/timestamp.h"
 
-#include "ledger/internal.h"
+#include "ledger/asking.h"
 #include "server/number_text.h"
 
 #define DEFAULT_PER_ANSWER (EPSILON_UNITS_PER_ONE / 10)
@@ -227,7 +227,7 @@ apply_refresh(Account *account, const LedgerGrant *grant)
 	account->has_window = true;
 	account->refresh = grant->refresh;
 	account->window_anchor = account->window_start = now;
-	ledger_window(now, &account->refresh, now, &start, &account->window_end);
+	window_of(now, &account->refresh, now, &start, &account->window_end);
 }
 
 static void

@@ -13,8 +13,10 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/store.h"
-#include "ledger/internal.h"
+#include "ledger/accounts.h"
+#include "ledger/asking.h"
+#include "ledger/chain.h"
+#include "server/session.h"
 #include "server/progress.h"
 
 #define FETCH_ROWS 1000

@@ -64,13 +64,11 @@ draw_hypothesis(DrawnModel *drawn)
 }
 
 int
-drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+drawn_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	DrawnModel *drawn = model->state;
 	bool		one;
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	if (drawn->chunks != NULL)
 		one = relabel_draw(drawn->sampler, drawn->chunks, drawn->kappa, x);
 	else

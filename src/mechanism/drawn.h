@@ -36,7 +36,7 @@ extern StableParameters	 stable_parameters(const MechanismSpec *spec);
 extern RelabelParameters relabel_parameters(const MechanismSpec *spec);
 
 extern ChargeShape drawn_shape(bool order_is_infinite);
-extern int drawn_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x);
+extern int	drawn_answer(const Receipt *receipt, const MechanismModel *model, const double *x);
 extern void drawn_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
 							   double *probability);
 extern double drawn_estimate_steps(const MechanismModel *model);

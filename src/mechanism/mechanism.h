@@ -3,6 +3,7 @@
  *		Mechanisms turn what was learnt from rows into private answers.
  *
  * registry.c	names to mechanisms
+ * answer.c		drawing, with a receipt
  * options.c	reading a model's options
  * vote.c		subsample and aggregate
  * average.c	a random teacher's opinion
@@ -22,27 +23,10 @@
 #ifndef PRIVPRED_MECHANISM_H
 #define PRIVPRED_MECHANISM_H
 
+#include "draw/receipt.h"
 #include "learner/learner.h"
 #include "mechanism/finite_class.h"
 #include "server/privpred.h"
-
-/*
- * ---------- receipts ----------
- *
- * Made by the ledger alone (ledger/ledger.h), after the debit is durable.
- */
-typedef struct LedgerReceipt LedgerReceipt;
-
-/* The paying account decides between draws of different shapes. */
-extern bool ledger_order_is_infinite(const LedgerReceipt *receipt);
-
-/*
- * Streams (book, section 5): is this distance, with noise, above the noisy
- * threshold?  If not, the failure is durable and the threshold redrawn before
- * this returns.  May raise an error; then nothing may be answered.
- */
-extern bool	 ledger_stream_stable(const LedgerReceipt *receipt, int64 distance);
-extern int64 ledger_stream_failures_left(const LedgerReceipt *receipt);
 
 /*
  * ---------- what was declared ----------
@@ -144,10 +128,10 @@ struct UnitSource
  * written.
  *
  * answer() returns the index of a class, or -1 for an unstable answer of a
- * stream.  It needs a receipt, so that nothing can be drawn that was not paid
- * for, and must be given the receipt of the debit for this very answer.  It is
- * total: it raises no error, but for streams and cancels.  All its randomness
- * comes from the sampler.
+ * stream.  It is total: it raises no error, but for streams and cancels.  All
+ * its randomness comes from the sampler.  It and score() are called through
+ * mechanism_answer() and mechanism_score() alone, with the receipt of the debit
+ * for this very answer, so that nothing can be drawn that was not paid for.
  *
  * score() does the same for a number; false: an unstable answer.  precision is
  * the asker's wish, 0 if there is none, checked by check_precision() before
@@ -191,9 +175,9 @@ typedef struct Mechanism
 	bytea *(*train)(const MechanismSpec *spec, UnitSource *units, Size memory);
 	void *(*load)(const MechanismSpec *spec, bytea *state);
 
-	int (*answer)(const LedgerReceipt *receipt, const MechanismModel *model,
+	int (*answer)(const Receipt *receipt, const MechanismModel *model,
 				  const double *x); /* NULL: scores only */
-	bool (*score)(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
+	bool (*score)(const Receipt *receipt, const MechanismModel *model, const double *x,
 				  double precision, double *score);						  /* NULL: none */
 	void (*check_precision)(const MechanismSpec *spec, double precision); /* NULL: takes none */
 
@@ -229,12 +213,21 @@ typedef struct Mechanism
 	char *(*export_json)(const MechanismModel *model);
 
 	const MechanismPlan *plan; /* what privpred.plan() expects of it */
+	/* Made-up tables that would show a mistake (audit.h), ended by one that is all zero. */
+	const struct AuditCase *audit_cases;
 } Mechanism;
 
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
 extern const Mechanism *mechanism_number(int number);		/* from 0 on, by name; NULL: no more */
 extern char			   *mechanism_names(void);
 extern const char	   *charge_kind_name(ChargeKind kind);
+
+/* answer() and score(), which see to it that there is a receipt (answer.c). */
+extern int mechanism_answer(const Mechanism *mechanism, const Receipt *receipt,
+							const MechanismModel *model, const double *x);
+extern bool
+mechanism_score(const Mechanism *mechanism, const Receipt *receipt, const MechanismModel *model,
+				const double *x, double precision, double *score);
 
 /* What one purchase costs; false: an account of that kind cannot pay. */
 extern bool mechanism_charge(const Mechanism *mechanism, const MechanismSpec *spec,

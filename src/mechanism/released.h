@@ -50,8 +50,7 @@ extern char	 *released_promise(const MechanismSpec *spec, const Released *releas
 
 /* The functions of a mechanism that has a Released as its state. */
 extern void *released_load(const MechanismSpec *spec, bytea *state);
-extern int
-released_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x);
+extern int	 released_answer(const Receipt *receipt, const MechanismModel *model, const double *x);
 extern void	 released_distribution(bool order_is_infinite, const MechanismModel *model,
 								   const double *x, double *probability);
 extern int	 released_majority(const MechanismModel *model, const double *x);

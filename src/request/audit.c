@@ -13,14 +13,20 @@
 #include "utils/memutils.h"
 
 #include "account/charge.h"
+#include "request/audit.h"
+#include "request/train.h"
 #include "server/mutant.h"
 #include "server/progress.h"
-#include "request/audit.h"
 
+#define MAX_BOUNDS 512 /* that an audit may take */
+#define ALPHA (AUDIT_FALSE_ALARM / MAX_BOUNDS)
 #define DRAWS_PER_REPORT 256
+#define COUNTED_STREAMS 20
 
 /* A claim with a delta is audited by events that are so many times as likely. */
 #define DELTA_TOLD 2.5
+
+static const char *const answers[] = {"answer a", "answer b", "answer c"};
 
 /* ---------- claims ---------- */
 
@@ -37,8 +43,8 @@ all_bounded_range(const Charge *charge)
  * By the ledger's own arithmetic: epsilon is what an account of infinite order
  * pays, and Gaussian noise costs order times rho.  Bounded ranges add up.
  */
-AuditClaim
-audit_claim(const Charge *charge)
+static AuditClaim
+claim_of(const Charge *charge)
 {
 	AuditClaim claim = {.test = TEST_RATIO, .delta = charge->delta};
 	RenyiOrder two = 2 * RENYI_ORDER_ONE;
@@ -55,25 +61,69 @@ audit_claim(const Charge *charge)
 	return claim;
 }
 
-static const char *
-charge_text(Audit *audit, const Charge *charge)
+/* Streams are charged for by their terms, and students by their labels. */
+static Charge
+charge_of(const Audit *audit, const AuditedModel *model, const AuditCase *plan)
 {
-	return charge_to_text(charge, MemoryContextAlloc(audit->context, CHARGE_TEXT_SIZE));
+	Charge charge = plan->infinite ? model->infinite : model->finite;
+
+	if (plan->charge != NULL)
+		charge = *plan->charge;
+	if (plan->event == EVENT_STUDENT)
+	{
+		LedgerPrice label = {.finite = charge};
+
+		charge = student_charge(&label, plan->questions, 0);
+	}
+	if (plan->unstable > 0)
+	{
+		StreamTerms terms = audit_terms(plan);
+
+		charge = stream_price(audit->model, &terms).finite;
+		charge.delta = plan->no_ties ? 0 : charge.delta;
+	}
+	return charge;
 }
 
-/* ---------- results ---------- */
+/* ---------- power ---------- */
 
-static AuditResult *
-add_result(Audit *audit, const char *pair, const char *event)
+/*
+ * What would have been seen, given how likely the first event was, or would be
+ * by the mistake that it is asked for.
+ */
+static double
+detected(const AuditClaim *claim, const AuditCounts *counts, double likely)
 {
-	MemoryContext caller = MemoryContextSwitchTo(audit->context);
-	AuditResult	 *result = palloc0_object(AuditResult);
+	double p = likely;
 
-	result->pair = pstrdup(pair);
-	result->event = pstrdup(event);
-	audit->results = lappend(audit->results, result);
-	MemoryContextSwitchTo(caller);
-	return result;
+	for (int table = 0; table < 2; table++)
+		p = Max(p, (double) counts->count[table][0] / counts->draws[table]);
+	if (claim->delta > 0)
+		p = Min(Max(p, DELTA_TOLD * claim->delta), (1 + claim->delta) / 2);
+	return audit_detects(claim, p, counts->draws[0], ALPHA);
+}
+
+static int64
+draws_needed(const Audit *audit, const AuditCase *plan, const AuditClaim *claim)
+{
+	double likely = Max(plan->likely, claim->delta > 0 ? DELTA_TOLD * claim->delta : 0);
+	double factor = 1.5; /* how many times the claim is to be told from it */
+	int64  most = plan->most;
+
+	if (audit->draws > 0)
+		return audit->draws;
+	if (most == 0)
+		most = plan->event == EVENT_STUDENT					 ? AUDIT_MANY_ANSWERS
+			   : plan->mechanism->charge_kind == CHARGE_ONCE ? AUDIT_MOST_MODELS
+															 : AUDIT_MOST_ANSWERS;
+
+	/*
+	 * Of Gaussian noise no event shows more than 0.8 of this epsilon, so that more
+	 * is to be told, where draws are cheap.
+	 */
+	if (claim->test == TEST_RENYI && most > AUDIT_MOST_MODELS)
+		factor = 1.1;
+	return Max(plan->least, audit_draws_needed(claim, factor, likely, most, ALPHA));
 }
 
 static const char *
@@ -89,23 +139,27 @@ verdict(const AuditResult *result, double mistake)
 	return "consistent";
 }
 
+/* ---------- cases ---------- */
+
 static void
-draw_all(Audit *audit, const AuditCase *compare, AuditCounts *counts, int64 draws)
+draw_all(Audit *audit, MadeUp *tables[2], AuditCounts *counts, int64 draws)
 {
-	MemoryContext caller = MemoryContextSwitchTo(audit->draw_context);
+	MemoryContext of_draw = AllocSetContextCreate(CurrentMemoryContext, "privpred audited draw",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(of_draw);
 
 	for (int table = 0; table < 2; table++)
 	{
 		counts->draws[table] = draws;
 		for (int64 i = 0; i < draws; i++)
 		{
-			int outcome = compare->draw(compare->table[table]);
+			int outcome = made_up_draw(tables[table]);
 
 			CHECK_FOR_INTERRUPTS();
-			if (outcome < 0 || outcome >= compare->outputs)
+			if (outcome < 0 || outcome >= counts->outputs)
 				elog(ERROR, "an audited draw has no outcome %d", outcome);
 			counts->count[table][outcome]++;
-			MemoryContextReset(audit->draw_context);
+			MemoryContextReset(of_draw);
 			if (++audit->drawn % DRAWS_PER_REPORT == 0)
 				progress_report(audit->drawn);
 		}
@@ -113,148 +167,110 @@ draw_all(Audit *audit, const AuditCase *compare, AuditCounts *counts, int64 draw
 	MemoryContextSwitchTo(caller);
 }
 
-/*
- * What would have been seen, given how likely the first event was, or would be
- * by the mistake that it is asked for.
- */
-static double
-detected(const AuditClaim *claim, const AuditCounts *counts, double likely)
+/* Every failed test is a run, and costs what a run costs. */
+static void
+count_failures(const Audit *audit, MadeUp *table, AuditResult *result)
 {
-	double p = likely;
+	int64 most = 0;
 
-	for (int table = 0; table < 2; table++)
-		p = Max(p, (double) counts->count[table][0] / counts->draws[table]);
-	if (claim->delta > 0)
-		p = Min(Max(p, DELTA_TOLD * claim->delta), (1 + claim->delta) / 2);
-	return audit_detects(claim, p, counts->draws[0], AUDIT_ALPHA);
+	for (int i = 0; i < COUNTED_STREAMS; i++)
+		most = Max(most, made_up_failures(table));
+	result->event =
+		MemoryContextStrdup(audit->context, psprintf(INT64_FORMAT " unstable answers", most));
+	result->loss = most * ((double) table->plan->run_epsilon / EPSILON_UNITS_PER_ONE);
+	result->detects = result->loss;
+	result->draws = COUNTED_STREAMS;
+	result->verdict = result->loss > result->claim.epsilon ? "violated" : "consistent";
 }
 
-/*
- * How many times the claim is to be told from it.  Of Gaussian noise no event
- * shows more than 0.8 of this epsilon, so that more is to be told, where draws
- * are cheap.
- */
-static double
-told_factor(const AuditCase *compare, const AuditClaim *claim)
+static void
+compare(Audit *audit, MadeUp *tables[2], const AuditCase *plan, AuditResult *result)
 {
-	return claim->test == TEST_RENYI && compare->most > AUDIT_MOST_MODELS ? 1.1 : 1.5;
-}
+	AuditCounts counts = {.outputs = plan->event == EVENT_STUDENT ? 3 : Max(plan->nclasses, 2)};
+	AuditLoss	loss;
 
-void
-audit_compare_claim(Audit *audit, const AuditCase *compare, const AuditClaim *claim,
-					const char *what)
-{
-	AuditCounts	 counts = {.outputs = compare->outputs};
-	double		 likely = Max(compare->likely, claim->delta > 0 ? DELTA_TOLD * claim->delta : 0);
-	int64		 draws = audit->draws;
-	AuditLoss	 loss;
-	AuditResult *result;
-
-	if (draws == 0)
-		draws = Max(compare->least, audit_draws_needed(claim, told_factor(compare, claim), likely,
-													   compare->most, AUDIT_ALPHA));
-	audit->bounds += audit_bounds_taken(compare->outputs);
-	if (audit->bounds > AUDIT_MAX_BOUNDS)
-		elog(ERROR, "an audit takes more than %d bounds", AUDIT_MAX_BOUNDS);
-	draw_all(audit, compare, &counts, draws);
-	loss = audit_loss(claim, &counts, AUDIT_ALPHA);
-	result = add_result(audit, compare->pair, compare->events[loss.output]);
-	result->charge = MemoryContextStrdup(audit->context, what);
-	result->claim = *claim;
+	audit->bounds += audit_bounds_taken(counts.outputs);
+	if (audit->bounds > MAX_BOUNDS)
+		elog(ERROR, "an audit takes more than %d bounds", MAX_BOUNDS);
+	result->draws = draws_needed(audit, plan, &result->claim);
+	draw_all(audit, tables, &counts, result->draws);
+	loss = audit_loss(&result->claim, &counts, ALPHA);
+	result->event = plan->events[0] != NULL ? plan->events[loss.output]
+											: answers[(loss.output + plan->class) % counts.outputs];
 	result->loss = loss.epsilon;
-	result->draws = draws;
-	result->detects = detected(claim, &counts, compare->likely);
-	result->verdict = verdict(result, compare->mistake);
+	result->detects = detected(&result->claim, &counts, plan->likely);
+	result->verdict = verdict(result, plan->mistake);
 }
 
-void
-audit_compare(Audit *audit, const AuditCase *compare)
+/* The result is kept; tables and models are not. */
+static void
+run_case(Audit *audit, const AuditedModel *model, const AuditCase *plan)
 {
-	AuditClaim claim = audit_claim(compare->charge);
+	Charge		  charge = charge_of(audit, model, plan);
+	AuditResult	 *result = palloc0_object(AuditResult);
+	MadeUp		 *tables[2];
+	MemoryContext work;
 
-	audit_compare_claim(audit, compare, &claim, charge_text(audit, compare->charge));
+	audit->results = lappend(audit->results, result);
+	result->mechanism = audit->model->mechanism->name;
+	result->pair = plan->pair;
+	result->charge = plan->what;
+	result->claim = plan->claim;
+	if (plan->what == NULL)
+	{
+		result->charge = charge_to_text(&charge, palloc(CHARGE_TEXT_SIZE));
+		result->claim = claim_of(&charge);
+	}
+	if (plan->not_compared != NULL)
+	{
+		result->event = plan->not_compared;
+		result->detects = INFINITY;
+		result->verdict = "no power";
+		return;
+	}
+	work = AllocSetContextCreate(audit->context, "privpred audit", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(work);
+	made_up_pair(audit, plan, tables);
+	if (plan->event == EVENT_FAILURES)
+		count_failures(audit, tables[0], result);
+	else
+		compare(audit, tables, plan, result);
+	MemoryContextSwitchTo(audit->context);
+	MemoryContextDelete(work);
 }
 
-void
-audit_not_compared(Audit *audit, const char *pair, const char *why, const Charge *charge)
+static void
+run_cases(Audit *audit, const AuditedModel *model)
 {
-	AuditResult *result = add_result(audit, pair, why);
+	const AuditCase *offered = model->mechanism->audit_cases;
 
-	result->charge = charge_text(audit, charge);
-	result->claim = audit_claim(charge);
-	result->detects = INFINITY;
-	result->verdict = "no power";
-}
+	if (offered == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("models of mechanism \"%s\" cannot be audited", model->mechanism->name)));
+	for (; offered->pair != NULL || offered->complete != NULL; offered++)
+	{
+		AuditCase plan = *offered;
 
-void
-audit_counted(Audit *audit, const char *pair, const char *event, const Charge *charge, double loss,
-			  int64 draws)
-{
-	AuditResult *result = add_result(audit, pair, event);
+		if (plan.mechanism == NULL)
+			plan.mechanism = model->mechanism;
+		if (plan.complete != NULL && !plan.complete(model, &plan))
+			continue;
+		if (plan.cases_of != NULL)
+		{
+			AuditedModel other = {
+				.mechanism = plan.cases_of, .spec = model->spec, .run_epsilon = plan.run_epsilon};
 
-	result->charge = charge_text(audit, charge);
-	result->claim = audit_claim(charge);
-	result->loss = loss;
-	result->draws = draws;
-	result->detects = loss;
-	result->verdict = loss > result->claim.epsilon ? "violated" : "consistent";
+			(void) mechanism_charge(other.mechanism, other.spec, false, &other.finite);
+			(void) mechanism_charge(other.mechanism, other.spec, true, &other.infinite);
+			run_cases(audit, &other);
+		}
+		else
+			run_case(audit, model, &plan);
+	}
 }
 
 /* ---------- the request ---------- */
-
-typedef struct MechanismAudit
-{
-	const Mechanism *mechanism;
-	void (*run)(Audit *audit);
-} MechanismAudit;
-
-static void
-run_vote(Audit *audit)
-{
-	audit_vote(audit, &audit->price.finite, &audit->price.infinite,
-			   vote_noise_is_gaussian(&audit->model->spec));
-}
-
-/* Streams are priced when they are opened, at an epsilon that the asker chooses. */
-static void
-run_streams(Audit *audit)
-{
-	const MechanismSpec *spec = &audit->model->spec;
-	Charge				 finite;
-	Charge				 infinite;
-
-	audit_streams(audit,
-				  Min(Max(spec->epsilon, EPSILON_UNITS_PER_ONE / 2), 3 * EPSILON_UNITS_PER_ONE));
-	if (!stream_falls_back(spec))
-		return;
-	(void) mechanism_charge(&vote_mechanism, spec, false, &finite);
-	(void) mechanism_charge(&vote_mechanism, spec, true, &infinite);
-	audit_vote(audit, &finite, &infinite, vote_noise_is_gaussian(spec));
-}
-
-static const MechanismAudit audits[] = {
-	{&average_mechanism, audit_average},	   {&cover_mechanism, audit_cover},
-	{&distill_mechanism, audit_student},	   {&gradient_mechanism, audit_gradient},
-	{&label_private_mechanism, audit_cover},   {&littlestone_mechanism, audit_littlestone},
-	{&relabel_mechanism, audit_relabel},	   {&soft_mechanism, run_streams},
-	{&sparse_mechanism, run_streams},		   {&stable_mechanism, audit_stable},
-	{&stable_erm_mechanism, audit_stable_erm}, {&stable_flip_mechanism, audit_stable_flip},
-	{&threshold_mechanism, audit_threshold},   {&vote_mechanism, run_vote},
-};
-
-static void
-run(Audit *audit)
-{
-	for (int i = 0; i < lengthof(audits); i++)
-		if (audits[i].mechanism == audit->model->mechanism)
-		{
-			audits[i].run(audit);
-			return;
-		}
-	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					errmsg("models of mechanism \"%s\" cannot be audited",
-						   audit->model->mechanism->name)));
-}
 
 /* Each of thousands of trainings may have something to say. */
 static int
@@ -270,32 +286,29 @@ silence(void)
 }
 
 List *
-request_audit(const char *name, int64 draws, const char **mechanism)
+request_audit(const char *name, int64 draws)
 {
-	Audit		  audit = {0};
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext work;
-	int			  level;
+	Audit		 audit = {0};
+	AuditedModel model;
+	LedgerPrice	 price;
+	int			 level;
 
 	if (MUTANT_BUILD)
 		mutant_warn();
 	audit.model = known_model(name);
 	check_relation_owner(audit.model->relid);
-	audit.price = request_price(audit.model);
-	*mechanism = audit.model->mechanism->name;
+	price = request_price(audit.model);
+	model = (AuditedModel){.mechanism = audit.model->mechanism,
+						   .spec = &audit.model->spec,
+						   .finite = price.finite,
+						   .infinite = price.infinite};
 	audit.draws = draws;
-	audit.context = caller;
-	work = AllocSetContextCreate(caller, "privpred audit", ALLOCSET_DEFAULT_SIZES);
-	audit.draw_context =
-		AllocSetContextCreate(work, "privpred audited draw", ALLOCSET_DEFAULT_SIZES);
+	audit.context = CurrentMemoryContext;
 	level = silence();
 	progress_begin(name, audit.model->relid);
 	progress_report_as("auditing");
-	MemoryContextSwitchTo(work);
-	run(&audit);
-	MemoryContextSwitchTo(caller);
+	run_cases(&audit, &model);
 	progress_end();
 	AtEOXact_GUC(false, level);
-	MemoryContextDelete(work);
 	return audit.results;
 }

@@ -11,18 +11,17 @@
 
 #include "access/tupdesc.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
-#include "utils/memutils.h"
-#include "miscadmin.h"
 
-#include "server/progress.h"
 #include "request/audit.h"
 #include "request/train.h"
 
 #define UNIT_COLUMN "unit"
 #define FEATURE_COLUMN "x"
 #define LABEL_COLUMN "y"
+#define MOST_ROWS 16 /* that a made-up unit may have */
 
 /* ---------- declarations ---------- */
 
@@ -30,7 +29,7 @@ TupleDesc
 made_up_columns(const ModelRecord *model)
 {
 	TupleDesc columns = CreateTemplateTupleDesc(3);
-	bool levels = model->features != NULL && model->features->features[0].kind == FEATURE_CATEGORY;
+	bool	  levels = model->spec.finite_class != NULL;
 
 	TupleDescInitEntry(columns, 1, UNIT_COLUMN, INT8OID, -1, 0);
 	TupleDescInitEntry(columns, 2, FEATURE_COLUMN, levels ? TEXTOID : FLOAT8OID, -1, 0);
@@ -39,134 +38,97 @@ made_up_columns(const ModelRecord *model)
 	return columns;
 }
 
-static FeatureSpec *
-declare_feature(bool levels)
-{
-	TupleDesc	columns = CreateTemplateTupleDesc(1);
-	const char *json =
-		levels ? "{\"x\": {\"levels\": [\"a\", \"b\"]}}" : "{\"x\": {\"min\": 0, \"max\": 1}}";
-
-	TupleDescInitEntry(columns, 1, FEATURE_COLUMN, levels ? TEXTOID : FLOAT8OID, -1, 0);
-	return feature_spec_declare(CStringGetTextDatum(json), columns, "made-up rows");
-}
-
 static Jsonb *
 read_options(const char *options)
 {
-	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(options)));
+	return DatumGetJsonbP(
+		DirectFunctionCall1(jsonb_in, CStringGetDatum(options != NULL ? options : "{}")));
+}
+
+/* The options of the model's own learner, without names of its classes. */
+static Jsonb *
+own_learner_options(const ModelRecord *model)
+{
+	Datum options = JsonbPGetDatum(learner_options(model));
+
+	options = DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum("classes"));
+	return DatumGetJsonbP(
+		DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum("default")));
 }
 
 static void
-begin_rows(MadeUp *table)
+declare_spec(MechanismSpec *spec, const MechanismSpec *audited, const AuditCase *plan)
 {
-	initStringInfo(&table->rows);
-	/* "ctid": where a row lies, which nothing may depend on. */
-	appendStringInfo(&table->rows,
-					 "(SELECT v.* FROM (VALUES (NULL::pg_catalog.int8, NULL::pg_catalog.int8,"
-					 " NULL::pg_catalog.%s, NULL::pg_catalog.%s)",
-					 table->levels ? "text" : "float8",
-					 table->record.spec.nclasses > 0 ? "text" : "float8");
-	table->nrows = 0;
+	spec->epsilon = plan->epsilon > 0 ? plan->epsilon : audited->epsilon;
+	spec->nclasses = plan->numeric ? 0 : Max(plan->nclasses, 2);
+	spec->classes = palloc_array(char *, Max(spec->nclasses, 1));
+	for (int i = 0; i < spec->nclasses; i++)
+		spec->classes[i] = psprintf("%c", 'a' + i);
+	spec->label_min = -1;
+	spec->label_max = 1;
+	spec->declared_units = plan->declared_units;
+	if (plan->cut_rows)
+		spec->max_rows_per_unit = Max(1, Min(audited->max_rows_per_unit, MOST_ROWS));
+	spec->options = read_options(plan->options);
+	spec->finite_class = plan->finite_class;
 }
 
-MadeUp *
-made_up_create(const Audit *audit, const Mechanism *mechanism, bool levels, int nclasses,
-			   const char *options)
+static MadeUp *
+declare(const ModelRecord *audited, const AuditCase *plan)
 {
-	const ModelRecord *model = audit->model;
-	MadeUp			  *table = palloc0_object(MadeUp);
-	ModelRecord		  *record = &table->record;
+	MadeUp		*table = palloc0_object(MadeUp);
+	ModelRecord *record = &table->record;
+	const char	*feature = plan->finite_class != NULL ? "{\"x\": {\"levels\": [\"a\", \"b\"]}}"
+													  : "{\"x\": {\"min\": 0, \"max\": 1}}";
 
-	record->name = model->name;
-	record->relation_id = model->relation_id;
-	record->relid = model->relid; /* whose owner trains; its rows are not touched */
-	record->made_up_rows = "";
+	table->plan = plan;
+	record->name = audited->name;
+	record->relation_id = audited->relation_id;
+	record->relid = audited->relid; /* whose owner trains; its rows are not touched */
 	record->label = LABEL_COLUMN;
-	record->mechanism = mechanism;
+	record->mechanism = plan->mechanism;
 	record->version = 1;
-	memcpy(record->salt, model->salt, MODEL_SALT_LENGTH);
-	record->features = declare_feature(levels);
-	record->spec.epsilon = model->spec.epsilon;
-	record->spec.nclasses = nclasses;
-	record->spec.classes = palloc_array(char *, Max(nclasses, 1));
-	for (int i = 0; i < nclasses; i++)
-		record->spec.classes[i] = psprintf("%c", 'a' + i);
-	record->spec.label_min = -1;
-	record->spec.label_max = 1;
+	memcpy(record->salt, audited->salt, MODEL_SALT_LENGTH);
+	declare_spec(&record->spec, &audited->spec, plan);
+	record->features =
+		feature_spec_declare(CStringGetTextDatum(feature), made_up_columns(record), "made-up rows");
 	record->spec.width = record->features->width;
 	record->spec.columns = feature_columns(record->features);
-	record->spec.protects_labels = mechanism->labels_only;
-	record->spec.options = read_options(options);
-	table->levels = levels;
-	table->units.relation_id = model->relation_id;
-	table->units.relid = model->relid;
-	table->units.nunits = 1;
-	table->units.unit_columns = palloc_array(char *, 1);
-	table->units.unit_columns[0] = UNIT_COLUMN;
-	table->x = palloc0_array(double, record->spec.width);
-	begin_rows(table);
+	record->spec.protects_labels = plan->mechanism->labels_only;
+	if (plan->mechanism->asks_teachers)
+		record->spec.teachers = plan->places;
+	table->relation.relation_id = audited->relation_id;
+	table->relation.relid = audited->relid;
+	table->relation.nunits = 1;
+	table->relation.unit_columns = palloc_array(char *, 1);
+	table->relation.unit_columns[0] = UNIT_COLUMN;
+	table->model.spec = &record->spec;
+	table->model.gaussian_noise = plan->gaussian;
 	return table;
 }
 
-MadeUp *
-made_up_like(const MadeUp *other)
-{
-	MadeUp *table = palloc_object(MadeUp);
+/* ---------- rows ---------- */
 
-	*table = *other;
-	table->x = palloc0_array(double, other->record.spec.width);
-	table->source = NULL;
-	memset(&table->model, 0, sizeof(MechanismModel));
-	begin_rows(table);
-	return table;
-}
-
-void
-made_up_row(MadeUp *table, int64 unit, double x, double label)
-{
-	appendStringInfo(&table->rows, ", (" INT64_FORMAT ", " INT64_FORMAT ", ", table->nrows++, unit);
-	if (table->levels)
-		appendStringInfo(&table->rows, "'%c', ", 'a' + (int) x);
-	else
-		appendStringInfo(&table->rows, "%.17g, ", x);
-	if (table->record.spec.nclasses > 0)
-		appendStringInfo(&table->rows, "'%c')", 'a' + (int) label);
-	else
-		appendStringInfo(&table->rows, "%.17g)", label);
-}
-
-/* The rows as a subquery; more may follow, and then it is to be called again. */
-static void
-finish_rows(MadeUp *table)
-{
-	table->record.made_up_rows =
-		psprintf("%s) v (ctid, " UNIT_COLUMN ", " FEATURE_COLUMN ", " LABEL_COLUMN ")"
-				 " WHERE v." UNIT_COLUMN " IS NOT NULL)",
-				 table->rows.data);
-}
-
-/* ---------- ids ---------- */
-
-static uint64
-hash_of_id(UnitHasher *hasher, const MadeUp *table, int64 id)
-{
-	return unit_hash(hasher, Int64GetDatum(id), (const unsigned char *) table->record.salt);
-}
-
-int64 *
-made_up_ids(const MadeUp *table, int n)
+/* An id that the hash of units puts in each place, or several for the first. */
+static int64 *
+ids_for_places(const MadeUp *table)
 {
 	UnitHasher *hasher = unit_hasher_create(INT8OID, InvalidOid);
-	int64	   *ids = palloc0_array(int64, n);
-	int			missing = n;
+	int			n = table->plan->places;
+	bool		one = table->plan->one_place;
+	int			missing = one ? table->plan->table[0].nunits : n;
+	int64	   *ids = palloc0_array(int64, missing);
 
 	for (int64 id = 1; missing > 0; id++)
 	{
-		uint64 place = hash_of_id(hasher, table, id) % n;
+		uint64 place =
+			unit_hash(hasher, Int64GetDatum(id), (const unsigned char *) table->record.salt) % n;
 
 		if (id % 10000 == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (ids[place] == 0)
+		if (one && place == 0)
+			ids[--missing] = id;
+		else if (!one && ids[place] == 0)
 		{
 			ids[place] = id;
 			missing--;
@@ -175,143 +137,206 @@ made_up_ids(const MadeUp *table, int n)
 	return ids;
 }
 
-int64 *
-made_up_ids_of_first(const MadeUp *table, int n, int count)
+/* A level or a class, or a number. */
+static const char *
+cell(bool is_text, double value)
 {
-	UnitHasher *hasher = unit_hasher_create(INT8OID, InvalidOid);
-	int64	   *ids = palloc_array(int64, count);
-
-	for (int64 id = 1; count > 0; id++)
-	{
-		if (id % 10000 == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (hash_of_id(hasher, table, id) % n == 0)
-			ids[--count] = id;
-	}
-	return ids;
+	return is_text ? psprintf("'%c'", 'a' + (int) value) : psprintf("%.17g", value);
 }
 
-/* ---------- teachers ---------- */
-
-void
-made_up_ask(MadeUp *table, double x)
+static void
+add_unit(MadeUp *table, StringInfo rows, int64 id, const AuditUnit *unit)
 {
-	table->x[0] = x;
-	table->model.votes = NULL;
-	teachers_votes(&table->model, table->x, table->votes);
-	table->model.votes = table->votes;
+	const MechanismSpec *spec = &table->record.spec;
+	int times = unit->times * (table->plan->cut_rows ? 2 * spec->max_rows_per_unit : 1);
+
+	for (int i = 0; i < times * unit->nrows; i++)
+		appendStringInfo(rows, ", (%d, " INT64_FORMAT ", %s, %s)", table->nrows++, id,
+						 cell(spec->finite_class != NULL, unit->row[i % unit->nrows].x),
+						 cell(spec->nclasses > 0, unit->row[i % unit->nrows].label));
 }
 
-void
-made_up_teach(MadeUp *table, const Learner *learner, double x)
+static void
+add_rows(MadeUp *table, const AuditTable *units)
 {
-	ModelRecord *record = &table->record;
+	StringInfoData rows;
+	int64		  *ids = table->plan->places > 0 ? ids_for_places(table) : NULL;
 
-	finish_rows(table);
-	record->learner = learner;
-	(void) train_teachers(record, &table->units);
-	memset(&table->model, 0, sizeof(MechanismModel));
-	table->model.spec = &record->spec;
-	table->model.ensemble = ensemble_load(record->predictor);
-	made_up_ask(table, x);
+	initStringInfo(&rows);
+	/* "ctid": where a row lies, which nothing may depend on. */
+	appendStringInfo(&rows,
+					 "(SELECT v.* FROM (VALUES (NULL::pg_catalog.int8, NULL::pg_catalog.int8,"
+					 " NULL::pg_catalog.%s, NULL::pg_catalog.%s)",
+					 table->record.spec.finite_class != NULL ? "text" : "float8",
+					 table->record.spec.nclasses > 0 ? "text" : "float8");
+	for (int i = 0; i < units->nunits; i++)
+		add_unit(table, &rows, ids != NULL ? ids[i] : i + 1, &units->units[i]);
+	appendStringInfoString(&rows,
+						   ") v (ctid, " UNIT_COLUMN ", " FEATURE_COLUMN ", " LABEL_COLUMN ")"
+						   " WHERE v." UNIT_COLUMN " IS NOT NULL)");
+	table->record.made_up_rows = rows.data;
 }
 
 /* ---------- units ---------- */
 
-/* Units as they were read, to be given again and again. */
-struct MadeUpUnits
-{
-	UnitSource source;
-	int		   count;
-	int		   position;
-	UnitRows  *units;
-};
-
 static bool
 next_unit(UnitSource *source, UnitRows *unit)
 {
-	MadeUpUnits *units = (MadeUpUnits *) source;
+	MadeUp *table = (MadeUp *) source;
 
-	if (units->position >= units->count)
+	if (table->position >= table->nunits)
 		return false;
-	*unit = units->units[units->position++];
+	*unit = table->units[table->position++];
 	return true;
 }
 
 static void
 rewind_units(UnitSource *source)
 {
-	((MadeUpUnits *) source)->position = 0;
+	((MadeUp *) source)->position = 0;
 }
 
-static void *
-copy_numbers(const double *numbers, Size count)
+static double *
+copy_numbers(const double *numbers, int count)
 {
 	return memcpy(palloc_array(double, Max(count, 1)), numbers, count * sizeof(double));
 }
 
+/* Reads the units as training does, to be given again and again. */
 static void
-keep_unit(MadeUpUnits *units, const UnitRows *unit, int width)
-{
-	UnitRows *kept;
-
-	units->units = units->count == 0 ? palloc_array(UnitRows, 1)
-									 : repalloc_array(units->units, UnitRows, units->count + 1);
-	kept = &units->units[units->count++];
-	*kept = *unit;
-	kept->label = copy_numbers(unit->label, unit->nrows);
-	kept->x = copy_numbers(unit->x, (Size) unit->nrows * width);
-}
-
-void
-made_up_read(MadeUp *table)
+read_units(MadeUp *table)
 {
 	MemoryContext  caller = CurrentMemoryContext;
 	MemoryContext  spi;
-	MadeUpUnits	  *units = palloc0_object(MadeUpUnits);
 	CatalogSession session;
 	UnitSource	  *source;
 	UnitRows	   unit;
 
-	finish_rows(table);
+	table->source.next = next_unit;
+	table->source.rewind = rewind_units;
+	table->units = palloc_array(UnitRows, Max(table->nrows, 1));
 	relation_owner_begin(&session, table->record.relid);
 	spi = CurrentMemoryContext;
-	source = units_open(&table->record, &table->units, false);
+	source = units_open(&table->record, &table->relation, false);
 	while (source->next(source, &unit))
 	{
 		MemoryContextSwitchTo(caller);
-		keep_unit(units, &unit, table->record.spec.width);
+		unit.label = copy_numbers(unit.label, unit.nrows);
+		unit.x = copy_numbers(unit.x, unit.nrows * table->record.spec.width);
+		table->units[table->nunits++] = unit;
 		MemoryContextSwitchTo(spi);
 	}
 	units_close(source);
 	catalog_end(&session);
 	MemoryContextSwitchTo(caller);
-	units->source.next = next_unit;
-	units->source.rewind = rewind_units;
-	table->source = units;
 }
+
+/* ---------- models ---------- */
 
 void
 made_up_train(MadeUp *table)
 {
 	ModelRecord *record = &table->record;
 
-	rewind_units(&table->source->source);
-	record->state = record->mechanism->train(&record->spec, &table->source->source,
-											 (Size) maintenance_work_mem * 1024);
+	rewind_units(&table->source);
+	record->state =
+		record->mechanism->train(&record->spec, &table->source, (Size) maintenance_work_mem * 1024);
 }
 
 void
 made_up_load(MadeUp *table)
 {
-	table->model.spec = &table->record.spec;
 	table->model.state = table->record.mechanism->load(&table->record.spec, table->record.state);
 }
 
-/* ---------- answers ---------- */
-
-int
-made_up_answer(MadeUp *table)
+static void
+encode_questions(MadeUp *table, int questions)
 {
-	return table->record.mechanism->answer(table->receipt, &table->model, table->x);
+	int width = table->record.spec.width;
+
+	table->x = palloc0_array(double, questions *width);
+	for (int i = 0; i < questions; i++)
+	{
+		double question = table->plan->question[i];
+
+		if (table->plan->finite_class != NULL)
+			table->x[i * width + (int) question] = 1;
+		else
+			table->x[i * width] = question;
+	}
+}
+
+static void
+teach(MadeUp *table, int questions)
+{
+	ModelRecord *record = &table->record;
+
+	(void) train_teachers(record, &table->relation);
+	table->model.ensemble = ensemble_load(record->predictor);
+	for (int i = 0; i < questions; i++)
+		teachers_votes(&table->model, table->x + i * record->spec.width, table->votes[i]);
+}
+
+static MadeUp *
+make_table(const Audit *audit, const AuditCase *plan, int number, const Learner *learner)
+{
+	MadeUp		*table = declare(audit->model, plan);
+	ModelRecord *record = &table->record;
+	int			 questions = Max(plan->questions, 1);
+
+	add_rows(table, &plan->table[number]);
+	encode_questions(table, questions);
+	if (plan->mechanism->asks_teachers)
+	{
+		record->learner = learner != NULL ? learner : learner_lookup("stump");
+		if (learner != NULL)
+			record->spec.options = own_learner_options(audit->model);
+		teach(table, questions);
+	}
+	else
+	{
+		read_units(table);
+		made_up_train(table);
+		made_up_load(table);
+	}
+	table->paid = audit_receipt_create(record, plan);
+	table->student = *record;
+	table->student.mechanism = audit->model->mechanism;
+	table->student.spec.teachers = 1;
+	return table;
+}
+
+/* Does every teacher say what its unit's first row does? */
+static bool
+votes_as_planned(const MadeUp *table, const AuditTable *units)
+{
+	int32 planned[AUDIT_MAX_OUTPUTS] = {0};
+
+	for (int i = 0; i < units->nunits; i++)
+		planned[(int) units->units[i].row[0].label]++;
+	return memcmp(planned, table->votes[0], table->record.spec.nclasses * sizeof(int32)) == 0;
+}
+
+/*
+ * Teachers learn as the model's own do, unless those run the user's functions,
+ * or make something else of so few rows.
+ */
+void
+made_up_pair(const Audit *audit, const AuditCase *plan, MadeUp *tables[2])
+{
+	const Learner *learner = plan->own_learner ? audit->model->learner : NULL;
+	bool		   as_planned;
+
+	if (learner != NULL && learner->runs_user_code)
+		learner = NULL;
+	do
+	{
+		as_planned = true;
+		for (int i = 0; i < 2; i++)
+		{
+			tables[i] = make_table(audit, plan, i, learner);
+			as_planned &= learner == NULL || votes_as_planned(tables[i], &plan->table[i]);
+		}
+		learner = NULL;
+	} while (!as_planned);
 }

@@ -27,8 +27,6 @@
 #include "server/mutant.h"
 #include "request/train.h"
 
-#define ROWS_PER_FETCH 1000
-
 typedef struct Distillation
 {
 	const CachedModel *teacher;
@@ -72,9 +70,7 @@ check_readable(Oid relid)
 	CatalogSession session;
 
 	caller_begin(&session);
-	if (SPI_execute(psprintf("SELECT FROM %s LIMIT 0", relation_sql_name(relid)), true, 0) !=
-		SPI_OK_SELECT)
-		elog(ERROR, "could not read public rows");
+	query_run(NULL, psprintf("SELECT FROM %s LIMIT 0", relation_sql_name(relid)), true, 0, 0, NULL);
 	catalog_end(&session);
 }
 
@@ -84,10 +80,9 @@ check_public(Oid relid, const FeatureSpec *features)
 	/* It is there until the student is. */
 	relation_close(open_relation(relid, AccessShareLock), NoLock);
 	check_readable(relid);
-	for (int i = 0; i < features->nfeatures; i++)
-		require_column(
-			relid, features->features[i].name,
-			"Public rows need all features of the model, under the same names; a view can rename them.");
+	require_features(relid, features,
+					 "Public rows need all features of the model, under the same names; "
+					 "a view can rename them.");
 	check_public_rows(relid,
 					  "What a student learns from its rows would be charged to nobody's budget.");
 }
@@ -106,74 +101,26 @@ check_learner(const Learner *learner)
 
 /* ---------- public rows ---------- */
 
-static void
-read_batch(Distillation *distillation, int64 capacity)
-{
-	for (uint64 i = 0; i < SPI_processed && distillation->nrows < capacity; i++)
-	{
-		bool		  isnull;
-		int			  width;
-		Datum		  x = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
-		const double *row = features_from_array(DatumGetArrayTypeP(x), true, &width);
-
-		Assert(width == distillation->width);
-		memcpy(distillation->x + distillation->nrows * distillation->width, row,
-			   distillation->width * sizeof(double));
-		distillation->nrows++;
-	}
-}
-
 /* All rows, or the first of them, with the caller's rights. */
 static void
-read_public_rows(Distillation *distillation, Oid relid, int64 most)
+read_rows(Distillation *distillation, Oid relid, int64 most)
 {
-	const FeatureSpec *features = distillation->teacher->record->features;
-	Size			   row_size = distillation->width * sizeof(double) + sizeof(int32);
-	int64			   fitting = (Size) maintenance_work_mem * 1024 / row_size;
-	int64			   capacity = 0;
-	MemoryContext	   caller = CurrentMemoryContext;
-	CatalogSession	   session;
-	StringInfoData	   query;
-	Oid				   type = JSONBOID;
-	Datum			   value = JsonbPGetDatum(feature_spec_write(features));
-	Portal			   portal;
+	Size		   row_size = distillation->width * sizeof(double) + sizeof(int32);
+	int64		   fitting = (Size) maintenance_work_mem * 1024 / row_size;
+	MemoryContext  caller = CurrentMemoryContext;
+	CatalogSession session;
 
-	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT ");
-	append_encoding(&query, features, "$1");
-	appendStringInfo(&query, " FROM %s r", relation_sql_name(relid));
-	if (most > 0)
-		appendStringInfo(&query, " LIMIT " INT64_FORMAT, most);
 	caller_begin(&session);
 	progress_phase_rows("reading public rows", estimated_rows(relation_sql_name(relid)));
-	portal = SPI_cursor_open_with_args(NULL, query.data, 1, &type, &value, NULL, true,
-									   CURSOR_OPT_NO_SCROLL);
-	for (;;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, ROWS_PER_FETCH);
-		if (SPI_processed == 0)
-			break;
-		if (distillation->nrows + (int64) SPI_processed > capacity)
-		{
-			capacity = Max(2 * capacity, distillation->nrows + (int64) SPI_processed);
-			if (capacity > fitting && distillation->nrows + (int64) SPI_processed > fitting)
-				ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
-								errmsg("public rows do not fit into maintenance_work_mem"),
-								errdetail("Nothing was charged."),
-								errhint("Raise maintenance_work_mem, or pass labels => %d.",
-										(int) Min(fitting, PG_INT32_MAX))));
-			distillation->x = distillation->x == NULL
-								  ? MemoryContextAllocHuge(caller, capacity * distillation->width *
-																	   sizeof(double))
-								  : repalloc_huge(distillation->x,
-												  capacity * distillation->width * sizeof(double));
-		}
-		read_batch(distillation, capacity);
-		SPI_freetuptable(SPI_tuptable);
-	}
-	SPI_cursor_close(portal);
+	distillation->x = read_public_rows(relid, distillation->teacher->record->features, most,
+									   fitting, caller, &distillation->nrows);
 	catalog_end(&session);
+	if (distillation->nrows > fitting)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
+						errmsg("public rows do not fit into maintenance_work_mem"),
+						errdetail("Nothing was charged."),
+						errhint("Raise maintenance_work_mem, or pass labels => %d.",
+								(int) Min(fitting, PG_INT32_MAX))));
 	if (distillation->nrows == 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("relation \"%s\" has no rows to label", get_rel_name(relid)),
@@ -218,7 +165,7 @@ open_purse(Distillation *distillation, const LedgerPrice *price)
 	distillation->lease = ledger_open(CurrentMemoryContext, price);
 }
 
-static const LedgerReceipt *
+static const Receipt *
 pay_for_label(Distillation *distillation)
 {
 	if (distillation->stream != NULL)
@@ -241,26 +188,25 @@ label_rows(Distillation *distillation)
 	progress_phase("labelling", distillation->nrows);
 	while (more && distillation->asked < distillation->nrows)
 	{
-		const LedgerReceipt *receipt;
-		Oid					 owner;
-		int					 label;
+		const Receipt *receipt;
+		Oid			   owner;
+		int			   label;
 
 		CHECK_FOR_INTERRUPTS();
 		owner = owner_code_check(teacher);
 		receipt = pay_for_label(distillation);
 		stats_count(distillation->stats, STAT_ANSWERS, 1);
-		distillation->by_infinite += ledger_order_is_infinite(receipt) ? 1 : 0;
+		distillation->by_infinite += receipt_order_is_infinite(receipt) ? 1 : 0;
 		owner_code_enter(&session, owner);
-		label = teacher->record->mechanism->answer(receipt, &teacher->mechanism_model,
-												   distillation->x +
-													   distillation->asked * distillation->width);
+		label = mechanism_answer(teacher->record->mechanism, receipt, &teacher->mechanism_model,
+								 distillation->x + distillation->asked * distillation->width);
 		owner_code_leave(&session, owner);
 		if (distillation->stream != NULL)
 			ledger_stream_even_out(distillation->stream, teacher->record->mechanism->tests);
 		distillation->label[distillation->asked++] = label;
 		distillation->labelled += label >= 0 ? 1 : 0;
 		stats_count(distillation->stats, STAT_UNSTABLE, label >= 0 ? 0 : 1);
-		more = distillation->stream == NULL || ledger_stream_failures_left(receipt) > 0;
+		more = distillation->stream == NULL || receipt_failures_left(receipt) > 0;
 		progress_update(distillation->asked);
 	}
 }
@@ -419,7 +365,7 @@ request_distill(const DistillRequest *request)
 	progress_begin(request->student, teacher->relid);
 	progress_show_to(asking_role());
 	student = declare_student(&distillation, request->student, request->options);
-	read_public_rows(&distillation, request->public_relation, request->labels);
+	read_rows(&distillation, request->public_relation, request->labels);
 
 	labels = request_price(teacher);
 	labels.stats = distillation.stats = request_stats(teacher, CurrentMemoryContext);

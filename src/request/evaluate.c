@@ -4,86 +4,54 @@
  *
  * The expectation is computed from the exact distribution of the answer, not
  * by drawing, so it costs no budget; and it is not private, so it is for the
- * owner alone.  One scan of the rows serves all epsilons.
+ * owner alone.  One scan of the rows serves all figures, at all epsilons: they
+ * are sums while rows are read, and become means at the end.
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "catalog/store.h"
-#include "mechanism/estimate_plan.h"
-#include "server/progress.h"
-#include "request/train.h"
 #include "draw/sampler.h"
+#include "mechanism/estimate_plan.h"
+#include "request/train.h"
+#include "server/progress.h"
+#include "server/query.h"
 
 #define ROWS_PER_FETCH 1000
 
-/* The epsilons of a curve if nobody asks for others. */
+/* The epsilons of a curve if none are asked for. */
 static const double usual_epsilons[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5};
 
-/* Accounts of infinite and of finite order get different answers. */
-enum
-{
-	PURE,
-	APPROXIMATE,
-	ACCOUNTS
-};
-
-/* The model as it answers at one epsilon. */
-typedef struct Point
-{
-	MechanismSpec  spec;
-	MechanismModel model;
-	bool		   known;	/* else nothing is computed */
-	bool		   refused; /* it could be, but must not be declared */
-	bool		   own;
-	double		   right[ACCOUNTS];
-	double		   error[ACCOUNTS]; /* squared, of numbers and of their bins */
-} Point;
-
-/* What is true of a row. */
-typedef struct Truth
-{
-	bool has_class;
-	int class;
-	bool   has_number;
-	double number;
-} Truth;
-
+/* One evaluation while it is under way. */
 typedef struct Tally
 {
+	Evaluation		  *sums;
 	const CachedModel *model;
-	Point			  *points; /* by epsilon */
-	int				   npoints;
-	const Point		  *own;
-	int32			  *votes;
-	const double	  *x; /* encoded */
-	int64			   rows;
-	EstimatePlan	   plan;	/* if all is estimated */
-	bool			   sampled; /* not all rows are asked about */
+	EstimatePlan	   plan;	  /* if expectations are estimated */
+	bool			   sampled;	  /* not all rows are asked about */
+	double			   label_sum; /* of differences to the middle of the bounds */
+	double			   label_squares;
 
-	/* classes, and bins of a number */
-	double *probability;
-	double *confusion[ACCOUNTS];
-	int64  *of_class; /* rows per true class */
-	int64	majority_right;
-	double	noise_right[2]; /* exponential, Gaussian */
-
-	/* numbers, and their bins */
-	double plain_error; /* squared */
-	double label_sum;	/* of differences to the middle of the bounds */
-	double label_squares;
+	/* the current row */
+	int class;				   /* -1: none of those declared */
+	double		  number;	   /* NaN: none */
+	const double *x;		   /* encoded */
+	double		  plain;	   /* the number that would be answered without noise */
+	int32		 *votes;	   /* NULL unless the mechanism asks teachers */
+	double		 *probability; /* of each class */
 } Tally;
 
-/* True class, true number, features of each row. */
+enum
+{
+	COLUMN_CLASS = 1,
+	COLUMN_NUMBER,
+	COLUMN_FEATURES
+};
+
 static void
 append_test_query(TrainingQuery *query, const ModelRecord *model, Oid test_relation)
 {
@@ -104,17 +72,24 @@ append_test_query(TrainingQuery *query, const ModelRecord *model, Oid test_relat
 	}
 	else
 		appendStringInfoString(text, ", NULL, ");
-	append_encoding(text, model->features, psprintf("$%d", PARAMETER_FEATURES));
+	append_encoding(text, model->features, PARAMETER_FEATURES);
 	appendStringInfo(text, " FROM %s r", relation_sql_name(test_relation));
 }
 
 /* ---------- one row ---------- */
 
-static void
-tally_confusion(Tally *tally, int account, int truth)
+static double
+square(double x)
 {
-	int		nclasses = tally->model->record->spec.nclasses;
-	double *line = &tally->confusion[account][(Size) truth * (nclasses + 1)];
+	return x * x;
+}
+
+static void
+tally_confusion(Tally *tally, int account)
+{
+	int		nclasses = tally->sums->spec->nclasses;
+	int		nanswers = tally->sums->nanswers;
+	double *line = &tally->sums->confusion[account][(Size) tally->class * nanswers];
 	double	stable = 0;
 
 	for (int i = 0; i < nclasses; i++)
@@ -123,204 +98,110 @@ tally_confusion(Tally *tally, int account, int truth)
 		stable += tally->probability[i];
 	}
 	/* Sums of doubles are a little off 1. */
-	if (tally->model->record->mechanism->charge_kind == CHARGE_PER_STREAM)
+	if (nanswers > nclasses)
 		line[nclasses] += Max(1 - stable, 0);
 }
 
-/* What private_score is off by, squared, in expectation. */
+/* The expected squared error of private_score. */
 static double
-squared_error(const Tally *tally, const Point *point, int account, double plain, double truth)
+squared_error(const Tally *tally, const EvaluationPoint *point, int account)
 {
 	const ModelRecord *record = tally->model->record;
 	double			   sum = 0;
 
 	if (record->nbins == 0 && record->mechanism->squared_error != NULL)
-		return record->mechanism->squared_error(account == PURE, &point->model, tally->x, truth);
+		return record->mechanism->squared_error(account == PURE_ACCOUNT, &point->model, tally->x,
+												tally->number);
 	if (record->nbins == 0)
-		return (plain - truth) * (plain - truth);
+		return square(tally->plain - tally->number);
 	for (int i = 0; i < record->nbins; i++)
-		sum += tally->probability[i] * (bin_middle(record, i) - truth) *
-			   (bin_middle(record, i) - truth);
+		sum += tally->probability[i] * square(bin_middle(record, i) - tally->number);
 	return sum;
 }
 
 static void
-tally_point(Tally *tally, Point *point, const Truth *truth, double plain)
+tally_point(Tally *tally, EvaluationPoint *point)
 {
-	const ModelRecord *record = tally->model->record;
+	const Mechanism *mechanism = tally->model->record->mechanism;
 
-	for (int account = 0; account < ACCOUNTS; account++)
+	for (int account = 0; account < ACCOUNT_KINDS; account++)
 	{
-		/* Estimates are drawn once for both: they are the same. */
-		if (record->spec.nclasses > 0 &&
-			(account == PURE || record->mechanism->estimate_steps == NULL))
-			record->mechanism->distribution(account == PURE, &point->model, tally->x,
-											tally->probability);
-		if (truth->has_class)
-		{
-			point->right[account] += tally->probability[truth->class];
-			if (point->own)
-				tally_confusion(tally, account, truth->class);
-		}
-		if (truth->has_number)
-			point->error[account] += squared_error(tally, point, account, plain, truth->number);
+		/* Estimates are the same for both kinds of accounts, and drawn once. */
+		if (tally->sums->has_classes && (account == PURE_ACCOUNT || tally->sums->exact))
+			mechanism->distribution(account == PURE_ACCOUNT, &point->model, tally->x,
+									tally->probability);
+		if (tally->class >= 0)
+			point->accuracy[account] += tally->probability[tally->class];
+		if (tally->class >= 0 && point->own)
+			tally_confusion(tally, account);
+		if (!isnan(tally->number))
+			point->rmse[account] += squared_error(tally, point, account);
 	}
 }
 
 static void
-tally_class(Tally *tally, int truth)
+tally_class(Tally *tally)
 {
-	const Mechanism *mechanism = tally->model->record->mechanism;
+	const Mechanism		 *mechanism = tally->model->record->mechanism;
+	const MechanismModel *model = &tally->sums->own->model;
+	Evaluation			 *sums = tally->sums;
 
-	tally->of_class[truth]++;
-	for (int i = 0; i < 2 && mechanism->noise_distribution != NULL; i++)
+	sums->of_class[tally->class]++;
+	for (int gaussian = 0; gaussian < 2 && sums->has_noises; gaussian++)
 	{
-		mechanism->noise_distribution(i == 1, &tally->own->model, tally->x, tally->probability);
-		tally->noise_right[i] += tally->probability[truth];
+		mechanism->noise_distribution(gaussian, model, tally->x, tally->probability);
+		sums->noise_accuracy[gaussian] += tally->probability[tally->class];
 	}
-	if (mechanism->majority(&tally->own->model, tally->x) == truth)
-		tally->majority_right++;
+	if (mechanism->majority(model, tally->x) == tally->class)
+		sums->majority_accuracy++;
 }
 
-/* Returns the answer without noise. */
-static double
-tally_number(Tally *tally, double truth)
+static void
+tally_number(Tally *tally)
 {
 	const ModelRecord	 *record = tally->model->record;
-	const MechanismModel *model = &tally->own->model;
-	double off_middle = truth - (record->spec.label_min / 2 + record->spec.label_max / 2);
-	double plain = record->nbins > 0
+	const MechanismModel *model = &tally->sums->own->model;
+	double off_middle = tally->number - (record->spec.label_min / 2 + record->spec.label_max / 2);
+
+	tally->plain = record->nbins > 0
 					   ? bin_middle(record, record->mechanism->majority(model, tally->x))
 					   : record->mechanism->plain_score(model, tally->x);
-
-	tally->plain_error += (plain - truth) * (plain - truth);
+	tally->sums->plain_rmse += square(tally->plain - tally->number);
 	tally->label_sum += off_middle;
-	tally->label_squares += off_middle * off_middle;
-	return plain;
+	tally->label_squares += square(off_middle);
 }
 
 static void
-tally_truth(Tally *tally, const Truth *truth)
+tally_row(Tally *tally, const QueryScan *scan)
 {
-	double plain = 0;
-
-	if (tally->votes != NULL)
-		teachers_votes(&tally->model->mechanism_model, tally->x, tally->votes);
-	if (truth->has_class)
-		tally_class(tally, truth->class);
-	if (truth->has_number)
-		plain = tally_number(tally, truth->number);
-	for (int i = 0; i < tally->npoints; i++)
-		if (tally->points[i].known)
-			tally_point(tally, &tally->points[i], truth, plain);
-}
-
-static void
-tally_row(Tally *tally, HeapTuple row, TupleDesc columns)
-{
-	const MechanismSpec *spec = &tally->model->record->spec;
+	const MechanismSpec *spec = tally->sums->spec;
 	CatalogSession		 session;
-	Truth				 truth = {0};
 	Oid					 owner;
 	bool				 isnull;
-	Datum				 number;
-	int					 width;
+	Datum				 value;
 
-	truth.class = DatumGetInt32(SPI_getbinval(row, columns, 1, &isnull));
-	truth.has_class = !isnull;
-	number = SPI_getbinval(row, columns, 2, &isnull);
-	truth.has_number = !isnull;
-	if (!truth.has_class && !truth.has_number)
-		return; /* not one of the declared classes */
-	if (truth.has_number)
-		truth.number =
-			spec->label_min + DatumGetFloat8(number) * (spec->label_max - spec->label_min);
-	tally->x = features_from_array(DatumGetArrayTypeP(SPI_getbinval(row, columns, 3, &isnull)),
-								   true, &width);
-	tally->rows++;
+	value = scan_value(scan, COLUMN_CLASS, &isnull);
+	tally->class = isnull ? -1 : DatumGetInt32(value);
+	value = scan_value(scan, COLUMN_NUMBER, &isnull);
+	tally->number =
+		isnull ? NAN
+			   : spec->label_min + DatumGetFloat8(value) * (spec->label_max - spec->label_min);
+	if (tally->class < 0 && isnull)
+		return;
+	tally->x = scan_features(scan, COLUMN_FEATURES);
+	tally->sums->rows++;
 	owner = owner_code_check(tally->model);
 	owner_code_enter(&session, owner);
-	tally_truth(tally, &truth);
+	if (tally->votes != NULL)
+		teachers_votes(&tally->model->mechanism_model, tally->x, tally->votes);
+	if (tally->class >= 0)
+		tally_class(tally);
+	if (!isnull)
+		tally_number(tally);
+	for (int i = 0; i < tally->sums->npoints; i++)
+		if (tally->sums->points[i].known)
+			tally_point(tally, &tally->sums->points[i]);
 	owner_code_leave(&session, owner);
-}
-
-/* ---------- all of them ---------- */
-
-static double
-root_mean(double sum, int64 rows)
-{
-	return rows > 0 ? sqrt(Max(sum, 0) / rows) : 0;
-}
-
-static void
-summarise_point(const Point *point, int64 rows, char *remark, EvaluationPoint *result)
-{
-	result->epsilon = point->spec.epsilon;
-	result->own = point->own;
-	result->known = point->known && rows > 0;
-	result->remark = point->refused ? "create_model would refuse this epsilon" : remark;
-	if (!result->known)
-		return;
-	result->private_accuracy = point->right[PURE] / rows;
-	result->approximate_accuracy = point->right[APPROXIMATE] / rows;
-	result->private_rmse = root_mean(point->error[PURE], rows);
-	result->approximate_rmse = root_mean(point->error[APPROXIMATE], rows);
-}
-
-/* What has to be said beside the figures; NULL: nothing. */
-static char *
-remark_on(const Tally *tally)
-{
-	const Mechanism *mechanism = tally->model->record->mechanism;
-
-	if (mechanism->charge_kind == CHARGE_ONCE)
-		return "charged once, at this epsilon; for another it must be trained anew";
-	if (mechanism->estimate_steps != NULL)
-		return "estimated by drawing; for another epsilon it must be trained anew";
-	if (mechanism->answers_at == NULL)
-		return "for another epsilon it must be trained anew";
-	return mechanism->answers_at_if == NULL ? NULL : mechanism->answers_at_if(&tally->own->model);
-}
-
-static Evaluation *
-summarise(const Tally *tally)
-{
-	const ModelRecord *record = tally->model->record;
-	Evaluation		  *result = palloc0_object(Evaluation);
-	int64			   rows = tally->rows;
-	int64			   most = 0;
-
-	for (int i = 0; i < record->spec.nclasses; i++)
-		most = Max(most, tally->of_class[i]);
-	result->record = record;
-	result->rows = rows;
-	result->exact = record->mechanism->estimate_steps == NULL;
-	result->margin = result->exact ? 0 : estimate_margin(rows, tally->plan.draws, tally->sampled);
-	result->has_noises = record->mechanism->noise_distribution != NULL;
-	result->has_classes = record->spec.nclasses > 0;
-	result->has_numbers = record->spec.nclasses == 0 || record->nbins > 0;
-	result->remark = remark_on(tally);
-	result->npoints = tally->npoints;
-	result->points = palloc0_array(EvaluationPoint, tally->npoints);
-	for (int i = 0; i < tally->npoints; i++)
-	{
-		summarise_point(&tally->points[i], rows, result->remark, &result->points[i]);
-		if (tally->points[i].own)
-			result->own = &result->points[i];
-	}
-	result->of_class = tally->of_class;
-	result->private_confusion = tally->confusion[PURE];
-	result->approximate_confusion = tally->confusion[APPROXIMATE];
-	if (rows == 0)
-		return result;
-	result->exponential_accuracy = tally->noise_right[0] / rows;
-	result->gaussian_accuracy = tally->noise_right[1] / rows;
-	result->majority_accuracy = (double) tally->majority_right / rows;
-	result->baseline_accuracy = (double) most / rows;
-	result->plain_rmse = root_mean(tally->plain_error, rows);
-	result->baseline_rmse =
-		root_mean(tally->label_squares - tally->label_sum * tally->label_sum / rows, rows);
-	return result;
 }
 
 /* ---------- epsilons ---------- */
@@ -353,101 +234,132 @@ list_epsilons(const ModelRecord *record, const EpsilonUnits *asked, int *count)
 	return list;
 }
 
+/* What has to be said beside the figures; NULL: nothing. */
+static char *
+remark_on(const CachedModel *model)
+{
+	const Mechanism *mechanism = model->record->mechanism;
+
+	if (mechanism->charge_kind == CHARGE_ONCE)
+		return "charged once, at this epsilon; for another it must be trained anew";
+	if (mechanism->estimate_steps != NULL)
+		return "estimated by drawing; for another epsilon it must be trained anew";
+	if (mechanism->answers_at == NULL)
+		return "for another epsilon it must be trained anew";
+	return mechanism->answers_at_if == NULL ? NULL
+											: mechanism->answers_at_if(&model->mechanism_model);
+}
+
 static void
-set_point(Tally *tally, Point *point, EpsilonUnits epsilon)
+set_point(Tally *tally, EvaluationPoint *point, EpsilonUnits epsilon)
 {
 	const ModelRecord *record = tally->model->record;
+	const Mechanism	  *mechanism = record->mechanism;
 
 	point->spec = record->spec;
 	point->spec.epsilon = epsilon;
 	point->model = tally->model->mechanism_model;
 	point->model.spec = &point->spec;
 	point->model.votes = tally->votes;
-	point->own = epsilon == record->spec.epsilon;
-	point->refused = !point->own && record->mechanism->answers_at != NULL &&
-					 !record->mechanism->answers_at(&point->spec);
-	point->known = point->own || (record->mechanism->answers_at != NULL && !point->refused);
+	point->own = point->known = epsilon == record->spec.epsilon;
+	point->remark = remark_on(tally->model);
 	if (point->own)
-		tally->own = point;
-	else if (record->mechanism->asks_teachers && point->known)
+	{
+		tally->sums->own = point;
+		return;
+	}
+	if (mechanism->answers_at == NULL)
+		return;
+	point->known = mechanism->answers_at(&point->spec);
+	if (!point->known)
+		point->remark = "create_model would refuse this epsilon";
+	else if (mechanism->asks_teachers)
 		point->model.gaussian_noise = vote_noise_is_gaussian(&point->spec);
 }
 
-/* Some mechanisms cannot tell what to expect of their answers. */
-static void
-check_evaluable(const ModelRecord *record)
-{
-	const Mechanism *mechanism = record->mechanism;
-
-	if (record->spec.nclasses > 0 ? mechanism->distribution == NULL || mechanism->majority == NULL
-								  : mechanism->plain_score == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("models of mechanism \"%s\" cannot be evaluated", mechanism->name),
-				 errdetail("What to expect of their answers is not known without drawing them."),
-				 errhint("Evaluate a model of mechanism \"vote\" with the same teachers.")));
-}
-
-/* Said before the query would, which nobody outside has seen. */
-static void
-check_test_columns(const ModelRecord *record, Oid test_relation)
-{
-	static const char *const hint = "Rows to evaluate on need the model's label and all its "
-									"features, under the same names; a view can rename them.";
-
-	/* It is there until the figures are. */
-	LockRelationOid(test_relation, AccessShareLock);
-	(void) relation_sql_name(test_relation);
-	require_column(test_relation, record->label, hint);
-	for (int i = 0; i < record->features->nfeatures; i++)
-		require_column(test_relation, record->features->features[i].name, hint);
-}
+/* ---------- beginning and end ---------- */
 
 static void
 tally_begin(Tally *tally, const EpsilonUnits *asked, int count)
 {
 	const ModelRecord *record = tally->model->record;
+	Evaluation		  *sums = tally->sums = palloc0_object(Evaluation);
 	Size			   nclasses = Max(record->spec.nclasses, 1);
 	EpsilonUnits	  *epsilons = list_epsilons(record, asked, &count);
 
+	sums->spec = &record->spec;
+	sums->exact = record->mechanism->estimate_steps == NULL;
+	sums->has_classes = record->spec.nclasses > 0;
+	sums->has_numbers = record->spec.nclasses == 0 || record->nbins > 0;
+	sums->has_noises = record->mechanism->noise_distribution != NULL;
+	sums->nanswers =
+		record->spec.nclasses + (record->mechanism->charge_kind == CHARGE_PER_STREAM ? 1 : 0);
+	sums->of_class = palloc0_array(int64, nclasses);
+	for (int i = 0; i < ACCOUNT_KINDS; i++)
+		sums->confusion[i] = palloc0_array(double, nclasses *(nclasses + 1));
+	tally->probability = palloc_array(double, nclasses);
 	if (tally->model->mechanism_model.ensemble != NULL)
 		tally->votes = palloc_array(int32, nclasses);
-	tally->probability = palloc_array(double, nclasses);
-	tally->of_class = palloc0_array(int64, nclasses);
-	for (int i = 0; i < ACCOUNTS; i++)
-		tally->confusion[i] = palloc0_array(double, nclasses *(nclasses + 1));
-	tally->points = palloc0_array(Point, count);
-	tally->npoints = count;
+	sums->npoints = count;
+	sums->points = palloc0_array(EvaluationPoint, count);
 	for (int i = 0; i < count; i++)
-		set_point(tally, &tally->points[i], epsilons[i]);
+		set_point(tally, &sums->points[i], epsilons[i]);
+}
+
+static double
+root_mean(double sum, double rows)
+{
+	return sqrt(Max(sum, 0) / rows);
+}
+
+/* Makes means of sums; without rows nothing is known. */
+static void
+tally_end(Tally *tally)
+{
+	Evaluation *means = tally->sums;
+	double		rows = Max(means->rows, 1);
+	int64		most = 0;
+
+	for (int i = 0; i < means->spec->nclasses; i++)
+		most = Max(most, means->of_class[i]);
+	for (int i = 0; i < means->npoints; i++)
+	{
+		EvaluationPoint *point = &means->points[i];
+
+		point->known = point->known && means->rows > 0;
+		for (int account = 0; account < ACCOUNT_KINDS; account++)
+		{
+			point->accuracy[account] /= rows;
+			point->rmse[account] = root_mean(point->rmse[account], rows);
+		}
+	}
+	if (!means->exact)
+		means->margin = estimate_margin(means->rows, tally->plan.draws, tally->sampled);
+	for (int i = 0; i < lengthof(means->noise_accuracy); i++)
+		means->noise_accuracy[i] /= rows;
+	means->majority_accuracy /= rows;
+	means->baseline_accuracy = most / rows;
+	means->plain_rmse = root_mean(means->plain_rmse, rows);
+	means->baseline_rmse = root_mean(tally->label_squares - square(tally->label_sum) / rows, rows);
 }
 
 /* ---------- rows ---------- */
 
+/* Returns how many rows there are, and plans how many of them will be asked about. */
 static int64
-count_rows(Oid test_relation)
-{
-	bool isnull;
-
-	SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", relation_sql_name(test_relation)),
-				true, 0);
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
-}
-
-/* How many rows there are, and how many of them will be asked about. */
-static int64
-plan_rows(Tally *tally, Oid test_relation)
+plan_rows(Tally *tally, const char *relation)
 {
 	const Mechanism *mechanism = tally->model->record->mechanism;
 	int64			 rows;
 
-	if (mechanism->estimate_steps == NULL)
-		return (int64) estimated_rows(relation_sql_name(test_relation));
-	rows = count_rows(test_relation);
-	tally->plan = estimate_plan(rows, mechanism->estimate_steps(&tally->own->model));
+	if (tally->sums->exact)
+		return (int64) estimated_rows(relation);
+	query_run(NULL, psprintf("SELECT pg_catalog.count(*) FROM %s", relation), true, 0, 0, NULL);
+	rows = row_int8(0, 1);
+	tally->plan = estimate_plan(rows, mechanism->estimate_steps(&tally->sums->own->model));
 	tally->sampled = tally->plan.rows < rows;
-	for (int i = 0; i < tally->npoints; i++)
-		tally->points[i].model.estimate_draws = tally->plan.draws;
+	for (int i = 0; i < tally->sums->npoints; i++)
+		tally->sums->points[i].model.estimate_draws = tally->plan.draws;
 	return rows;
 }
 
@@ -466,64 +378,85 @@ take_row(const Tally *tally, int64 left, int64 *wanted)
 	return true;
 }
 
-/* All rows once, in memory for one of them. */
+/* All rows once, with memory for one of them. */
 static void
-tally_rows(Tally *tally, TrainingQuery *query, Oid test_relation)
+tally_rows(Tally *tally, const TrainingQuery *query, Oid test_relation)
 {
 	MemoryContext  row_context;
 	CatalogSession session;
-	Portal		   portal;
-	uint64		   count;
+	QueryScan	   scan;
 	int64		   left;
 	int64		   wanted;
 
 	caller_begin(&session);
 	row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred test row", ALLOCSET_DEFAULT_SIZES);
-	left = plan_rows(tally, test_relation);
+	left = plan_rows(tally, relation_sql_name(test_relation));
 	wanted = tally->plan.rows;
 	progress_phase("evaluating rows", tally->sampled ? wanted : left);
-	portal = SPI_cursor_open_with_args(NULL, query->text.data, TRAINING_PARAMETERS, query->types,
-									   query->values, NULL, true, CURSOR_OPT_NO_SCROLL);
-	do
+	scan_open(&scan, ROWS_PER_FETCH, query->text.data, TRAINING_PARAMETERS, query->arguments);
+	while (scan_next(&scan))
 	{
-		SPITupleTable *rows;
+		MemoryContext caller = MemoryContextSwitchTo(row_context);
 
-		SPI_cursor_fetch(portal, true, ROWS_PER_FETCH);
-		rows = SPI_tuptable;
-		count = SPI_processed;
-		for (uint64 i = 0; i < count; i++)
-		{
-			MemoryContext caller = MemoryContextSwitchTo(row_context);
-
-			CHECK_FOR_INTERRUPTS();
-			if (take_row(tally, left--, &wanted))
-				tally_row(tally, rows->vals[i], rows->tupdesc);
-			MemoryContextSwitchTo(caller);
-			MemoryContextReset(row_context);
-			progress_update(tally->rows);
-		}
-		SPI_freetuptable(rows);
-	} while (count > 0);
-	SPI_cursor_close(portal);
+		if (take_row(tally, left--, &wanted))
+			tally_row(tally, &scan);
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(row_context);
+		progress_update(tally->sums->rows);
+	}
+	scan_close(&scan);
 	catalog_end(&session);
+}
+
+/* ---------- the request ---------- */
+
+/* Some mechanisms cannot tell what to expect of their answers. */
+static void
+check_evaluable(const ModelRecord *record)
+{
+	const Mechanism *mechanism = record->mechanism;
+
+	if (record->spec.nclasses > 0 ? mechanism->distribution == NULL || mechanism->majority == NULL
+								  : mechanism->plain_score == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("models of mechanism \"%s\" cannot be evaluated", mechanism->name),
+				 errdetail("What to expect of their answers is not known without drawing them."),
+				 errhint("Evaluate a model of mechanism \"vote\" with the same teachers.")));
+}
+
+/* The query would raise an error, too, but about a statement that the user has not seen. */
+static void
+check_test_columns(const ModelRecord *record, Oid test_relation)
+{
+	static const char *const hint = "Rows to evaluate on need the model's label and all its "
+									"features, under the same names; a view can rename them.";
+
+	LockRelationOid(test_relation, AccessShareLock); /* until the figures are there */
+	(void) relation_sql_name(test_relation);
+	require_column(test_relation, record->label, hint);
+	require_features(test_relation, record->features, hint);
 }
 
 Evaluation *
 request_evaluate(const char *name, Oid test_relation, const EpsilonUnits *epsilons, int count)
 {
-	Tally		  tally = {0};
-	TrainingQuery query;
+	Tally			   tally = {0};
+	const ModelRecord *record;
+	TrainingQuery	   query;
 
 	tally.model = known_model_decoded(name, CurrentMemoryContext, GetUserId());
-	check_relation_owner(tally.model->record->relid);
-	check_evaluable(tally.model->record);
-	check_test_columns(tally.model->record, test_relation);
-	progress_begin(name, tally.model->record->relid);
+	record = tally.model->record;
+	check_relation_owner(record->relid);
+	check_evaluable(record);
+	check_test_columns(record, test_relation);
+	progress_begin(name, record->relid);
 	tally_begin(&tally, epsilons, count);
-	training_query_begin(&query, tally.model->record);
-	append_test_query(&query, tally.model->record, test_relation);
+	training_query_begin(&query, record);
+	append_test_query(&query, record, test_relation);
 	tally_rows(&tally, &query, test_relation);
 	progress_end();
-	return summarise(&tally);
+	tally_end(&tally);
+	return tally.sums;
 }

@@ -229,7 +229,7 @@ append_states(StringInfo text, const ModelRecord *model, const ProtectedRelation
 	append_class(text, model);
 	/* Citus knows no polymorphic aggregates; postgres_fdw does not send this cast */
 	appendStringInfoString(text, train_by_states ? "::pg_catalog.text, " : ", ");
-	append_encoding(text, model->features, psprintf("$%d", PARAMETER_FEATURES));
+	append_encoding(text, model->features, PARAMETER_FEATURES);
 	appendStringInfo(text, ", $%d || '{\"learner\": \"%s\"}'::pg_catalog.jsonb) FILTER (WHERE ",
 					 PARAMETER_OPTIONS, model->learner->name);
 	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL) AS state,");

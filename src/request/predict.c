@@ -248,19 +248,19 @@ check_wish(const ModelRecord *model, const Wish *wish)
 }
 
 static Answer
-draw(const LedgerReceipt *receipt, const Mechanism *mechanism, const CachedModel *model,
-	 const double *x, const Wish *wish)
+draw(const Receipt *receipt, const Mechanism *mechanism, const CachedModel *model, const double *x,
+	 const Wish *wish)
 {
 	const ModelRecord *record = model->record;
 	Answer			   answer = {0};
 
 	if (wish->score && mechanism->score != NULL)
 	{
-		answer.isnull =
-			!mechanism->score(receipt, &model->mechanism_model, x, wish->precision, &answer.score);
+		answer.isnull = !mechanism_score(mechanism, receipt, &model->mechanism_model, x,
+										 wish->precision, &answer.score);
 		return answer;
 	}
-	answer.class_index = mechanism->answer(receipt, &model->mechanism_model, x);
+	answer.class_index = mechanism_answer(mechanism, receipt, &model->mechanism_model, x);
 	answer.isnull = answer.class_index < 0;
 	if (wish->score && !answer.isnull)
 		answer.score = bin_middle(record, answer.class_index);
@@ -269,8 +269,8 @@ draw(const LedgerReceipt *receipt, const Mechanism *mechanism, const CachedModel
 
 /* A learner in SQL runs the owner's functions: as that owner, not as the asker. */
 static Answer
-draw_as(Oid owner, const LedgerReceipt *receipt, const Mechanism *mechanism,
-		const CachedModel *model, const double *x, const Wish *wish)
+draw_as(Oid owner, const Receipt *receipt, const Mechanism *mechanism, const CachedModel *model,
+		const double *x, const Wish *wish)
 {
 	CatalogSession session;
 	Answer		   answer;
@@ -282,7 +282,7 @@ draw_as(Oid owner, const LedgerReceipt *receipt, const Mechanism *mechanism,
 }
 
 /* The owner alone may have what no account can pay for. */
-static const LedgerReceipt *
+static const Receipt *
 pay(PredictSite *predict)
 {
 	const ModelRecord *record = predict->model->record;
@@ -360,12 +360,12 @@ keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *m
 static Answer
 ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wish *wish)
 {
-	const CachedModel	*model = predict->model;
-	const LedgerReceipt *receipt;
-	const LedgerReceipt *vote = NULL;
-	LedgerMemo			 memo;
-	Answer				 answer;
-	Oid					 owner;
+	const CachedModel *model = predict->model;
+	const Receipt	  *receipt;
+	const Receipt	  *vote = NULL;
+	LedgerMemo		   memo;
+	Answer			   answer;
+	Oid				   owner;
 
 	check_wish(model->record, wish);
 	encode_input(site, predict, form, input);

@@ -11,7 +11,6 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/array.h"
@@ -26,6 +25,8 @@
 #include "request/train.h"
 
 #define ROWS_PER_FETCH 10000
+#define NUMBERS_PER_FETCH 10000
+#define FIRST_ROWS 64
 #define MAX_REFERENCE_POINTS 100000
 
 /* Names in the order of their first row. */
@@ -82,6 +83,56 @@ require_column(Oid relid, const char *column, const char *hint)
 						errmsg("column \"%s\" of relation \"%s\" does not exist", column,
 							   get_rel_name(relid)),
 						errhint("%s", hint)));
+}
+
+void
+require_features(Oid relid, const FeatureSpec *features, const char *hint)
+{
+	for (int i = 0; i < features->nfeatures; i++)
+		require_column(relid, features->features[i].name, hint);
+}
+
+const double *
+scan_features(const QueryScan *scan, int column)
+{
+	bool isnull;
+	int	 width;
+
+	return features_from_array(DatumGetArrayTypeP(scan_value(scan, column, &isnull)), true, &width);
+}
+
+double *
+read_public_rows(Oid relid, const FeatureSpec *features, int64 limit, int64 room,
+				 MemoryContext context, int64 *count)
+{
+	Size		   row_size = features->width * sizeof(double);
+	int64		   capacity = FIRST_ROWS;
+	double		  *rows = MemoryContextAllocHuge(context, capacity * row_size);
+	StringInfoData query;
+	QueryArgument  argument = ARG(JSONBOID, JsonbPGetDatum(feature_spec_write(features)));
+	QueryScan	   scan;
+
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT ");
+	append_encoding(&query, features, 1);
+	appendStringInfo(&query, " FROM %s r", relation_sql_name(relid));
+	if (limit > 0)
+		appendStringInfo(&query, " LIMIT " INT64_FORMAT, limit);
+	/* A few rows at a time: each may have thousands of numbers. */
+	scan_open(&scan, Max(1, NUMBERS_PER_FETCH / features->width), query.data, 1, &argument);
+	for (*count = 0; *count <= room && scan_next(&scan); (*count)++)
+	{
+		if (*count == room)
+			continue;
+		if (*count == capacity)
+		{
+			capacity = Min(2 * capacity, room);
+			rows = repalloc_huge(rows, capacity * row_size);
+		}
+		memcpy(rows + *count * features->width, scan_features(&scan, 1), row_size);
+	}
+	scan_close(&scan);
+	return rows;
 }
 
 /* ---------- finite classes ---------- */
@@ -141,12 +192,12 @@ name_number(NameList *list, const ClassReader *reader, const text *name)
 }
 
 static void
-read_class_row(ClassReader *reader, HeapTuple row, TupleDesc columns)
+read_class_row(ClassReader *reader, const QueryScan *scan)
 {
 	bool	nulls[3];
-	Datum	hypothesis = SPI_getbinval(row, columns, 1, &nulls[0]);
-	Datum	point = SPI_getbinval(row, columns, 2, &nulls[1]);
-	Datum	label = SPI_getbinval(row, columns, 3, &nulls[2]);
+	Datum	hypothesis = scan_value(scan, 1, &nulls[0]);
+	Datum	point = scan_value(scan, 2, &nulls[1]);
+	Datum	label = scan_value(scan, 3, &nulls[2]);
 	uint64 *known;
 	int		h;
 	int		p;
@@ -192,9 +243,8 @@ static void
 read_class(Oid relid, ClassReader *reader)
 {
 	static const char *const columns[] = {"hypothesis", "point", "label"};
-	char					*name = relation_sql_name(relid);
 	char					*query;
-	Portal					 portal;
+	QueryScan				 scan;
 
 	for (int i = 0; i < lengthof(columns); i++)
 		require_column(relid, columns[i],
@@ -206,18 +256,11 @@ read_class(Oid relid, ClassReader *reader)
 	reader->known = palloc0_array(uint64, FINITE_MAX_HYPOTHESES * (Size) reader->words);
 	reader->labels = palloc0_array(uint64, FINITE_MAX_HYPOTHESES * (Size) reader->words);
 	query = psprintf("SELECT r.hypothesis::pg_catalog.text, r.point::pg_catalog.text, %s FROM %s r",
-					 label_expression(relid), name);
-	portal =
-		SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL, NULL, true, CURSOR_OPT_NO_SCROLL);
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, ROWS_PER_FETCH);
-		for (uint64 i = 0; i < SPI_processed; i++)
-			read_class_row(reader, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
-		SPI_freetuptable(SPI_tuptable);
-	} while (SPI_processed > 0);
-	SPI_cursor_close(portal);
+					 label_expression(relid), relation_sql_name(relid));
+	scan_open(&scan, ROWS_PER_FETCH, query, 0, NULL);
+	while (scan_next(&scan))
+		read_class_row(reader, &scan);
+	scan_close(&scan);
 }
 
 /* Point p of the class is number order[p] of the reader, or p itself. */
@@ -332,94 +375,31 @@ request_littlestone_dimension(Oid relid)
 
 /* ---------- references ---------- */
 
-typedef struct ReferenceReader
-{
-	MemoryContext context; /* for the points */
-	int			  width;
-	int64		  most; /* points that maintenance_work_mem has room for */
-	int64		  capacity;
-	int64		  npoints;
-	double		 *points;
-} ReferenceReader;
-
 static void
-reserve_points(ReferenceReader *reader, int64 more)
+declare_reference(ModelRecord *model, const char *name)
 {
-	Size bytes = reader->width * sizeof(double);
+	MemoryContext  caller = CurrentMemoryContext;
+	CatalogSession session;
+	Oid			   relid;
+	int64 fitting = maintenance_work_mem * INT64CONST(1024) / (model->spec.width * sizeof(double));
+	int64 room = Min(fitting, MAX_REFERENCE_POINTS);
 
-	if (reader->npoints + more <= reader->capacity)
-		return;
-	if (reader->npoints + more > reader->most)
+	relation_owner_begin(&session, model->relid);
+	relid = public_relation("reference", name);
+	require_features(relid, model->features, "A reference has the columns of all features.");
+	model->spec.reference =
+		read_public_rows(relid, model->features, 0, room, caller, &model->spec.nreference);
+	catalog_end(&session);
+	if (model->spec.nreference > room && fitting < MAX_REFERENCE_POINTS)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
 						errmsg("the reference does not fit into maintenance_work_mem"),
 						errhint("Name a view with " INT64_FORMAT
 								" of its rows at most, or raise maintenance_work_mem.",
-								Min(reader->most, MAX_REFERENCE_POINTS))));
-	reader->capacity = Min(Max(2 * reader->capacity, reader->npoints + more), reader->most);
-	reader->points = reader->points == NULL
-						 ? MemoryContextAllocHuge(reader->context, reader->capacity * bytes)
-						 : repalloc_huge(reader->points, reader->capacity * bytes);
-}
-
-static void
-read_points(ReferenceReader *reader)
-{
-	reserve_points(reader, SPI_processed);
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		bool  isnull;
-		Datum encoded = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
-
-		memcpy(reader->points + reader->npoints++ * reader->width,
-			   ARR_DATA_PTR(DatumGetArrayTypeP(encoded)), reader->width * sizeof(double));
-	}
-}
-
-/* A few rows at a time: each may have thousands of numbers. */
-static void
-read_reference(ReferenceReader *reader, const char *query, Datum features)
-{
-	long   fetch = Max(1, ROWS_PER_FETCH / reader->width);
-	Oid	   type = JSONBOID;
-	Portal portal = SPI_cursor_open_with_args(NULL, query, 1, &type, &features, NULL, true,
-											  CURSOR_OPT_NO_SCROLL);
-
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, fetch);
-		read_points(reader);
-		SPI_freetuptable(SPI_tuptable);
-	} while (SPI_processed > 0 && reader->npoints <= MAX_REFERENCE_POINTS);
-	SPI_cursor_close(portal);
-	if (reader->npoints == 0 || reader->npoints > MAX_REFERENCE_POINTS)
+								room)));
+	if (model->spec.nreference == 0 || model->spec.nreference > room)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("a reference needs 1 to %d rows", MAX_REFERENCE_POINTS),
 						errhint("Name a table or a view with a sample of public rows.")));
-}
-
-static void
-declare_reference(ModelRecord *model, const char *name)
-{
-	ReferenceReader reader = {.context = CurrentMemoryContext, .width = model->spec.width};
-	CatalogSession	session;
-	StringInfoData	query;
-	Oid				relid;
-
-	reader.most = maintenance_work_mem * INT64CONST(1024) / (reader.width * sizeof(double));
-	relation_owner_begin(&session, model->relid);
-	relid = public_relation("reference", name);
-	for (int i = 0; i < model->features->nfeatures; i++)
-		require_column(relid, model->features->features[i].name,
-					   "A reference has the columns of all features.");
-	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT ");
-	append_encoding(&query, model->features, "$1");
-	appendStringInfo(&query, " FROM %s r", relation_sql_name(relid));
-	read_reference(&reader, query.data, JsonbPGetDatum(feature_spec_write(model->features)));
-	model->spec.reference = reader.points;
-	model->spec.nreference = reader.npoints;
-	catalog_end(&session);
 }
 
 void

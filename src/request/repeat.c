@@ -2,9 +2,9 @@
  * repeat.c
  *		What a session was told before.
  *
- * One memory per version of a model, in a ring: the oldest answer makes room
- * for the newest.  A hash table over the ring finds a question in well under
- * the time that it takes to count votes.
+ * One memory per version of a model, in two hash tables.  New answers go to the
+ * first; when that is full it becomes the second, whose answers are forgotten.
+ * So the newest half at least is remembered, and nothing has to be unlinked.
  */
 #include "postgres.h"
 
@@ -22,17 +22,18 @@
 #define MAX_REPEAT_KB (1024 * 1024)
 #define MAX_MEMORIES 16
 #define FIRST_CAPACITY 64
-#define NOBODY (-1) /* end of a chain */
+#define SLOTS_PER_ENTRY 2 /* in a full table */
+#define FREE_SLOT (-1)
 
 /* A revocation is noticed by the epoch, an expiry within this time. */
 #define RIGHTS_MAX_AGE_US INT64CONST(1000000)
 
 /* Apart from the entries: a search that fails, as most do, looks at nothing else. */
-typedef struct RepeatLink
+typedef struct RepeatSlot
 {
 	uint32 hash;
-	int32  next; /* in the chain of its bucket */
-} RepeatLink;
+	int32  entry; /* its number, or FREE_SLOT */
+} RepeatSlot;
 
 typedef struct RepeatEntry
 {
@@ -42,6 +43,14 @@ typedef struct RepeatEntry
 	double x[FLEXIBLE_ARRAY_MEMBER];
 } RepeatEntry;
 
+typedef struct RepeatTable
+{
+	int			capacity; /* entries: a power of two, or 0 */
+	int			count;
+	RepeatSlot *slots;
+	char	   *entries;
+} RepeatTable;
+
 typedef struct RepeatMemory
 {
 	uint64		  serial; /* 0: unused */
@@ -50,13 +59,9 @@ typedef struct RepeatMemory
 	int64		  training_id; /* of the version */
 	int			  width;
 	Size		  entry_size;
-	int			  maximum; /* entries */
-	int			  capacity;
-	int			  count;
-	int			  oldest; /* once the ring is full */
-	char		 *entries;
-	RepeatLink	 *links;   /* of each entry */
-	int32		 *buckets; /* as many as capacity, a power of two */
+	Size		  maximum; /* entries of a table */
+	RepeatTable	  newer;
+	RepeatTable	  older;
 
 	/* who may ask, as last seen */
 	Oid			role;
@@ -67,12 +72,6 @@ typedef struct RepeatMemory
 static int			repeat_memory_kb = DEFAULT_REPEAT_KB;
 static RepeatMemory memories[MAX_MEMORIES];
 static uint64		next_serial = 1;
-
-static RepeatEntry *
-entry_at(const RepeatMemory *memory, int position)
-{
-	return (RepeatEntry *) (memory->entries + position * memory->entry_size);
-}
 
 static RepeatMemory *
 memory_of(const RepeatHandle *handle)
@@ -113,13 +112,15 @@ repeat_open(const ModelRecord *model)
 {
 	RepeatHandle handle = {.slot = -1};
 	Size entry_size = MAXALIGN(offsetof(RepeatEntry, x) + model->spec.width * sizeof(double));
+	/* entries that there is room for in two tables */
 	Size maximum =
-		(Size) repeat_memory_kb * 1024 / (entry_size + sizeof(RepeatLink) + sizeof(int32));
+		(Size) repeat_memory_kb * 1024 / (entry_size + SLOTS_PER_ENTRY * sizeof(RepeatSlot));
 	RepeatMemory *memory;
 
 	/* Released models answer for nothing, and owners pay nothing. */
-	if (maximum < 1 || model->mechanism->charge_kind == CHARGE_ONCE || model->mechanism->owner_only)
+	if (maximum < 2 || model->mechanism->charge_kind == CHARGE_ONCE || model->mechanism->owner_only)
 		return handle;
+	maximum = pg_prevpower2_size_t(maximum / 2);
 	handle.slot = choose_slot(model);
 	memory = &memories[handle.slot];
 	if (memory->serial == 0 || memory->model_id != model->model_id ||
@@ -152,77 +153,104 @@ hash_question(const RepeatMemory *memory, Oid role, const Wish *wish, const doub
 										seed);
 }
 
-static int32 *
-bucket_of(const RepeatMemory *memory, uint32 hash)
-{
-	return &memory->buckets[hash & (memory->capacity - 1)];
-}
-
-static void
-link_entry(RepeatMemory *memory, int position)
-{
-	RepeatLink *link = &memory->links[position];
-	int32	   *bucket = bucket_of(memory, link->hash);
-
-	link->next = *bucket;
-	*bucket = position;
-}
-
-static void
-unlink_entry(RepeatMemory *memory, int position)
-{
-	int32 *link = bucket_of(memory, memory->links[position].hash);
-
-	while (*link != position)
-		link = &memory->links[*link].next;
-	*link = memory->links[position].next;
-}
-
-/* Doubles the room, up to the largest power of two within the maximum. */
-static bool
-grow(RepeatMemory *memory)
-{
-	int capacity = memory->capacity > 0 ? 2 * memory->capacity : FIRST_CAPACITY;
-
-	if (memory->capacity == 0 && capacity > memory->maximum)
-		capacity = pg_prevpower2_32(memory->maximum);
-	if (capacity > memory->maximum)
-		return false;
-	if (memory->buckets == NULL)
-	{
-		memory->entries = MemoryContextAllocHuge(memory->context, capacity * memory->entry_size);
-		memory->links = MemoryContextAllocHuge(memory->context, capacity * sizeof(RepeatLink));
-		memory->buckets = MemoryContextAllocHuge(memory->context, capacity * sizeof(int32));
-	}
-	else
-	{
-		memory->entries = repalloc_huge(memory->entries, capacity * memory->entry_size);
-		memory->links = repalloc_huge(memory->links, capacity * sizeof(RepeatLink));
-		memory->buckets = repalloc_huge(memory->buckets, capacity * sizeof(int32));
-	}
-	memory->capacity = capacity;
-	for (int i = 0; i < capacity; i++)
-		memory->buckets[i] = NOBODY;
-	for (int i = 0; i < memory->count; i++)
-		link_entry(memory, i);
-	return true;
-}
-
 static RepeatEntry *
-find_entry(RepeatMemory *memory, uint32 hash, Oid role, const Wish *wish, const double *x)
+entry_at(const RepeatMemory *memory, const RepeatTable *table, int number)
 {
-	if (memory->count == 0)
-		return NULL;
-	for (int32 i = *bucket_of(memory, hash); i != NOBODY; i = memory->links[i].next)
-	{
-		RepeatEntry *entry = entry_at(memory, i);
+	return (RepeatEntry *) (table->entries + number * memory->entry_size);
+}
 
-		if (memory->links[i].hash == hash && entry->role == role &&
-			entry->wish.score == wish->score && entry->wish.precision == wish->precision &&
+/* The slot of a question with this hash that is after a given one, or a free slot. */
+static inline RepeatSlot *
+next_slot(const RepeatTable *table, uint32 hash, const RepeatSlot *after)
+{
+	uint32 mask = SLOTS_PER_ENTRY * table->capacity - 1;
+	uint32 place = after == NULL ? hash & mask : (after - table->slots + 1) & mask;
+
+	while (table->slots[place].entry != FREE_SLOT && table->slots[place].hash != hash)
+		place = (place + 1) & mask;
+	return &table->slots[place];
+}
+
+static const RepeatEntry *
+find_entry(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Oid role,
+		   const Wish *wish, const double *x)
+{
+	RepeatSlot *slot = NULL;
+
+	if (table->count == 0)
+		return NULL;
+	while ((slot = next_slot(table, hash, slot))->entry != FREE_SLOT)
+	{
+		const RepeatEntry *entry = entry_at(memory, table, slot->entry);
+
+		if (entry->role == role && entry->wish.score == wish->score &&
+			entry->wish.precision == wish->precision &&
 			memcmp(entry->x, x, memory->width * sizeof(double)) == 0)
 			return entry;
 	}
 	return NULL;
+}
+
+static void
+take_slot(RepeatTable *table, uint32 hash, int entry)
+{
+	RepeatSlot *slot = NULL;
+
+	do
+		slot = next_slot(table, hash, slot);
+	while (slot->entry != FREE_SLOT);
+	slot->hash = hash;
+	slot->entry = entry;
+}
+
+static void
+clear(RepeatTable *table)
+{
+	table->count = 0;
+	memset(table->slots, 0xFF, SLOTS_PER_ENTRY * table->capacity * sizeof(RepeatSlot));
+}
+
+/* Makes a table, with the entries of an old one. */
+static RepeatTable
+make_table(const RepeatMemory *memory, int capacity, const RepeatTable *old)
+{
+	RepeatTable table = {.capacity = capacity};
+	Size		slots = SLOTS_PER_ENTRY * (Size) capacity * sizeof(RepeatSlot);
+
+	table.slots = MemoryContextAllocHuge(memory->context, slots);
+	clear(&table);
+	table.entries = MemoryContextAllocHuge(memory->context, capacity * memory->entry_size);
+	for (int i = 0; i < SLOTS_PER_ENTRY * old->capacity; i++)
+		if (old->slots[i].entry != FREE_SLOT)
+			take_slot(&table, old->slots[i].hash, old->slots[i].entry);
+	if (old->capacity > 0)
+	{
+		memcpy(table.entries, old->entries, old->count * memory->entry_size);
+		pfree(old->slots);
+		pfree(old->entries);
+	}
+	table.count = old->count;
+	return table;
+}
+
+/* Room for one more answer: in a larger table, or else by forgetting the older one. */
+static void
+make_room(RepeatMemory *memory)
+{
+	RepeatTable full = memory->newer;
+
+	if (full.capacity == 0)
+		memory->newer = make_table(memory, Min(FIRST_CAPACITY, memory->maximum), &full);
+	else if (full.capacity < memory->maximum)
+		memory->newer = make_table(memory, 2 * full.capacity, &full);
+	else
+	{
+		if (memory->older.capacity == 0)
+			memory->older = make_table(memory, full.capacity, &memory->older);
+		memory->newer = memory->older;
+		clear(&memory->newer);
+		memory->older = full;
+	}
 }
 
 /* ---------- asking ---------- */
@@ -247,15 +275,17 @@ bool
 repeat_find(RepeatHandle *handle, const LedgerPrice *price, const Wish *wish, const double *x,
 			Answer *answer)
 {
-	RepeatMemory *memory = memory_of(handle);
-	RepeatEntry	 *entry;
-	Oid			  role;
+	RepeatMemory	  *memory = memory_of(handle);
+	const RepeatEntry *entry;
+	Oid				   role;
 
 	if (memory == NULL)
 		return false;
 	role = MUTANT(repeats_for_all) ? InvalidOid : asking_role();
 	handle->hash = hash_question(memory, role, wish, x);
-	entry = find_entry(memory, handle->hash, role, wish, x);
+	entry = find_entry(memory, &memory->newer, handle->hash, role, wish, x);
+	if (entry == NULL)
+		entry = find_entry(memory, &memory->older, handle->hash, role, wish, x);
 	if (entry == NULL || !may_still_ask(memory, price, asking_role()))
 		return false;
 	*answer = entry->answer;
@@ -267,25 +297,17 @@ repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x, c
 {
 	RepeatMemory *memory = memory_of(handle);
 	RepeatEntry	 *entry;
-	int			  position;
 
 	if (memory == NULL)
 		return;
-	if (memory->count < memory->capacity || grow(memory))
-		position = memory->count++;
-	else
-	{
-		position = memory->oldest;
-		memory->oldest = (memory->oldest + 1) % memory->capacity;
-		unlink_entry(memory, position);
-	}
-	entry = entry_at(memory, position);
-	memory->links[position].hash = handle->hash;
+	if (memory->newer.count == memory->newer.capacity)
+		make_room(memory);
+	take_slot(&memory->newer, handle->hash, memory->newer.count);
+	entry = entry_at(memory, &memory->newer, memory->newer.count++);
 	entry->role = MUTANT(repeats_for_all) ? InvalidOid : asking_role();
 	entry->wish = *wish;
 	entry->answer = *answer;
 	memcpy(entry->x, x, memory->width * sizeof(double));
-	link_entry(memory, position);
 }
 
 void

@@ -95,8 +95,8 @@ extern LedgerPrice stream_price(const ModelRecord *model, const StreamTerms *ter
 /* A released model in words; charges everybody first. */
 extern text *request_export(const char *name);
 
-/* The columns of row r as the model's features, in SQL; the parameter holds them. */
-extern void append_encoding(StringInfo query, const FeatureSpec *features, const char *parameter);
+/* The columns of row r as features, in SQL; the parameter of that number specifies them. */
+extern void append_encoding(StringInfo query, const FeatureSpec *features, int parameter);
 
 typedef enum InputForm
 {
@@ -160,47 +160,48 @@ extern void	 request_close_stream(const char *model);
 
 /* evaluate.c */
 
-/* What the model would answer at one epsilon. */
+/* Accounts of infinite order, without delta, and of finite order get different answers. */
+enum
+{
+	PURE_ACCOUNT,
+	DELTA_ACCOUNT,
+	ACCOUNT_KINDS
+};
+
+/* The model as it answers at one epsilon. */
 typedef struct EvaluationPoint
 {
-	EpsilonUnits epsilon;
-	bool		 own;				   /* the model's */
-	bool		 known;				   /* else it cannot be told without training anew */
-	double		 private_accuracy;	   /* expectation over the answer's randomness */
-	double		 approximate_accuracy; /* the same, to accounts of finite order */
-	double		 private_rmse;		   /* labels that are numbers, or bins of one: */
-	double		 approximate_rmse;	   /* roots of mean squared errors */
-	char		*remark;			   /* NULL: none */
+	MechanismSpec  spec; /* with that epsilon */
+	MechanismModel model;
+	bool		   own;						/* the model's epsilon */
+	bool		   known;					/* else the model would have to be trained anew */
+	double		   accuracy[ACCOUNT_KINDS]; /* expectation over the answer's randomness */
+	double		   rmse[ACCOUNT_KINDS];		/* root of the mean squared error of numbers */
+	char		  *remark;					/* NULL: none */
 } EvaluationPoint;
 
 typedef struct Evaluation
 {
-	const ModelRecord *record;
-	int64			   rows;
-	bool			   exact;  /* else the expectations are estimates */
-	double			   margin; /* that accuracies may be off by, with ESTIMATE_CONFIDENCE */
-	bool			   has_classes;
-	bool			   has_numbers; /* or bins of them */
-	bool			   has_noises;	/* the mechanism has a choice at finite orders */
-	double			   exponential_accuracy;
-	double			   gaussian_accuracy;
-	double			   majority_accuracy;
-	double			   baseline_accuracy;
-	double			   plain_rmse;
-	double			   baseline_rmse; /* of always answering their mean */
+	const MechanismSpec *spec;
+	int64				 rows;
+	bool				 exact;		  /* else the expectations are estimates */
+	double				 margin;	  /* that accuracies may be off by, with ESTIMATE_CONFIDENCE */
+	bool				 has_classes; /* the label has classes, or bins */
+	bool				 has_numbers; /* the label is a number, or bins of one */
+	bool				 has_noises;  /* the mechanism has a choice at finite orders */
+	double				 noise_accuracy[2]; /* exponential, Gaussian */
+	double				 majority_accuracy;
+	double				 baseline_accuracy; /* of always answering the most common class */
+	double				 plain_rmse;		/* of answers without noise */
+	double				 baseline_rmse;		/* of always answering the mean */
+	int					 npoints;
+	EvaluationPoint		*points; /* by epsilon */
+	EvaluationPoint		*own;	 /* the model's, one of them */
 
-	int					   npoints;
-	EvaluationPoint		  *points; /* by epsilon */
-	const EvaluationPoint *own;	   /* the model's, one of them */
-	char				  *remark; /* on all points; NULL: none */
-
-	/*
-	 * Expected rows by true class and answer; the last of the nclasses + 1
-	 * columns is for unstable answers.
-	 */
-	const int64	 *of_class;
-	const double *private_confusion;
-	const double *approximate_confusion;
+	/* Expected rows by true class and answer; a stream's unstable answers come last. */
+	int		nanswers;
+	int64  *of_class; /* rows of each true class */
+	double *confusion[ACCOUNT_KINDS];
 } Evaluation;
 
 /*
@@ -213,6 +214,6 @@ request_evaluate(const char *model, Oid test_relation, const EpsilonUnits *epsil
 /* audit.h */
 
 /* One AuditResult for each comparison; draws 0: as many as are needed. */
-extern List *request_audit(const char *model, int64 draws, const char **mechanism);
+extern List *request_audit(const char *model, int64 draws);
 
 #endif /* PRIVPRED_REQUEST_H */

@@ -31,46 +31,30 @@
  * ---------- what the planner thinks ----------
  */
 
-static PlannedStmt *
-planned(const char *query, int cursor_options, SPIPlanPtr *plan, CachedPlan **cached)
+/* Plans a query; returns how many rows it expects, and how many workers it would get. */
+static double
+plan_query(const char *query, int *workers)
 {
-	*plan = SPI_prepare_cursor(query, 0, NULL, cursor_options);
-	if (*plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s", query);
-	*cached = SPI_plan_get_cached_plan(*plan);
-	return linitial_node(PlannedStmt, (*cached)->stmt_list);
-}
+	SPIPlanPtr	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
+	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
+	Plan	   *node = linitial_node(PlannedStmt, cached->stmt_list)->planTree;
+	double		rows = node->plan_rows;
 
-double
-estimated_rows(const char *relation)
-{
-	SPIPlanPtr	plan;
-	CachedPlan *cached;
-	double		rows =
-		planned(psprintf("SELECT FROM %s r", relation), 0, &plan, &cached)->planTree->plan_rows;
-
+	*workers = 0;
+	for (; node != NULL; node = outerPlan(node))
+		if (IsA(node, Gather))
+			*workers = ((Gather *) node)->num_workers;
 	ReleaseCachedPlan(cached, NULL); /* an unsaved plan has no owner */
 	SPI_freeplan(plan);
 	return rows;
 }
 
-/* How many workers a scan of the whole table would get. */
-static int
-planned_workers(const char *relation)
+double
+estimated_rows(const char *relation)
 {
-	SPIPlanPtr	plan;
-	CachedPlan *cached;
-	Plan	   *node = planned(psprintf("SELECT pg_catalog.count(*) FROM %s r", relation),
-							   CURSOR_OPT_PARALLEL_OK, &plan, &cached)
-					 ->planTree;
-	int workers = 0;
+	int workers;
 
-	for (; node != NULL; node = outerPlan(node))
-		if (IsA(node, Gather))
-			workers = ((Gather *) node)->num_workers;
-	ReleaseCachedPlan(cached, NULL);
-	SPI_freeplan(plan);
-	return workers;
+	return plan_query(psprintf("SELECT FROM %s r", relation), &workers);
 }
 
 /*
@@ -84,9 +68,11 @@ planned_workers(const char *relation)
 static int
 choose_shares(const ModelRecord *model, const char *relation)
 {
-	int workers = planned_workers(relation);
+	int workers;
 	int shares;
 
+	/* How many workers a scan of the whole table would get. */
+	(void) plan_query(psprintf("SELECT pg_catalog.count(*) FROM %s r", relation), &workers);
 	if (model->learner->additive || model->learner->runs_user_code || workers == 0)
 		return 1;
 	shares = workers > 2 ? 1 << Min(workers - 1, 5) : workers + parallel_leader_participation;
@@ -181,7 +167,7 @@ append_share(TrainingQuery *query, const ModelRecord *model, const ProtectedRela
 	appendStringInfoString(text, " AS t, ");
 	append_class(text, model);
 	appendStringInfoString(text, " AS y, ");
-	append_encoding(text, model->features, psprintf("$%d", PARAMETER_FEATURES));
+	append_encoding(text, model->features, PARAMETER_FEATURES);
 	appendStringInfo(text, " AS x FROM %s r", query->relation);
 	if (shares > 1)
 	{
@@ -220,7 +206,6 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	CatalogSession session;
 	NodeTables	  *tables;
 	TrainingQuery  query;
-	SPIPlanPtr	   plan;
 	Datum		   predictor;
 	LearnerOptions options;
 	bool		   isnull;
@@ -248,20 +233,14 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	choose_grouping(model, rows, shares);
 	progress_phase_rows("training teachers", rows);
 	progress_steps(model->spec.teachers);
-	plan = SPI_prepare_cursor(query.text.data, TRAINING_PARAMETERS, query.types,
-							  CURSOR_OPT_PARALLEL_OK);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	if (SPI_execute_plan(plan, query.values, NULL, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "training query failed");
+	query_run(NULL, query.text.data, true, 0, TRAINING_PARAMETERS, query.arguments);
 	spi = MemoryContextSwitchTo(caller);
-	predictor = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	predictor = row_value(0, 1, &isnull);
 	model->predictor = predictor_complete(
 		model->learner, &options, isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
 		model->spec.teachers, model->features->width, model->spec.default_class);
-	unused_rows =
-		DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
+	unused_rows = row_int8(0, 2);
 	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
-	return isnull ? 0 : unused_rows;
+	return unused_rows;
 }

@@ -33,11 +33,11 @@
  */
 
 void
-append_encoding(StringInfo query, const FeatureSpec *features, const char *parameter)
+append_encoding(StringInfo query, const FeatureSpec *features, int parameter)
 {
 	bool as_row = features->nfeatures >= FUNC_MAX_ARGS;
 
-	appendStringInfo(query, "privpred.encode(%s, %s", parameter, as_row ? "ROW(" : "");
+	appendStringInfo(query, "privpred.encode($%d, %s", parameter, as_row ? "ROW(" : "");
 	for (int i = 0; i < features->nfeatures; i++)
 		appendStringInfo(query, "%sr.%s", i > 0 ? ", " : "",
 						 quote_identifier(features->features[i].name));
@@ -96,31 +96,33 @@ number_label(const ModelRecord *model)
 	return label;
 }
 
+static void
+set_parameter(TrainingQuery *query, TrainingParameter number, Oid type, const void *value)
+{
+	query->arguments[number - 1] = ARG(type, PointerGetDatum(value));
+}
+
 void
 training_query_begin(TrainingQuery *query, const ModelRecord *model)
 {
-	static const Oid types[TRAINING_PARAMETERS] = {BYTEAOID,	 INT4OID,  JSONBOID,	  JSONBOID,
-												   TEXTARRAYOID, JSONBOID, FLOAT8ARRAYOID};
-	FeatureSpec		 no_label = {0};
-	FeatureSpec		*label = &no_label;
+	const MechanismSpec *spec = &model->spec;
+	FeatureSpec			 no_label = {0};
+	FeatureSpec			*label = &no_label;
 
 	initStringInfo(&query->text);
 	query->relation =
 		model->made_up_rows != NULL ? model->made_up_rows : relation_sql_name(model->relid);
-	if (model->nbins > 0 || model->spec.nclasses == 0)
+	if (model->nbins > 0 || spec->nclasses == 0)
 		label = number_label(model);
-	memcpy(query->types, types, sizeof(types));
-#define PARAMETER(number) query->values[(number) -1]
-	PARAMETER(PARAMETER_SALT) =
-		PointerGetDatum(cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH));
-	PARAMETER(PARAMETER_TEACHERS) = Int32GetDatum(model->spec.teachers);
-	PARAMETER(PARAMETER_FEATURES) = JsonbPGetDatum(feature_spec_write(model->features));
-	PARAMETER(PARAMETER_OPTIONS) = JsonbPGetDatum(learner_options(model));
-	PARAMETER(PARAMETER_CLASSES) =
-		PointerGetDatum(array_of_classes(model->spec.classes, model->spec.nclasses));
-	PARAMETER(PARAMETER_LABEL) = JsonbPGetDatum(feature_spec_write(label));
-	PARAMETER(PARAMETER_EDGES) = PointerGetDatum(scaled_edges(model, label));
-#undef PARAMETER
+	set_parameter(query, PARAMETER_SALT, BYTEAOID,
+				  cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH));
+	query->arguments[PARAMETER_TEACHERS - 1] = ARG_INT4(spec->teachers);
+	set_parameter(query, PARAMETER_FEATURES, JSONBOID, feature_spec_write(model->features));
+	set_parameter(query, PARAMETER_OPTIONS, JSONBOID, learner_options(model));
+	set_parameter(query, PARAMETER_CLASSES, TEXTARRAYOID,
+				  array_of_classes(spec->classes, spec->nclasses));
+	set_parameter(query, PARAMETER_LABEL, JSONBOID, feature_spec_write(label));
+	set_parameter(query, PARAMETER_EDGES, FLOAT8ARRAYOID, scaled_edges(model, label));
 }
 
 void

@@ -17,6 +17,7 @@
 #include "nodes/pg_list.h"
 
 #include "request/request.h"
+#include "server/query.h"
 
 /* model_declare.c */
 
@@ -57,8 +58,20 @@ extern void owner_code_bind(ModelRecord *model, const LearnerOptions *options, O
 /* Reads the public tables that options name, as the owner of the relation. */
 extern void declare_public_tables(ModelRecord *model);
 
-/* Raises 42703 with a hint unless the relation has the column. */
+/* Raises 42703 with a hint unless the relation has the column, or columns of all features. */
 extern void require_column(Oid relid, const char *column, const char *hint);
+extern void require_features(Oid relid, const FeatureSpec *features, const char *hint);
+
+/*
+ * Encodes the rows of a public table, inside a session that may read it: all of
+ * them, or the first ones up to a limit if that is not 0.  Sets *count to
+ * room + 1 if there are more than there is room for.
+ */
+extern double *read_public_rows(Oid relid, const FeatureSpec *features, int64 limit, int64 room,
+								MemoryContext context, int64 *count);
+
+/* The encoded features in a column of a scan's current row. */
+extern const double *scan_features(const QueryScan *scan, int column);
 
 /* train.c: parameters of queries over the protected relation r */
 
@@ -78,8 +91,7 @@ typedef struct TrainingQuery
 {
 	StringInfoData text;
 	const char	  *relation; /* qualified and quoted */
-	Oid			   types[TRAINING_PARAMETERS];
-	Datum		   values[TRAINING_PARAMETERS];
+	QueryArgument  arguments[TRAINING_PARAMETERS];
 } TrainingQuery;
 
 extern void training_query_begin(TrainingQuery *query, const ModelRecord *model);

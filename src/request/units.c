@@ -36,13 +36,9 @@ typedef struct UnitScan
 	UnitSource		   source;
 	const ModelRecord *model;
 	TrainingQuery	   query;
-	SPIPlanPtr		   plan;
-	Portal			   portal;
+	QueryScan		   tuples; /* a unit each */
 	bool			   unit_is_row;
 	bool			   keeps_unlabelled; /* labels alone are protected */
-	uint64			   position;		 /* in SPI's current batch */
-	SPITupleTable	  *batch;
-	uint64			   batch_rows;
 	int64			   left_out;
 	MemoryContext	   scratch; /* arrays unpacked from a tuple */
 
@@ -104,6 +100,13 @@ units_are_rows(const ProtectedRelation *protected)
 
 /* ---------- the query ---------- */
 
+enum
+{
+	COLUMN_LABELS = 1,
+	COLUMN_FEATURES,
+	COLUMN_HASH
+};
+
 /* As in teachers' queries, of the columns u0, u1, ... of s. */
 static void
 append_hash(StringInfo text, const ProtectedRelation *protected)
@@ -129,7 +132,7 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL THEN ");
 	append_label_number(text, scan->model);
 	appendStringInfoString(text, " END::pg_catalog.float8 AS label, ");
-	append_encoding(text, scan->model->features, psprintf("$%d", PARAMETER_FEATURES));
+	append_encoding(text, scan->model->features, PARAMETER_FEATURES);
 	appendStringInfoString(text, " AS x");
 	for (int i = 0; i < protected->nunits; i++)
 		appendStringInfo(text, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
@@ -156,10 +159,11 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 
 /* ---------- one unit ---------- */
 
+/* Makes room for the rows of one unit; those of the last one are lost. */
 static void
 reserve_rows(UnitScan *scan, int rows)
 {
-	int			  width = scan->model->spec.width;
+	Size		  width = scan->model->spec.width;
 	MemoryContext context = GetMemoryChunkContext(scan);
 
 	if (rows <= scan->capacity)
@@ -172,20 +176,8 @@ reserve_rows(UnitScan *scan, int rows)
 		pfree(scan->rank);
 	}
 	scan->label = MemoryContextAllocHuge(context, scan->capacity * sizeof(double));
-	scan->x = MemoryContextAllocHuge(context, (Size) scan->capacity * width * sizeof(double));
+	scan->x = MemoryContextAllocHuge(context, scan->capacity * width * sizeof(double));
 	scan->rank = MemoryContextAllocHuge(context, scan->capacity * sizeof(uint64));
-}
-
-static void
-put_row(UnitScan *scan, int row, double label, const double *x)
-{
-	int width = scan->model->spec.width;
-
-	scan->label[row] = scan->model->spec.nclasses > 0
-						   ? label
-						   : scan->model->spec.label_min + label * (scan->model->spec.label_max -
-																	scan->model->spec.label_min);
-	memcpy(scan->x + (Size) row * width, x, width * sizeof(double));
 }
 
 static void
@@ -261,67 +253,61 @@ array_numbers(Datum array)
 	return (const double *) ARR_DATA_PTR(DatumGetArrayTypeP(array));
 }
 
-/* Reads a tuple as a unit; false if it has no row that can be used. */
-static bool
-read_unit(UnitScan *scan, HeapTuple tuple, TupleDesc columns, UnitRows *unit)
+/* Adds a row of the current unit, unless it has no label and needs one. */
+static void
+add_row(UnitScan *scan, UnitRows *unit, Datum label, bool isnull, const double *x)
 {
-	bool  isnull;
-	Datum label = SPI_getbinval(tuple, columns, 1, &isnull);
-	bool  label_isnull = isnull;
-	Datum x = SPI_getbinval(tuple, columns, 2, &isnull);
-	int	  rows = 0;
+	const MechanismSpec *spec = &scan->model->spec;
+	double				 number = isnull ? NAN : DatumGetFloat8(label);
 
-	unit->unit_hash = (uint64) DatumGetInt64(SPI_getbinval(tuple, columns, 3, &isnull));
+	scan->left_out += isnull;
+	if (isnull && !scan->keeps_unlabelled)
+		return;
+	if (spec->nclasses == 0)
+		number = spec->label_min + number * (spec->label_max - spec->label_min);
+	scan->label[unit->nrows] = number;
+	memcpy(scan->x + (Size) unit->nrows * spec->width, x, spec->width * sizeof(double));
+	unit->nrows++;
+}
+
+/* Reads the current tuple as a unit, which may have no row that can be used. */
+static void
+read_unit(UnitScan *scan, UnitRows *unit)
+{
+	bool		  isnull;
+	bool		  unlabelled;
+	Datum		  label = scan_value(&scan->tuples, COLUMN_LABELS, &unlabelled);
+	const double *x = array_numbers(scan_value(&scan->tuples, COLUMN_FEATURES, &isnull));
+	Datum		 *labels;
+	bool		 *nulls;
+	int			  count;
+
+	unit->unit_hash = (uint64) DatumGetInt64(scan_value(&scan->tuples, COLUMN_HASH, &isnull));
+	unit->nrows = 0;
 	if (scan->unit_is_row)
 	{
-		scan->left_out += label_isnull;
-		if (!label_isnull || scan->keeps_unlabelled)
-		{
-			reserve_rows(scan, 1);
-			put_row(scan, rows++, label_isnull ? NAN : DatumGetFloat8(label), array_numbers(x));
-		}
+		reserve_rows(scan, 1);
+		add_row(scan, unit, label, unlabelled, x);
 	}
 	else
 	{
-		Datum		 *labels;
-		bool		 *nulls;
-		int			  count;
-		const double *numbers = array_numbers(x);
-
 		deconstruct_array(DatumGetArrayTypeP(label), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
 						  TYPALIGN_DOUBLE, &labels, &nulls, &count);
 		reserve_rows(scan, count);
 		for (int i = 0; i < count; i++)
-		{
-			scan->left_out += nulls[i];
-			if (!nulls[i] || scan->keeps_unlabelled)
-				put_row(scan, rows++, nulls[i] ? NAN : DatumGetFloat8(labels[i]),
-						numbers + (Size) i * scan->model->spec.width);
-		}
-		rows = choose_rows(scan, rows);
-		pfree(labels);
-		pfree(nulls);
+			add_row(scan, unit, labels[i], nulls[i], x + (Size) i * scan->model->spec.width);
+		unit->nrows = choose_rows(scan, unit->nrows);
 	}
-	unit->nrows = rows;
 	unit->label = scan->label;
 	unit->x = scan->x;
-	return rows > 0;
 }
 
 /* ---------- the scan ---------- */
 
-/* A cursor outlives the session of the relation's owner, and keeps the table in use. */
 void
 units_close(UnitSource *source)
 {
-	UnitScan *scan = (UnitScan *) source;
-
-	if (scan->batch != NULL)
-		SPI_freetuptable(scan->batch);
-	if (scan->portal != NULL)
-		SPI_cursor_close(scan->portal);
-	scan->batch = NULL;
-	scan->portal = NULL;
+	scan_close(&((UnitScan *) source)->tuples);
 }
 
 static void
@@ -330,39 +316,27 @@ units_rewind(UnitSource *source)
 	UnitScan *scan = (UnitScan *) source;
 
 	units_close(source);
-	scan->batch_rows = scan->position = 0;
 	scan->left_out = 0;
-	scan->portal = SPI_cursor_open(NULL, scan->plan, scan->query.values, NULL, true);
+	scan_open(&scan->tuples, ROWS_PER_FETCH, scan->query.text.data, TRAINING_PARAMETERS,
+			  scan->query.arguments);
 }
 
 static bool
 units_next(UnitSource *source, UnitRows *unit)
 {
-	UnitScan	 *scan = (UnitScan *) source;
-	MemoryContext caller;
-	bool		  usable;
+	UnitScan *scan = (UnitScan *) source;
 
-	for (;;)
+	while (scan_next(&scan->tuples))
 	{
-		if (scan->position >= scan->batch_rows)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (scan->batch != NULL)
-				SPI_freetuptable(scan->batch);
-			SPI_cursor_fetch(scan->portal, true, ROWS_PER_FETCH);
-			scan->batch = SPI_tuptable;
-			scan->batch_rows = SPI_processed;
-			scan->position = 0;
-			if (scan->batch_rows == 0)
-				return false;
-		}
-		caller = MemoryContextSwitchTo(scan->scratch);
-		usable = read_unit(scan, scan->batch->vals[scan->position++], scan->batch->tupdesc, unit);
+		MemoryContext caller = MemoryContextSwitchTo(scan->scratch);
+
+		read_unit(scan, unit);
 		MemoryContextSwitchTo(caller);
 		MemoryContextReset(scan->scratch);
-		if (usable)
+		if (unit->nrows > 0)
 			return true;
 	}
+	return false;
 }
 
 UnitSource *
@@ -379,10 +353,6 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	scan->keeps_unlabelled = model->mechanism->labels_only;
 	training_query_begin(&scan->query, model);
 	append_units_query(scan, protected);
-	scan->plan = SPI_prepare_cursor(scan->query.text.data, TRAINING_PARAMETERS, scan->query.types,
-									CURSOR_OPT_NO_SCROLL);
-	if (scan->plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
 	units_rewind(&scan->source);
 	return &scan->source;
 }

@@ -4,40 +4,63 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "server/privpred.h"
 #include "server/query.h"
+
+typedef struct ArgumentArrays
+{
+	Oid	  *types;
+	Datum *values;
+	char  *nulls;
+} ArgumentArrays;
+
+/* Arguments as SPI wants them. */
+static ArgumentArrays
+argument_arrays(int nargs, const QueryArgument *args)
+{
+	ArgumentArrays arrays = {palloc_array(Oid, nargs + 1), palloc_array(Datum, nargs + 1),
+							 palloc0_array(char, nargs + 1)};
+
+	for (int i = 0; i < nargs; i++)
+	{
+		arrays.types[i] = args[i].type;
+		arrays.values[i] = args[i].value;
+		arrays.nulls[i] = args[i].isnull ? 'n' : ' ';
+	}
+	return arrays;
+}
+
+static void
+free_arrays(ArgumentArrays *arrays)
+{
+	pfree(arrays->types);
+	pfree(arrays->values);
+	pfree(arrays->nulls);
+}
 
 void
 query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 limit, int nargs,
 		  const QueryArgument *args)
 {
-	Oid	  *types = palloc_array(Oid, nargs + 1);
-	Datum *values = palloc_array(Datum, nargs + 1);
-	char  *nulls = palloc0_array(char, nargs + 1);
-	int	   result;
+	ArgumentArrays arrays = argument_arrays(nargs, args);
+	int			   result;
 
-	for (int i = 0; i < nargs; i++)
-	{
-		types[i] = args[i].type;
-		values[i] = args[i].value;
-		nulls[i] = args[i].isnull ? 'n' : ' ';
-	}
 	if (plan != NULL && *plan == NULL)
 	{
-		SPIPlanPtr prepared = SPI_prepare(sql, nargs, types);
+		SPIPlanPtr prepared = SPI_prepare(sql, nargs, arrays.types);
 
 		if (prepared == NULL || SPI_keepplan(prepared) != 0)
 			elog(ERROR, "could not prepare \"%s\"", sql);
 		*plan = prepared;
 	}
-	result = plan != NULL
-				 ? SPI_execute_plan(*plan, values, nulls, read_only, limit)
-				 : SPI_execute_with_args(sql, nargs, types, values, nulls, read_only, limit);
+	result = plan != NULL ? SPI_execute_plan(*plan, arrays.values, arrays.nulls, read_only, limit)
+						  : SPI_execute_with_args(sql, nargs, arrays.types, arrays.values,
+												  arrays.nulls, read_only, limit);
 	if (result < 0)
 		elog(ERROR, "could not execute \"%s\": %s", sql, SPI_result_code_string(result));
-	pfree(types);
-	pfree(values);
-	pfree(nulls);
+	free_arrays(&arrays);
 }
 
 Datum
@@ -105,4 +128,53 @@ char *
 row_text(uint64 row, int column)
 {
 	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+}
+
+/* ---------- scans ---------- */
+
+void
+scan_open(QueryScan *scan, long fetch, const char *sql, int nargs, const QueryArgument *args)
+{
+	ArgumentArrays arrays = argument_arrays(nargs, args);
+
+	memset(scan, 0, sizeof(QueryScan));
+	scan->fetch = fetch;
+	scan->portal = SPI_cursor_open_with_args(NULL, sql, nargs, arrays.types, arrays.values,
+											 arrays.nulls, true, CURSOR_OPT_NO_SCROLL);
+	free_arrays(&arrays);
+}
+
+bool
+scan_next(QueryScan *scan)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (scan->next == scan->count)
+	{
+		if (scan->batch != NULL)
+			SPI_freetuptable(scan->batch);
+		SPI_cursor_fetch(scan->portal, true, scan->fetch);
+		scan->batch = SPI_tuptable;
+		scan->count = SPI_processed;
+		scan->next = 0;
+	}
+	if (scan->count == 0)
+		return false;
+	scan->next++;
+	return true;
+}
+
+Datum
+scan_value(const QueryScan *scan, int column, bool *isnull)
+{
+	return SPI_getbinval(scan->batch->vals[scan->next - 1], scan->batch->tupdesc, column, isnull);
+}
+
+void
+scan_close(QueryScan *scan)
+{
+	if (scan->batch != NULL)
+		SPI_freetuptable(scan->batch);
+	if (scan->portal != NULL)
+		SPI_cursor_close(scan->portal);
+	memset(scan, 0, sizeof(QueryScan));
 }

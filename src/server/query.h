@@ -66,4 +66,25 @@ extern Oid		   row_oid(uint64 row, int column);
 extern TimestampTz row_time(uint64 row, int column);
 extern char		  *row_text(uint64 row, int column);
 
+/*
+ * A scan of a large result, a batch at a time.  After scan_next() has returned true, scan_value()
+ * reads the current row, which lasts until the next call.
+ */
+typedef struct QueryScan
+{
+	Portal		   portal;
+	SPITupleTable *batch;
+	uint64		   count; /* rows of the batch */
+	uint64		   next;  /* of them */
+	long		   fetch; /* rows at a time */
+} QueryScan;
+
+extern void
+scan_open(QueryScan *scan, long fetch, const char *sql, int nargs, const QueryArgument *args);
+extern bool	 scan_next(QueryScan *scan);
+extern Datum scan_value(const QueryScan *scan, int column, bool *isnull);
+
+/* Must precede the end of the session: a cursor outlives it, and keeps its tables in use. */
+extern void scan_close(QueryScan *scan);
+
 #endif /* PRIVPRED_QUERY_H */

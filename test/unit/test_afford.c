@@ -4,11 +4,11 @@
  *		be affordable can be bought, one after another, without overflow, and what
  *		comes next gets an honest answer.
  *
- * sources: src/ledger/afford.c src/account/charge.c src/account/renyi.c src/account/accountant.c src/draw/rng.c
+ * sources: src/account/afford.c src/account/charge.c src/account/renyi.c src/account/accountant.c src/draw/rng.c
  */
 #include "postgres.h"
 
-#include "ledger/internal.h"
+#include "account/account.h"
 #include "unit.h"
 
 #define ONE EPSILON_UNITS_PER_ONE

@@ -2,13 +2,13 @@
  * test_audit_bounds.c
  *		The statistics that privpred.audit() rests on, against known values.
  *
- * sources: src/request/audit_bounds.c
+ * sources: src/account/audit_bounds.c
  */
 #include "c.h"
 
 #include <math.h>
 
-#include "request/audit_bounds.h"
+#include "account/audit_bounds.h"
 #include "unit.h"
 
 /* Bounds give away a millionth of alpha. */

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/average/draw.h"
 #include "mechanism/mechanism.h"
 
@@ -52,10 +53,8 @@ count_yes(const MechanismModel *model, const double *x)
 }
 
 static int
-average_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+average_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	return average_draw(model->spec->epsilon, count_yes(model, x), model->spec->teachers) ? 1 : 0;
 }
 
@@ -68,7 +67,9 @@ average_distribution(bool order_is_infinite, const MechanismModel *model, const 
 	probability[0] = 1 - probability[1];
 }
 
-extern const MechanismPlan plan_average;
+extern const MechanismPlan plan_average;		  /* plan.c */
+extern const AuditCase	   average_audit_cases[]; /* audit.c */
+
 const Mechanism average_mechanism = {
 	.name = "average",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -80,4 +81,5 @@ const Mechanism average_mechanism = {
 	.majority = teachers_majority,
 	.answers_at = average_answers_at,
 	.plan = &plan_average,
+	.audit_cases = average_audit_cases,
 };

@@ -14,6 +14,7 @@
 
 #include "miscadmin.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/candidates.h"
 #include "mechanism/cover/draw.h"
 #include "mechanism/cover/limits.h"
@@ -453,7 +454,9 @@ label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return train(spec, units, memory, true);
 }
 
-extern const MechanismPlan plan_cover;
+extern const MechanismPlan plan_cover;			/* plan.c */
+extern const AuditCase	   cover_audit_cases[]; /* audit.c */
+
 const Mechanism cover_mechanism = {
 	.name = "cover",
 	.charge_kind = CHARGE_ONCE,
@@ -467,21 +470,23 @@ const Mechanism cover_mechanism = {
 	.majority = released_majority,
 	.export_json = released_export,
 	.plan = &plan_cover,
+	.audit_cases = cover_audit_cases,
 };
 
-extern const MechanismPlan plan_label_private;
-const Mechanism label_private_mechanism = {
-	.name = "label_private",
-	.charge_kind = CHARGE_ONCE,
-	.labels_only = true,
-	.option_keys = "class, accuracy, beta, realizable, class_table",
-	.validate = label_private_validate,
-	.shape = cover_shape,
-	.train = label_private_train,
-	.load = released_load,
-	.answer = released_answer,
-	.distribution = released_distribution,
-	.majority = released_majority,
-	.export_json = released_export,
-	.plan = &plan_label_private,
+extern const MechanismPlan plan_label_private; /* plan.c */
+const Mechanism			   label_private_mechanism = {
+			   .name = "label_private",
+			   .charge_kind = CHARGE_ONCE,
+			   .labels_only = true,
+			   .option_keys = "class, accuracy, beta, realizable, class_table",
+			   .validate = label_private_validate,
+			   .shape = cover_shape,
+			   .train = label_private_train,
+			   .load = released_load,
+			   .answer = released_answer,
+			   .distribution = released_distribution,
+			   .majority = released_majority,
+			   .export_json = released_export,
+			   .plan = &plan_label_private,
+			   .audit_cases = cover_audit_cases,
 };

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 
 static void
@@ -30,10 +31,8 @@ distill_shape(bool order_is_infinite)
 }
 
 static int
-distill_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+distill_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	return teachers_majority(model, x);
 }
 
@@ -45,7 +44,9 @@ distill_distribution(bool order_is_infinite, const MechanismModel *model, const 
 	probability[teachers_majority(model, x)] = 1;
 }
 
-extern const MechanismPlan plan_distill;
+extern const MechanismPlan plan_distill;		  /* plan.c */
+extern const AuditCase	   distill_audit_cases[]; /* audit.c */
+
 const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,
@@ -56,4 +57,5 @@ const Mechanism distill_mechanism = {
 	.distribution = distill_distribution,
 	.majority = teachers_majority,
 	.plan = &plan_distill,
+	.audit_cases = distill_audit_cases,
 };

@@ -17,6 +17,7 @@
 #include "utils/json.h"
 
 #include "learner/predictor_format.h"
+#include "mechanism/audit.h"
 #include "mechanism/gradient/gradient.h"
 #include "server/mutant.h"
 #include "server/number_text.h"
@@ -303,10 +304,8 @@ gradient_class(const MechanismModel *model, const double *x)
 }
 
 static int
-gradient_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+gradient_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	return gradient_class(model, x);
 }
 
@@ -340,11 +339,9 @@ gradient_plain_score(const MechanismModel *model, const double *x)
 }
 
 static bool
-gradient_score(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
+gradient_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 			   double precision, double *score)
 {
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	*score = gradient_plain_score(model, x);
 	return true;
 }
@@ -418,7 +415,9 @@ gradient_export(const MechanismModel *model)
 	return json.data;
 }
 
-extern const MechanismPlan plan_gradient;
+extern const MechanismPlan plan_gradient;		   /* plan.c */
+extern const AuditCase	   gradient_audit_cases[]; /* audit.c */
+
 const Mechanism gradient_mechanism = {
 	.name = "gradient",
 	.charge_kind = CHARGE_ONCE,
@@ -436,4 +435,5 @@ const Mechanism gradient_mechanism = {
 	.plain_score = gradient_plain_score,
 	.export_json = gradient_export,
 	.plan = &plan_gradient,
+	.audit_cases = gradient_audit_cases,
 };

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/candidates.h"
 #include "mechanism/cover/draw.h"
 #include "mechanism/littlestone/littlestone.h"
@@ -357,7 +358,9 @@ littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return released_write(&released, spec->width);
 }
 
-extern const MechanismPlan plan_littlestone;
+extern const MechanismPlan plan_littlestone;		  /* plan.c */
+extern const AuditCase	   littlestone_audit_cases[]; /* audit.c */
+
 const Mechanism littlestone_mechanism = {
 	.name = "littlestone",
 	.charge_kind = CHARGE_ONCE,
@@ -372,4 +375,5 @@ const Mechanism littlestone_mechanism = {
 	.majority = released_majority,
 	.export_json = released_export,
 	.plan = &plan_littlestone,
+	.audit_cases = littlestone_audit_cases,
 };

@@ -10,6 +10,7 @@
 
 #include "miscadmin.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/drawn.h"
 #include "mechanism/solve.h"
 
@@ -139,7 +140,9 @@ relabel_load(const MechanismSpec *spec, bytea *state)
 	return model;
 }
 
-extern const MechanismPlan plan_relabel;
+extern const MechanismPlan plan_relabel;		  /* plan.c */
+extern const AuditCase	   relabel_audit_cases[]; /* audit.c */
+
 const Mechanism relabel_mechanism = {
 	.name = "relabel",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -153,4 +156,5 @@ const Mechanism relabel_mechanism = {
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
 	.plan = &plan_relabel,
+	.audit_cases = relabel_audit_cases,
 };

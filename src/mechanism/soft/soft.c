@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/soft/draw.h"
 #include "mechanism/sparse/draw.h"
@@ -69,8 +70,8 @@ teachers_scores(const MechanismModel *model, const double *x)
 }
 
 static bool
-soft_score(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
-		   double precision, double *score)
+soft_score(const Receipt *receipt, const MechanismModel *model, const double *x, double precision,
+		   double *score)
 {
 	int		bins = bins_of(precision > 0 ? precision : own_precision(model->spec));
 	int		nscores = model->spec->teachers;
@@ -79,25 +80,25 @@ soft_score(const LedgerReceipt *receipt, const MechanismModel *model, const doub
 	bool	stable;
 	int		top;
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	scores = teachers_scores(model, x);
 	soft_count(bins, nscores, scores, counts);
-	stable = ledger_stream_stable(receipt, sparse_distance(bins, counts, &top));
+	stable = receipt_stable(receipt, sparse_distance(bins, counts, &top));
 	*score = soft_middle(bins, top);
 
 	/* A failed test is paid for by itself, and there may be none left. */
-	if (!stable && bins > 1 && ledger_stream_failures_left(receipt) > 0)
+	if (!stable && bins > 1 && receipt_failures_left(receipt) > 0)
 	{
 		soft_count_shifted(bins, nscores, scores, counts);
-		stable = ledger_stream_stable(receipt, sparse_distance(bins - 1, counts, &top));
+		stable = receipt_stable(receipt, sparse_distance(bins - 1, counts, &top));
 		*score = soft_middle_shifted(bins, top);
 	}
 	pfree(scores);
 	return stable;
 }
 
-extern const MechanismPlan plan_soft;
+extern const MechanismPlan plan_soft;			 /* plan.c */
+extern const AuditCase	   sparse_audit_cases[]; /* sparse/audit.c */
+
 const Mechanism soft_mechanism = {
 	.name = "soft",
 	.charge_kind = CHARGE_PER_STREAM,
@@ -111,4 +112,5 @@ const Mechanism soft_mechanism = {
 	.check_precision = soft_check_precision,
 	.majority = teachers_majority,
 	.plan = &plan_soft,
+	.audit_cases = sparse_audit_cases,
 };

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/sparse/draw.h"
 
@@ -43,17 +44,15 @@ stream_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 }
 
 static int
-sparse_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+sparse_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	int32 votes[PRIVPRED_MAX_CLASSES];
 	int64 distance;
 	int	  top;
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
 	teachers_votes(model, x, votes);
 	distance = sparse_distance(model->spec->nclasses, votes, &top);
-	return ledger_stream_stable(receipt, distance) ? top : -1;
+	return receipt_stable(receipt, distance) ? top : -1;
 }
 
 static bool
@@ -92,7 +91,9 @@ sparse_distribution(bool order_is_infinite, const MechanismModel *model, const d
 		add_fallback(order_is_infinite, model, x, 1 - probability[top], probability);
 }
 
-extern const MechanismPlan plan_sparse;
+extern const MechanismPlan plan_sparse;			 /* plan.c */
+extern const AuditCase	   sparse_audit_cases[]; /* audit.c */
+
 const Mechanism sparse_mechanism = {
 	.name = "sparse",
 	.charge_kind = CHARGE_PER_STREAM,
@@ -107,4 +108,5 @@ const Mechanism sparse_mechanism = {
 	.majority = teachers_majority,
 	.answers_at = sparse_answers_at,
 	.plan = &plan_sparse,
+	.audit_cases = sparse_audit_cases,
 };

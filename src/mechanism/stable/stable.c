@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "mechanism/audit.h"
 #include "mechanism/drawn.h"
 #include "mechanism/solve.h"
 
@@ -202,7 +203,9 @@ stable_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 	return false;
 }
 
-extern const MechanismPlan plan_stable_flip;
+extern const MechanismPlan plan_stable_flip;	 /* plan.c */
+extern const AuditCase	   stable_audit_cases[]; /* audit.c */
+
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -216,22 +219,24 @@ const Mechanism stable_flip_mechanism = {
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
 	.plan = &plan_stable_flip,
+	.audit_cases = stable_audit_cases,
 };
 
-extern const MechanismPlan plan_stable;
-const Mechanism stable_mechanism = {
-	.name = "stable",
-	.charge_kind = CHARGE_PER_ANSWER,
-	.owner_only = true,
-	.option_keys = "hypotheses, gamma, q, e",
-	.validate = stable_validate,
-	.shape = drawn_shape,
-	.charge = stable_charge,
-	.train = stable_train,
-	.load = stable_load,
-	.answer = drawn_answer,
-	.distribution = drawn_distribution,
-	.estimate_steps = drawn_estimate_steps,
-	.majority = drawn_majority,
-	.plan = &plan_stable,
+extern const MechanismPlan plan_stable; /* plan.c */
+const Mechanism			   stable_mechanism = {
+			   .name = "stable",
+			   .charge_kind = CHARGE_PER_ANSWER,
+			   .owner_only = true,
+			   .option_keys = "hypotheses, gamma, q, e",
+			   .validate = stable_validate,
+			   .shape = drawn_shape,
+			   .charge = stable_charge,
+			   .train = stable_train,
+			   .load = stable_load,
+			   .answer = drawn_answer,
+			   .distribution = drawn_distribution,
+			   .estimate_steps = drawn_estimate_steps,
+			   .majority = drawn_majority,
+			   .plan = &plan_stable,
+			   .audit_cases = stable_audit_cases,
 };

@@ -13,6 +13,7 @@
 
 #include "libpq/pqformat.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/stable_erm/erm.h"
 #include "mechanism/stable_erm/rows.h"
 #include "mechanism/mechanism.h"
@@ -267,14 +268,12 @@ score_at(const MechanismModel *model, const double *x, int64 *shift)
 }
 
 static int64
-draw_steps(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+draw_steps(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	int64  shift;
 	double score = score_at(model, x, &shift);
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-	return erm_draw(ledger_order_is_infinite(receipt), model->spec->epsilon, score,
+	return erm_draw(receipt_order_is_infinite(receipt), model->spec->epsilon, score,
 					((StableErm *) model->state)->grid, shift);
 }
 
@@ -285,13 +284,13 @@ class_of(const MechanismSpec *spec, double score)
 }
 
 static int
-stable_erm_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+stable_erm_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	return class_of(model->spec, (double) draw_steps(receipt, model, x));
 }
 
 static bool
-stable_erm_score(const LedgerReceipt *receipt, const MechanismModel *model, const double *x,
+stable_erm_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 				 double precision, double *score)
 {
 	double noisy = draw_steps(receipt, model, x) * ((StableErm *) model->state)->grid;
@@ -364,7 +363,9 @@ stable_erm_plain_score(const MechanismModel *model, const double *x)
 	return erm_number(model->spec, score_at(model, x, &shift));
 }
 
-extern const MechanismPlan plan_stable_erm;
+extern const MechanismPlan plan_stable_erm;			 /* plan.c */
+extern const AuditCase	   stable_erm_audit_cases[]; /* audit.c */
+
 const Mechanism stable_erm_mechanism = {
 	.name = "stable_erm",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -384,4 +385,5 @@ const Mechanism stable_erm_mechanism = {
 	.answers_at = stable_erm_answers_at,
 	.answers_at_if = stable_erm_answers_at_if,
 	.plan = &plan_stable_erm,
+	.audit_cases = stable_erm_audit_cases,
 };

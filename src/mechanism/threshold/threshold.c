@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "learner/predictor_format.h"
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/threshold/draw.h"
 #include "server/progress.h"
@@ -231,14 +232,12 @@ link_for(bool order_is_infinite)
 }
 
 static int
-threshold_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+threshold_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	ThresholdStep step = declared_step(model->spec);
 	WalkLink	  link;
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-	link = link_for(ledger_order_is_infinite(receipt));
+	link = link_for(receipt_order_is_infinite(receipt));
 	return threshold_draw(link, &step, steps_at(model, link, x)) ? 1 : 0;
 }
 
@@ -261,7 +260,9 @@ threshold_majority(const MechanismModel *model, const double *x)
 	return steps > 0 ? 1 : steps < 0 ? 0 : model->spec->default_class;
 }
 
-extern const MechanismPlan plan_threshold;
+extern const MechanismPlan plan_threshold;			/* plan.c */
+extern const AuditCase	   threshold_audit_cases[]; /* audit.c */
+
 const Mechanism threshold_mechanism = {
 	.name = "threshold",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -274,4 +275,5 @@ const Mechanism threshold_mechanism = {
 	.distribution = threshold_distribution,
 	.majority = threshold_majority,
 	.plan = &plan_threshold,
+	.audit_cases = threshold_audit_cases,
 };

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/vote/draw.h"
 #include "server/mutant.h"
@@ -92,18 +93,15 @@ vote_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 }
 
 static int
-vote_answer(const LedgerReceipt *receipt, const MechanismModel *model, const double *x)
+vote_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	int32 votes[PRIVPRED_MAX_CLASSES];
 
-	if (receipt == NULL)
-		elog(ERROR, "an answer needs a receipt");
-
 	teachers_votes(model, x, votes);
-	if (!ledger_order_is_infinite(receipt) && model->gaussian_noise)
+	if (!receipt_order_is_infinite(receipt) && model->gaussian_noise)
 		return vote_draw_gaussian(model->spec->epsilon, model->spec->nclasses, votes);
-	return vote_draw(ledger_order_is_infinite(receipt), model->spec->epsilon, model->spec->nclasses,
-					 votes, model->spec->teachers);
+	return vote_draw(receipt_order_is_infinite(receipt), model->spec->epsilon,
+					 model->spec->nclasses, votes, model->spec->teachers);
 }
 
 static void
@@ -145,7 +143,9 @@ teachers_majority(const MechanismModel *model, const double *x)
 	return vote_majority(model->spec->nclasses, votes);
 }
 
-extern const MechanismPlan plan_vote;
+extern const MechanismPlan plan_vote;		   /* plan.c */
+extern const AuditCase	   vote_audit_cases[]; /* audit.c */
+
 const Mechanism vote_mechanism = {
 	.name = "vote",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -160,4 +160,5 @@ const Mechanism vote_mechanism = {
 	.majority = teachers_majority,
 	.answers_at = vote_answers_at,
 	.plan = &plan_vote,
+	.audit_cases = vote_audit_cases,
 };

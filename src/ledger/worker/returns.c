@@ -18,8 +18,8 @@
 #include "executor/spi.h"
 #include "utils/memutils.h"
 
-#include "ledger/internal.h"
-#include "ledger/returns.h"
+#include "ledger/worker/worker.h"
+#include "ledger/worker/returns.h"
 
 #define MAX_KEPT 1024
 #define MAX_KEPT_RELATION 256

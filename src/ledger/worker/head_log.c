@@ -10,8 +10,8 @@
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/store.h"
-#include "ledger/internal.h"
+#include "ledger/worker/worker.h"
+#include "server/session.h"
 
 static bool		   head_changed = false; /* since it was last logged */
 static TimestampTz head_checked = 0;

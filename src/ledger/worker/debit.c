@@ -16,10 +16,9 @@
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 
-#include "catalog/store.h"
-#include "ledger/holders.h"
-#include "ledger/internal.h"
-#include "ledger/returns.h"
+#include "ledger/worker/worker.h"
+#include "server/session.h"
+#include "ledger/worker/returns.h"
 
 static uint64 seen_epoch = 0; /* 0: look at everything anew */
 
@@ -436,7 +435,7 @@ serve_all(Batch *batch, LedgerSlot **slots, int nslots, const bool *passed, bool
 			return false;
 	}
 	for (int i = 0; i < batch->naccounts; i++)
-		if (batch->accounts[i]->dirty && !book_write(batch, batch->accounts[i]))
+		if (batch->accounts[i]->account.dirty && !book_write(batch, batch->accounts[i]))
 			return false;
 	return true;
 }
@@ -461,7 +460,7 @@ debit_batch(LedgerSlot **slots, int nslots, bool careful)
 	batch.now = GetCurrentTimestamp();
 	batch.generation = get_relname_relid("account", get_namespace_oid(PRIVPRED_SCHEMA, false));
 	batch.size = nslots + 2;
-	batch.accounts = palloc(batch.size * sizeof(Account *));
+	batch.accounts = palloc(batch.size * sizeof(HeldAccount *));
 
 	LockRelationOid(batch.generation, RowExclusiveLock);
 

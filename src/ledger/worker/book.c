@@ -19,7 +19,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "ledger/internal.h"
+#include "ledger/worker/worker.h"
 
 #define MAX_CACHED 4096
 
@@ -47,8 +47,8 @@ typedef struct CachedAccount
 {
 	AccountKey	  key;
 	bool		  missing;
-	TransactionId xmin; /* of the version at account.tid */
-	Account		  account;
+	TransactionId xmin; /* of the version at held.tid */
+	HeldAccount	  held;
 } CachedAccount;
 
 typedef struct NameKey
@@ -140,18 +140,22 @@ cached_account(int64 relation_id, Oid role, bool enter)
 
 /* Reads and locks an account's row. */
 static Found
-lock_account(int64 relation_id, Oid role, Account *account)
+lock_account(int64 relation_id, Oid role, HeldAccount *held)
 {
 	Oid	  argtypes[] = {INT8OID, REGROLEOID};
 	Datum args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
 
 	book_run(&lock_plan,
-			 "SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
+			 "SELECT " ACCOUNT_COLUMNS ", a.ctid FROM privpred.account a "
 			 "WHERE a.relation_id = $1 AND a.role = $2 FOR NO KEY UPDATE SKIP LOCKED",
 			 2, argtypes, args, NULL);
 	if (SPI_processed > 0)
 	{
-		account_from_spi(account, 0);
+		bool isnull;
+
+		account_from_spi(&held->account, 0);
+		held->tid = *(ItemPointer) DatumGetPointer(SPI_getbinval(
+			SPI_tuptable->vals[0], SPI_tuptable->tupdesc, ACCOUNT_COLUMN_COUNT + 1, &isnull));
 		return ACCOUNT_FOUND;
 	}
 	book_run(&exists_plan,
@@ -165,14 +169,14 @@ lock_account(int64 relation_id, Oid role, Account *account)
 
 /* From memory if possible. */
 static Found
-read_account(Batch *batch, int64 relation_id, Oid role, Account *account)
+read_account(Batch *batch, int64 relation_id, Oid role, HeldAccount *held)
 {
 	CachedAccount *cached = batch->careful ? NULL : cached_account(relation_id, role, false);
 	Found		   found;
 
 	if (cached == NULL)
 	{
-		found = lock_account(relation_id, role, account);
+		found = lock_account(relation_id, role, held);
 		/* A grant whose terms we see comes before what we charge under them. */
 		if (found == ACCOUNT_FOUND)
 			chain_drain_outbox(&batch->end);
@@ -180,8 +184,8 @@ read_account(Batch *batch, int64 relation_id, Oid role, Account *account)
 	}
 	if (cached->missing)
 		return ACCOUNT_MISSING;
-	*account = cached->account;
-	account->cached = true;
+	*held = cached->held;
+	held->cached = true;
 	return ACCOUNT_FOUND;
 }
 
@@ -276,13 +280,14 @@ refresh_account(Batch *batch, Account *account)
 Found
 book_account(Batch *batch, int64 relation_id, Oid role, Account **result)
 {
-	Account *account;
-	Found	 found;
+	HeldAccount *held;
+	Found		 found;
 
 	*result = NULL;
 	for (int i = 0; i < batch->naccounts; i++)
 	{
-		account = batch->accounts[i];
+		Account *account = &batch->accounts[i]->account;
+
 		if (account->relation_id == relation_id && account->role == role)
 		{
 			if (account->account_id == 0)
@@ -292,22 +297,22 @@ book_account(Batch *batch, int64 relation_id, Oid role, Account **result)
 		}
 	}
 
-	account = palloc0(sizeof(Account));
-	found = read_account(batch, relation_id, role, account);
+	held = palloc0_object(HeldAccount);
+	found = read_account(batch, relation_id, role, held);
 	if (found == ACCOUNT_LOCKED)
 		return found;
-	account->relation_id = relation_id;
-	account->role = role;
+	held->account.relation_id = relation_id;
+	held->account.role = role;
 	if (batch->naccounts == batch->size)
 	{
 		batch->size *= 2;
-		batch->accounts = repalloc(batch->accounts, batch->size * sizeof(Account *));
+		batch->accounts = repalloc_array(batch->accounts, HeldAccount *, batch->size);
 	}
-	batch->accounts[batch->naccounts++] = account;
+	batch->accounts[batch->naccounts++] = held;
 	if (found == ACCOUNT_FOUND)
 	{
-		refresh_account(batch, account);
-		*result = account;
+		refresh_account(batch, &held->account);
+		*result = &held->account;
 	}
 	return found;
 }
@@ -329,21 +334,22 @@ is_locked(HeapTupleHeader row)
  * its lock, by who wrote it, since places are used again.
  */
 static HeapTuple
-fetch_known(Relation relation, const Account *account, TupleTableSlot *slot)
+fetch_known(Relation relation, const HeldAccount *held, TupleTableSlot *slot)
 {
-	HeapTuple tuple;
-	bool	  should_free;
-	bool	  isnull;
+	const Account *account = &held->account;
+	HeapTuple	   tuple;
+	bool		   should_free;
+	bool		   isnull;
 
-	if (!table_tuple_fetch_row_version(relation, (ItemPointer) &account->tid, SnapshotSelf, slot))
+	if (!table_tuple_fetch_row_version(relation, (ItemPointer) &held->tid, SnapshotSelf, slot))
 		return NULL;
 	tuple = ExecFetchSlotHeapTuple(slot, true, &should_free);
 	if (DatumGetInt64(heap_getattr(tuple, ACCOUNT_ID_COLUMN, RelationGetDescr(relation),
 								   &isnull)) != account->account_id)
 		return NULL;
-	if (account->cached && (HeapTupleHeaderGetRawXmin(tuple->t_data) !=
-								cached_account(account->relation_id, account->role, false)->xmin ||
-							is_locked(tuple->t_data)))
+	if (held->cached && (HeapTupleHeaderGetRawXmin(tuple->t_data) !=
+							 cached_account(account->relation_id, account->role, false)->xmin ||
+						 is_locked(tuple->t_data)))
 		return NULL;
 	return tuple;
 }
@@ -353,14 +359,15 @@ fetch_known(Relation relation, const Account *account, TupleTableSlot *slot)
  * row at the same time.  False if the row is no longer the one that we knew.
  */
 bool
-book_write(Batch *batch, Account *account)
+book_write(Batch *batch, HeldAccount *held)
 {
+	Account		   *account = &held->account;
 	Relation		relation = table_open(batch->generation, NoLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
-	HeapTuple		tuple = fetch_known(relation, account, slot);
+	HeapTuple		tuple = fetch_known(relation, held, slot);
 	CachedAccount  *cached;
 
-	if (tuple == NULL && !account->cached)
+	if (tuple == NULL && !held->cached)
 		elog(ERROR, "account " INT64_FORMAT " changed while it was locked", account->account_id);
 	if (tuple != NULL)
 	{
@@ -373,13 +380,13 @@ book_write(Batch *batch, Account *account)
 		HeapTuple changed = heap_modify_tuple_by_cols(tuple, RelationGetDescr(relation),
 													  lengthof(columns), columns, values, nulls);
 
-		CatalogTupleUpdate(relation, &account->tid, changed);
-		account->tid = changed->t_self;
+		CatalogTupleUpdate(relation, &held->tid, changed);
+		held->tid = changed->t_self;
 		account->dirty = false;
 		cached = cached_account(account->relation_id, account->role, true);
 		cached->missing = false;
 		cached->xmin = GetCurrentTransactionId();
-		cached->account = *account;
+		cached->held = *held;
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(relation, NoLock);

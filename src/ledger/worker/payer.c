@@ -9,7 +9,7 @@
 #include "executor/spi.h"
 #include "nodes/pg_list.h"
 
-#include "ledger/internal.h"
+#include "ledger/worker/worker.h"
 #include "server/mutant.h"
 
 static SPIPlanPtr groups_plan = NULL;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "request/audit_bounds.h"
+#include "account/audit_bounds.h"
 
 #define BISECTIONS 60
 #define POWER_BISECTIONS 24

@@ -5,7 +5,7 @@
 #ifndef PRIVPRED_RETURNS_H
 #define PRIVPRED_RETURNS_H
 
-#include "ledger/internal.h"
+#include "ledger/worker/worker.h"
 
 /* Is it one of those that are kept here? */
 extern bool returns_has(const LedgerSlot *slot);

@@ -23,9 +23,8 @@
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
-#include "catalog/store.h"
-#include "ledger/internal.h"
-#include "ledger/returns.h"
+#include "ledger/worker/worker.h"
+#include "ledger/worker/returns.h"
 #include "server/mutant.h"
 
 #define DRAIN_US INT64CONST(300000) /* at shutdown, for leases that come back */
@@ -64,23 +63,6 @@ handle_sigint(SIGNAL_ARGS)
 {
 	if (!committing)
 		StatementCancelHandler(postgres_signal_arg);
-}
-
-bool
-ledger_start_worker(void)
-{
-	BackgroundWorker worker;
-
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
-	snprintf(worker.bgw_library_name, BGW_MAXLEN, "privpred");
-	snprintf(worker.bgw_function_name, BGW_MAXLEN, "privpred_ledger_main");
-	snprintf(worker.bgw_name, BGW_MAXLEN, "privpred ledger of database %u", MyDatabaseId);
-	snprintf(worker.bgw_type, BGW_MAXLEN, "privpred ledger");
-	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
 /* ---------- being the ledger of this database ---------- */

@@ -12,7 +12,7 @@
  */
 #include "postgres.h"
 
-#include "ledger/internal.h"
+#include "account/account.h"
 #include "server/mutant.h"
 
 #define BEYOND_COUNTING PG_INT64_MAX

@@ -11,7 +11,7 @@
 #include "executor/spi.h"
 #include "utils/builtins.h"
 
-#include "ledger/internal.h"
+#include "ledger/worker/worker.h"
 
 /* A row of privpred.stream. */
 typedef struct Stream

@@ -1,0 +1,55 @@
+/*
+ * accounts.h
+ *		Accounts as they are stored: reading them, whose they are, and who may change
+ *		a relation's accounts when.  For both sides.
+ */
+#ifndef PRIVPRED_LEDGER_ACCOUNTS_H
+#define PRIVPRED_LEDGER_ACCOUNTS_H
+
+#include "account/account.h"
+#include "ledger/shared.h"
+
+/* ---------- accounts.c ---------- */
+
+/* What prevents an account from paying; OUTCOME_GRANTED if nothing does. */
+extern LedgerOutcome account_status(const Account *account, TimestampTz now);
+
+extern bool role_inherits_budget_of(Oid member, Oid role);
+
+#define ACCOUNT_COLUMNS \
+	"a.account_id, a.relation_id, a.role, a.limit_units, a.spent_units, " \
+	"a.valid_until, a.revoked_at, a.renyi_order, a.epsilon_units, a.delta_limit, " \
+	"a.delta_spent, a.per_answer_units, a.lifetime_epsilon_units, a.refresh, " \
+	"a.window_anchor, a.window_start, a.window_limit_units, a.window_spent_units, " \
+	"(SELECT p.relation::oid FROM privpred.protected_relation p WHERE p.relation_id = a.relation_id)"
+#define ACCOUNT_COLUMN_COUNT 19
+
+/* Reads row "row" of SPI_tuptable, selected with ACCOUNT_COLUMNS. */
+extern void account_from_spi(Account *account, uint64 row);
+
+/* False if the ledger was cloned or restored; *moved: pg_upgrade has brought it here. */
+extern bool ledger_is_ours(bool *moved);
+
+/* Raises 55000 if it was; makes it ours if it is new. */
+extern void ledger_claim(void);
+extern void ledger_make_ours(void);
+
+/* ---------- holders.c ---------- */
+
+/* Does the server know that the role has a budget on the relation? */
+extern bool holder_is_recorded(Oid relid, Oid role);
+extern void holder_record(Oid relid, Oid role);
+extern void holder_erase(Oid relid, Oid role);
+
+/* Within catalog_begin(): of all accounts that were not revoked. */
+extern void holders_record_all(void);
+
+/* When the library is loaded: DROP EXTENSION is to leave no entries behind. */
+extern void holders_watch_extension(void);
+
+/* ---------- gate.c ---------- */
+
+/* Until the end of the transaction; false if it would have to wait but must not. */
+extern bool gate_pass(int64 relation_id, bool alone, bool wait);
+
+#endif /* PRIVPRED_LEDGER_ACCOUNTS_H */

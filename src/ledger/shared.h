@@ -1,0 +1,229 @@
+/*
+ * shared.h
+ *		Shared memory between sessions and the ledger's processes: requests, replies,
+ *		boards.  For both sides.
+ */
+#ifndef PRIVPRED_LEDGER_SHARED_H
+#define PRIVPRED_LEDGER_SHARED_H
+
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/lwlock.h"
+#include "utils/timestamp.h"
+
+#include "account/account.h"
+#include "ledger/ledger.h"
+#include "ledger/stream.h"
+
+#define LEASE_SHARE 8 /* a block takes at most 1/8 of what is left */
+#define NO_CEILING PG_INT64_MAX
+
+/* ---------- ledger.c ---------- */
+
+typedef struct LedgerSettings
+{
+	int64 max_answers_per_statement; /* PG_INT64_MAX: no limit */
+	int	  timeout_ms;
+} LedgerSettings;
+
+extern LedgerSettings ledger_settings(void);
+extern int			  ledger_idle_timeout_ms(void);
+extern int			  ledger_head_log_interval_s(void);
+
+/* ---------- shmem.c ---------- */
+
+/*
+ * A slot goes FREE > PENDING (client) > TAKEN (worker) > DONE (worker) > FREE
+ * (client).  A client that gives up makes PENDING FREE and TAKEN ABANDONED;
+ * the worker then returns what it granted.  Slots without reply go from TAKEN
+ * to FREE directly.  Transitions happen under the lock.
+ */
+typedef enum SlotState
+{
+	SLOT_FREE,
+	SLOT_PENDING,
+	SLOT_TAKEN,
+	SLOT_ABANDONED,
+	SLOT_DONE
+} SlotState;
+
+typedef enum RequestKind
+{
+	REQUEST_LEASE,		   /* debit up to "want" answers */
+	REQUEST_RELEASE,	   /* debit a version that is charged once, unless it is paid for */
+	REQUEST_EXPORT,		   /* debit it to every account */
+	REQUEST_SETTLE,		   /* a lease ended, "answers" of it unused */
+	REQUEST_GIVE_BACK,	   /* granted, but the client had gone */
+	REQUEST_MARK_PAID,	   /* a version that was made of paid answers */
+	REQUEST_MEMO,		   /* keep an answer for good */
+	REQUEST_SYNC,		   /* bring the chain up to date */
+	REQUEST_STREAM_OPEN,   /* buy a stream */
+	REQUEST_STREAM_TAKE,   /* up to "want" answers of a stream */
+	REQUEST_STREAM_FAILED, /* a failure is to be recorded */
+	REQUEST_STREAM_LEAVE,  /* "answers" of a stream are unused */
+	REQUEST_STREAM_CLOSE
+} RequestKind;
+
+typedef struct LedgerRequest
+{
+	RequestKind kind;
+	int			pid;
+	Oid			role; /* who asks */
+	int64		relation_id;
+	int64		model_id;
+	int32		version;
+	int64		training_id;
+	Charge		finite;	  /* if the payer's order is finite */
+	Charge		infinite; /* and if it is not; void: it cannot pay */
+	int32		want;
+	int64		taken; /* by the statement before */
+	int64		lease; /* 0: a new one */
+
+	/* settle, give back */
+	int32		 answers;
+	bool		 fresh;		 /* the first block of a lease, of which nothing was used */
+	Oid			 generation; /* oid of privpred.account at the debit */
+	Oid			 account_role;
+	int64		 account_id;
+	int64		 cap_id; /* 0: none was charged */
+	EpsilonUnits charge;
+	EpsilonUnits cap_charge;
+	TimestampTz	 window; /* start of the window that was charged */
+
+	StreamRequest stream;
+	LedgerMemo	  memo; /* at most "want" of them */
+} LedgerRequest;
+
+/* Which of the limits had no room. */
+typedef enum LedgerBound
+{
+	BOUND_ROLE,
+	BOUND_WINDOW,
+	BOUND_LIFETIME,
+	BOUND_RELATION,
+	BOUND_DELTA /* of the role or the relation */
+} LedgerBound;
+
+typedef enum LedgerOutcome
+{
+	OUTCOME_GRANTED,
+	OUTCOME_EXHAUSTED,
+	OUTCOME_CANNOT_PAY, /* for such a draw, whatever is left */
+	OUTCOME_NO_BUDGET,
+	OUTCOME_REVOKED,
+	OUTCOME_EXPIRED,
+	OUTCOME_NO_STREAM,
+	OUTCOME_STREAM_USED_UP, /* too many unstable answers */
+	OUTCOME_STREAM_ANSWERS, /* too many answers */
+	OUTCOME_STREAM_VERSION, /* of the model is another */
+	OUTCOME_STREAM_EXISTS,
+	OUTCOME_STREAM_OF_OTHERS,
+	OUTCOME_CEILING, /* too many answers for one statement */
+	OUTCOME_LOCKED,
+	OUTCOME_FOREIGN, /* ledger cloned or restored */
+	OUTCOME_FAILED,	 /* nothing recorded; see sqlstate */
+	OUTCOME_LOST	 /* the worker went away: recorded or not */
+} LedgerOutcome;
+
+#define UNABLE_NAMED 8
+
+typedef struct LedgerReply
+{
+	LedgerOutcome outcome;
+	int			  sqlstate;
+	int32		  granted;
+	int64		  ceiling; /* of a statement's answers */
+	bool		  order_is_infinite;
+	int64		  lease;
+	Oid			  generation;
+	int64		  account_id;
+	int64		  cap_id;
+	EpsilonUnits  charge;
+	EpsilonUnits  cap_charge;
+	TimestampTz	  window;
+	TimestampTz	  valid_until; /* DT_NOEND: for ever */
+
+	/* the account that pays or, in a refusal, that bound */
+	Oid			 account_role; /* CAP_ROLE: the relation-wide cap */
+	LedgerBound	 bound;
+	RenyiOrder	 order;
+	EpsilonUnits left;
+	EpsilonUnits reserved; /* by running statements */
+	TimestampTz	 window_end;
+	double		 delta_charge;
+	double		 delta_limit; /* what mechanisms may spend of the account's delta */
+	double		 delta_spent;
+
+	/* an export's: who cannot pay */
+	int			nunable;
+	Oid			unable[UNABLE_NAMED];
+	StreamReply stream;
+} LedgerReply;
+
+typedef struct LedgerSlot
+{
+	pg_atomic_uint32 state;
+	Oid				 database;
+	bool			 wants_reply;
+	int				 client; /* proc number */
+	int				 attempts;
+	uint64			 serial;
+	TimestampTz		 not_before; /* of what waits in returns.c */
+	LedgerRequest	 request;
+	LedgerReply		 reply;
+} LedgerSlot;
+
+typedef struct LedgerDatabase
+{
+	Oid			database;	/* InvalidOid: unused */
+	int			worker_pid; /* 0: none */
+	int			worker;		/* proc number */
+	TimestampTz started;	/* last attempt to start one */
+	TimestampTz head_logged;
+} LedgerDatabase;
+
+#define LEDGER_SLOTS 64
+#define LEDGER_DATABASES 32
+
+typedef struct LedgerShared
+{
+	uint32			  magic;
+	uint32			  size;
+	LWLock			  lock;
+	ConditionVariable slot_freed;
+	pg_atomic_uint64  epoch;
+	int64			  incarnation;
+	uint64			  next_serial;
+	LedgerDatabase	  databases[LEDGER_DATABASES];
+	LedgerSlot		  slots[LEDGER_SLOTS];
+	StreamBoard		  boards[LEDGER_BOARDS];
+} LedgerShared;
+
+extern LedgerShared	  *ledger_shared(void);
+extern void			   ledger_request_shmem(void);
+extern int			   slot_post(const LedgerRequest *request, bool wants_reply);
+extern void			   slot_set_free(LedgerSlot *slot);
+extern void			   slot_give_back(LedgerSlot *slot);
+extern void			   slot_reclaim_dropped_databases(void);
+extern LedgerDatabase *database_entry(LedgerShared *shared, bool create);
+
+/* Of what all databases share: may a role that holds so many take another? */
+static inline bool
+share_allows(int of_role, int of_database, int unused)
+{
+	return of_role < unused && of_database < 3 * unused;
+}
+
+static inline SlotState
+slot_state(LedgerSlot *slot)
+{
+	return (SlotState) pg_atomic_read_u32(&slot->state);
+}
+
+static inline void
+slot_set_state(LedgerSlot *slot, SlotState state)
+{
+	pg_atomic_write_u32(&slot->state, state);
+}
+
+#endif /* PRIVPRED_LEDGER_SHARED_H */
