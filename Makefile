@@ -6,19 +6,15 @@
 EXTENSION = privpred
 # The version is typed once, in the control file.
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" privpred.control)
-DATA = $(wildcard privpred--*.sql)
+# The install script is joined from its parts; upgrade scripts are kept as they are.
+JOINED_SCRIPT = privpred--$(EXTVERSION).sql
+DATA_built = $(JOINED_SCRIPT)
+DATA = $(wildcard privpred--*--*.sql)
 
 MODULE_big = privpred
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 OUR_HEADERS = $(wildcard src/*.h src/*/*.h src/*/*/*.h)
 PG_CPPFLAGS = -I$(srcdir)/src -DPRIVPRED_VERSION='"$(EXTVERSION)"'
-# MUTANT=name builds a known mistake (src/server/mutant.h): for testing audits, never for use.
-ifneq ($(MUTANT),)
-ifeq ($(filter $(MUTANT),$(shell sed -n 's/^[[:blank:]]M.\([a-z_]*\),.*/\1/p' src/server/mutant.h)),)
-$(error there is no mutant "$(MUTANT)"; src/server/mutant.h lists them)
-endif
-PG_CPPFLAGS += -DPRIVPRED_MUTANT=$(MUTANT)
-endif
 # Hidden symbols are the server's default from 16 on; here, they are so for all (src/server/compat.h).
 PG_CFLAGS = -std=gnu11 -fvisibility=hidden -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
 SHLIB_LINK = -llinear -lm
@@ -32,6 +28,12 @@ OVERWRITTEN = palloc palloc_mul palloc_extended repalloc repalloc_mul repalloc_h
 SHLIB_LINK += $(OVERWRITTEN:%=-Wl,--wrap=%)
 endif
 
+# COVERAGE=yes counts which lines are executed (test/coverage.sh): for testing.
+ifeq ($(COVERAGE),yes)
+PG_CFLAGS += --coverage -fprofile-update=atomic
+SHLIB_LINK += --coverage
+endif
+
 # XGBoost is C++ and optional: it has a module of its own, which privpred loads
 # when it first trains with it.  XGBOOST=no leaves it out.
 BOOST_MODULE = boost/privpred_boost$(DLSUFFIX)
@@ -39,7 +41,7 @@ BOOST_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard boost/*.c)))
 # (A variable, because make 4.3 no longer wants a backslash within a function.)
 HASH := \#
 XGBOOST ?= $(or $(shell echo '$(HASH)include <xgboost/c_api.h>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo yes),no)
-EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) src/server/mutant.built test/memory/overwrite.o
+EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) test/memory/overwrite.o $(OBJS:.o=.gcno) $(OBJS:.o=.gcda)
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
@@ -49,7 +51,7 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 # Targets that set up their own machine must work before PGXS is installed.
-SELF_CONTAINED = demo test check-memory audit bench
+SELF_CONTAINED = demo test check-memory check-style coverage matrix audit bench
 ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard $(PGXS)),)
 $(error PGXS not found (pg_config: $(PG_CONFIG)); install postgresql-server-dev for your server, or run "make test", which does)
@@ -59,17 +61,8 @@ endif
 
 $(OBJS): $(OUR_HEADERS)
 
-# Objects that this mutant or the last one changes are made again.
-MUTANT_BUILT := $(shell cat src/server/mutant.built 2>/dev/null)
-ifneq ($(MUTANT),$(MUTANT_BUILT))
-MUTANT_OBJS := src/server/mutant.o src/privpred.o src/request/predict.o src/request/audit.o \
-	$(patsubst %.c,%.o,$(foreach name,$(MUTANT) $(MUTANT_BUILT),$(shell grep -l 'MUTANT($(name))' src/*/*.c src/*/*/*.c)))
-$(sort $(MUTANT_OBJS)): src/server/mutant.built
-src/server/mutant.built: FORCE
-	@rm -f $(MUTANT_OBJS) $(MUTANT_OBJS:.o=.bc)
-	@echo '$(MUTANT)' >$@
-.PHONY: FORCE
-endif
+$(JOINED_SCRIPT): $(wildcard install/*) privpred.control
+	install/join.sh >$@.new && mv $@.new $@
 
 ifeq ($(XGBOOST),yes)
 $(BOOST_OBJS): $(OUR_HEADERS) $(wildcard boost/*.h)
@@ -102,6 +95,12 @@ test:
 	@test/run.sh
 check-memory:
 	@CHECK_MEMORY=yes test/run.sh
+check-style:
+	@test/check_style.sh
+coverage:
+	@COVERAGE=yes test/run.sh
+matrix:
+	@test/matrix.sh
 audit:
 	@test/audit/run.sh
 demo:

@@ -9,7 +9,6 @@
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
-#include "server/mutant.h"
 #include "server/privpred.h"
 #include "server/progress.h"
 #include "request/repeat.h"
@@ -29,6 +28,4 @@ _PG_init(void)
 	repeat_init();
 	nodes_init();
 	MarkGUCPrefixReserved("privpred");
-	if (MUTANT_BUILD)
-		mutant_warn();
 }

@@ -5,8 +5,7 @@
 . "$(dirname "$0")/lib/tap.sh"
 
 reference=docs/reference.md
-version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" privpred.control)
-script=privpred--$version.sql
+join_install
 
 # ---------- names in the code ----------
 

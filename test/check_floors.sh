@@ -1,6 +1,9 @@
 #!/bin/bash
-# src/ is a house: a file includes its own floor and those below it, never one
-# above (docs/architecture.md).  Prints TAP.
+# src/ is a house: a file includes, calls and reads what is on its own floor and on those below
+# it, never on one above (docs/architecture.md).  Prints TAP.
+#
+# Three things are looked at: #include lines; undefined symbols of the objects, once they are
+# built; and names of our tables, each of which belongs to one floor.
 . "$(dirname "$0")/lib/tap.sh"
 
 # From the top.  src/ itself is start-up, which calls every floor.
@@ -55,6 +58,52 @@ for folder in src/*/; do
 	}
 	ok "$folder includes nothing from above" says_nothing check_folder
 done
+
+# Prints calls to, and data of, floors above: FLOOR SYMBOL of every object, then who needs what.
+upward_symbols() {
+	local object
+	{
+		find src -name '*.o' | sort | while read -r object; do
+			nm --defined-only --extern-only "$object" | awk -v object="$object" 'NF == 3 { print "has", object, $3 }'
+		done
+		find src -name '*.o' | sort | while read -r object; do
+			nm --undefined-only "$object" | awk -v object="$object" '{ print "needs", object, $NF }'
+		done
+	} | awk -v floors="${floors[*]}" '
+		BEGIN { n = split(floors, name, " "); for (i = 1; i <= n; i++) height[name[i]] = n - i }
+		function floor_of(object, part) { return split(object, part, "/") > 2 ? part[2] : "." }
+		$1 == "has" { owner[$3] = $2 }
+		$1 == "needs" && $3 in owner && height[floor_of(owner[$3])] > height[floor_of($2)] {
+			print $2 " needs " $3 " of " owner[$3] ", which is above it"
+		}'
+}
+if [ -e src/privpred.o ]; then
+	ok "no object needs a symbol from above" says_nothing upward_symbols
+else
+	echo "# nothing is built, so symbols are not checked"
+fi
+
+# A table belongs to the floor after which its part of the install script is named.
+tables_of() { sed -n 's/^CREATE TABLE privpred\.\([a-z_]*\).*/\1/p' "$@" | paste -s -d '|'; }
+
+# named_elsewhere FLOOR PART...: code, not comments, of other floors that names the floor's tables.
+named_elsewhere() {
+	local floor=$1 file
+	shift
+	for file in $(find src -name '*.[ch]' ! -path "src/$floor/*" | sort); do
+		TABLES=$(tables_of "$@") perl -0777 -ne '
+			s{(/\*.*?\*/)}{ (my $blank = $1) =~ s/[^\n]//g; $blank }gse;
+			while (/(?:\bprivpred\.|get_relname_relid\(")($ENV{TABLES})\b/g)
+			{
+				my $line = 1 + (substr($_, 0, $-[0]) =~ tr/\n//);
+				print "$ARGV:$line names the table $1\n";
+			}' "$file"
+	done
+}
+ok "tables are found at all" test "$(tables_of install/*.sql | tr '|' '\n' | wc -l)" -ge 10
+ok "only catalog/ and ledger/ have tables" test "$(tables_of install/*.sql)" = "$(tables_of install/{catalog,ledger,streams}.sql)"
+todo "only src/catalog/ names the catalog's tables" says_nothing named_elsewhere catalog install/catalog.sql
+todo "only src/ledger/ names the ledger's tables" says_nothing named_elsewhere ledger install/{ledger,streams}.sql
 
 # Prints the files of src/ that match a pattern, but for those named after it.
 others_with() {

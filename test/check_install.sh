@@ -4,7 +4,7 @@
 # Prints TAP.
 . "$(dirname "$0")/lib/tap.sh"
 
-script=privpred--$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" privpred.control).sql
+join_install
 
 # bare SCRIPT: prints what views, tables, indexes, rules and bodies of functions
 # leave to search_path.

@@ -37,14 +37,15 @@ missing_upgrades() {
 
 unguarded_scripts() {
 	local script
-	for script in privpred--*.sql; do
+	for script in install/begin.sql privpred--*--*.sql; do
+		[ -e "$script" ] || continue
 		# shellcheck disable=SC1003
 		grep -q '^\\echo Use ".*" to load this file\. \\quit$' "$script" || echo "$script"
 	done
 }
 
 ok "the control file has a version" test -n "$version"
-ok "the install script is of that version" test -f "privpred--$version.sql"
+ok "the parts of the install script join" install/join.sh
 ok "META.json: version" is "$(meta_value version)" "$version"
 ok "META.json: version provided" is "$(meta_value provides/privpred/version)" "$version"
 ok "META.json: file provided" is "$(meta_value provides/privpred/file)" "privpred--$version.sql"
@@ -97,17 +98,6 @@ broken_scripts() {
 	done
 }
 
-# Every mutant of the header is a mistake somewhere, has what catches it, and is explained.
-mutants_apart() {
-	local listed name
-	listed=$(sed -n 's/^\tM(\([a-z_]*\),.*/\1/p' src/server/mutant.h | sort)
-	for name in $listed; do
-		grep -rq --include='*.c' "MUTANT($name)" src || echo "$name is nowhere in src"
-	done
-	diff <(echo "$listed") <(sed -n 's/^\([a-z_]*\)[[:blank:]]*|.*/\1/p' test/audit/mutants.txt | sort) || true
-	diff <(echo "$listed") <(sed -n 's/^| `\([a-z]*_[a-z_]*\)` |.*/\1/p' docs/audit.md | sort) || true
-}
-
 # Others lose digits, or follow the session's extra_float_digits.
 other_numbers() {
 	grep -nE 'float8out|float8_out|double_to_shortest' src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] boost/*.c |
@@ -120,7 +110,6 @@ ok "links in Markdown files lead somewhere" says_nothing broken_links
 ok "sql/ and expected/ belong together" says_nothing unpaired sql .sql expected
 ok "test/specs/ and test/expected/ belong together" says_nothing unpaired test/specs .spec test/expected
 ok "shell scripts parse and can be executed" says_nothing broken_scripts
-ok "mutants are in the source, in test/audit and in docs/audit.md" says_nothing mutants_apart
 ok "what people look for is there" \
 	ls README.md CHANGELOG.md LICENSE META.json .ci/run docs/owner.md docs/analyst.md docs/reference.md docs/mechanisms.md
 done_testing

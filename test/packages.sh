@@ -6,7 +6,8 @@
 # Looks for the things themselves, not for packages.  What is missing is
 # installed when this runs as root, and named otherwise.  XGBoost is wanted, not
 # needed: without it two learners, and their tests, say that it is not there
-# (XGBOOST=no does not even look for it).  A further need is
+# (XGBOOST=no does not even look for it).  So is clang-format 14, without which
+# check_style does not look at the format.  A further need is
 # given as a Debian package and the shell command that succeeds when it is there, for
 # example: test/packages.sh 'python3-sklearn=python3 -c "import sklearn"'
 . "$(dirname "$0")/lib/common.sh"
@@ -24,10 +25,13 @@ need() {
 
 have_header() { echo "#include <$1>" | cc -E -x c - ; }
 
+have_formatter() { { clang-format-14 --version || clang-format --version; } 2>/dev/null | grep -q ' version 14\.'; }
+
 # What only root gets, if it can be had.
 find_wanted() {
 	wanted=()
 	[ "${XGBOOST:-}" = no ] || have_header xgboost/c_api.h >/dev/null 2>&1 || wanted+=(libxgboost-dev)
+	have_formatter || wanted+=(clang-format-14)
 }
 
 find_missing() {
@@ -41,6 +45,7 @@ find_missing() {
 	need perl command -v prove
 	need libipc-run-perl perl -MIPC::Run -e 1
 	need util-linux command -v setpriv
+	need patch command -v patch
 	if [ -n "$major" ]; then
 		libdir=/usr/lib/postgresql/$major/lib
 		need "postgresql-$major" test -x "/usr/lib/postgresql/$major/bin/postgres"
@@ -96,7 +101,13 @@ install_packages() {
 
 update_lists() { apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 update </dev/null >&2; }
 
-go_without() { note "going on without ${wanted[*]}, which learners boost and forest need"; }
+# One at a time: what cannot be had must not keep the rest away.
+install_wanted() {
+	local package
+	for package in "${wanted[@]}"; do
+		install_packages "$package" || note "going on without $package"
+	done
+}
 
 # The major version whose Debian packages we may add to; empty for a server of
 # the user's own making, which has to be complete as it is.
@@ -119,9 +130,10 @@ find_missing "$major" "$@"
 find_wanted
 if [ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -gt 0 ]; then
 	if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-		go_without
+		note "going on without ${wanted[*]}"
 	else
-		install_packages "${wanted[@]}" || { update_lists && install_packages "${wanted[@]}"; } || go_without
+		apt-cache show "${wanted[@]}" >/dev/null 2>&1 || update_lists || true
+		install_wanted
 	fi
 fi
 [ ${#missing[@]} -gt 0 ] || exit 0
@@ -136,9 +148,8 @@ fi
 update_lists
 choose_major				# apt may know better now
 find_missing "$major" "$@"
-if [ ${#wanted[@]} -eq 0 ] || ! install_packages "${missing[@]}" "${wanted[@]}"; then
-	[ ${#wanted[@]} -eq 0 ] || go_without
-	install_packages "${missing[@]}"
-fi
+install_packages "${missing[@]}"
+find_wanted
+install_wanted
 find_missing "$major" "$@"
 [ ${#missing[@]} -eq 0 ] || die "still missing after installation: ${missing[*]}"

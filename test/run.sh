@@ -8,6 +8,7 @@
 #	JOBS=4						TAP files at the same time (default: cores)
 #	CHECK_MEMORY=yes			make check-memory: fresh and freed memory is overwritten; unless
 #								TESTS says otherwise, pg_regress and the matrix alone
+#	COVERAGE=yes				make coverage: says at the end which lines were executed
 #	XGBOOST=no					builds without XGBoost, and leaves its tests out
 . "$(dirname "$0")/lib/common.sh"
 enter_sandbox test/run.sh "$@"
@@ -20,7 +21,7 @@ results=$sandbox/results
 of_xgboost=" boost 040_boost "
 left_out=
 
-export CHECK_MEMORY=${CHECK_MEMORY:-no}
+export CHECK_MEMORY=${CHECK_MEMORY:-no} COVERAGE=${COVERAGE:-no}
 if [ "$CHECK_MEMORY" = yes ] && [ -z "${TESTS:-}" ]; then
 	TESTS="$(basename -a -s .sql sql/*.sql | tr '\n' ' ')022_matrix"
 fi
@@ -81,7 +82,7 @@ done
 # may follow one another.  Silence, a wrong plan or a bad exit is a failure.
 count_tap() {
 	awk -v name="$1" -v status="$3" '
-		/^not ok/ && !/# *TODO/i	{ failed++; next }
+		/^not ok/ && !/# TODO/	{ failed++; next }
 		/^(not )?ok/				{ passed++; next }
 		/^1\.\.[0-9]+/				{ plan += substr($1, 4); plans++ }
 		/^Bail out!/				{ bailed = 1 }
@@ -249,5 +250,10 @@ fi
 if [ ${#taps[@]} -gt 0 ]; then
 	heading "TAP"
 	run_taps
+fi
+if [ "$COVERAGE" = yes ]; then
+	heading "lines executed"
+	stop_all_servers
+	test/coverage.sh
 fi
 finish

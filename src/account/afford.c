@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "account/account.h"
-#include "server/mutant.h"
 
 #define BEYOND_COUNTING PG_INT64_MAX
 
@@ -77,8 +76,7 @@ account_debit(Account *account, const Charge *charge, int64 times, EpsilonUnits 
 	EpsilonUnits counted = Min(units, BEYOND_COUNTING - account->spent);
 
 	account->spent += counted;
-	account->delta_spent =
-		delta_add(account->delta_spent, MUTANT(ledger_delta_ignored) ? 0 : charge->delta);
+	account->delta_spent = delta_add(account->delta_spent, charge->delta);
 	*window_units = account->has_window ? units : 0;
 	account->window_spent += *window_units;
 	account->dirty = true;

@@ -21,7 +21,6 @@
 
 #include "account/charge.h"
 #include "account/renyi.h"
-#include "server/mutant.h"
 
 #ifndef HAVE_INT128
 #error "privpred needs a compiler with 128-bit integers"
@@ -72,9 +71,7 @@ ln_inverse_half(double delta)
 	uint64 mantissa = (uint64) ldexp(frexp(delta, &exponent), DBL_MANT_DIG);
 
 	/* d = mantissa * 2^(exponent - DBL_MANT_DIG - 1), exactly */
-	return (Fixed) (DBL_MANT_DIG + (MUTANT(ledger_whole_delta) ? 0 : 1) - exponent) *
-			   ((Fixed) FIXED_LN2 + 1) -
-		   fixed_ln(mantissa);
+	return (Fixed) (DBL_MANT_DIG + 1 - exponent) * ((Fixed) FIXED_LN2 + 1) - fixed_ln(mantissa);
 }
 
 /* ln a, rounded down. */
@@ -162,8 +159,7 @@ renyi_charge(EpsilonUnits epsilon, ChargeShape shape, RenyiOrder order)
 	product = (uint128) order * epsilon;
 	if (product >= divisor)
 		return epsilon;
-	return (EpsilonUnits) ((product * epsilon + (MUTANT(ledger_rounds_down) ? 0 : divisor - 1)) /
-						   divisor);
+	return (EpsilonUnits) ((product * epsilon + divisor - 1) / divisor);
 }
 
 EpsilonUnits

@@ -4,7 +4,6 @@
  */
 #include "c.h"
 
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 static bool
@@ -15,8 +14,6 @@ bernoulli_wide(uint128 numerator, uint128 denominator)
 		return true;
 	if (numerator == 0)
 		return false;
-	if (MUTANT(sampler_coin_or_equal))
-		return sample_uniform_wide(denominator) <= numerator;
 	return sample_uniform_wide(denominator) < numerator;
 }
 
@@ -28,8 +25,6 @@ bernoulli_narrow(uint64 numerator, uint64 denominator)
 		return true;
 	if (numerator == 0)
 		return false;
-	if (MUTANT(sampler_coin_or_equal))
-		return sample_uniform(denominator) <= numerator;
 	return sample_uniform(denominator) < numerator;
 }
 

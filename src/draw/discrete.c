@@ -4,7 +4,6 @@
  */
 #include "c.h"
 
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 /*
@@ -49,7 +48,7 @@ sample_discrete_laplace(uint64 numerator, uint64 denominator)
 		magnitude = (int64) (((uint128) numerator * whole + fraction) / denominator);
 
 		negative = sample_bernoulli(1, 2);
-		if (negative && magnitude == 0 && !MUTANT(sampler_double_zero))
+		if (negative && magnitude == 0)
 			continue;
 		return negative ? -magnitude : magnitude;
 	}

@@ -14,7 +14,6 @@
 #include <pthread.h>
 #endif
 
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 #define BUFFERED_WORDS 512
@@ -78,8 +77,6 @@ sample_uniform(uint64 n)
 
 	if (unlikely(n == 0))
 		sampler_out_of_range("sample_uniform");
-	if (MUTANT(sampler_modulo))
-		return (sample_uint64() >> 49) % n;
 
 	product = (uint128) sample_uint64() * n;
 	if (unlikely((uint64) product < n))

@@ -15,7 +15,12 @@
 
 PG_FUNCTION_INFO_V1(privpred_audit);
 
-#define AUDIT_COLUMNS 12
+/* Columns that may be NULL. */
+enum
+{
+	LOWER_BOUND = 7,
+	WOULD_DETECT
+};
 
 static int64
 read_draws(FunctionCallInfo fcinfo)
@@ -42,32 +47,6 @@ shown(double number)
 	return Float8GetDatum(strtod(psprintf("%.4g", number), NULL));
 }
 
-static void
-put_result(const AuditResult *result, Datum *values, bool *nulls)
-{
-	static const char *const tests[] = {
-		[TEST_RATIO] = "probabilities",
-		[TEST_RANGE] = "odds",
-		[TEST_RENYI] = "divergence",
-	};
-
-	memset(nulls, false, AUDIT_COLUMNS * sizeof(bool));
-	values[0] = CStringGetTextDatum(result->mechanism);
-	values[1] = CStringGetTextDatum(result->pair);
-	values[2] = CStringGetTextDatum(result->event);
-	values[3] = CStringGetTextDatum(result->charge);
-	values[4] = CStringGetTextDatum(tests[result->claim.test]);
-	values[5] = Float8GetDatum(result->claim.epsilon);
-	values[6] = Float8GetDatum(result->claim.delta);
-	values[7] = shown(result->loss);
-	nulls[7] = result->draws == 0;
-	values[8] = shown(result->detects);
-	nulls[8] = isinf(result->detects);
-	values[9] = Int64GetDatum(result->draws);
-	values[10] = Float8GetDatum(1 - AUDIT_FALSE_ALARM);
-	values[11] = CStringGetTextDatum(result->verdict);
-}
-
 static RowList *
 audit_all(FunctionCallInfo fcinfo)
 {
@@ -82,10 +61,29 @@ audit_all(FunctionCallInfo fcinfo)
 static HeapTuple
 audit_row(TupleDesc columns, const RowList *list, int number)
 {
-	Datum values[AUDIT_COLUMNS];
-	bool  nulls[AUDIT_COLUMNS];
+	static const char *const tests[] = {
+		[TEST_RATIO] = "probabilities",
+		[TEST_RANGE] = "odds",
+		[TEST_RENYI] = "divergence",
+	};
+	const AuditResult *result = list_nth(list->rows, number);
+	Datum			   values[] = {
+					 CStringGetTextDatum(result->mechanism),
+					 CStringGetTextDatum(result->pair),
+					 CStringGetTextDatum(result->event),
+					 CStringGetTextDatum(result->charge),
+					 CStringGetTextDatum(tests[result->claim.test]),
+					 Float8GetDatum(result->claim.epsilon),
+					 Float8GetDatum(result->claim.delta),
+					 [LOWER_BOUND] = shown(result->loss),
+					 [WOULD_DETECT] = shown(result->detects),
+					 Int64GetDatum(result->draws),
+					 Float8GetDatum(1 - AUDIT_FALSE_ALARM),
+					 CStringGetTextDatum(result->verdict),
+	 };
+	bool nulls[lengthof(values)] = {
+		[LOWER_BOUND] = result->draws == 0, [WOULD_DETECT] = isinf(result->detects)};
 
-	put_result(list_nth(list->rows, number), values, nulls);
 	return heap_form_tuple(columns, values, nulls);
 }
 

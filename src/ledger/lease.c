@@ -17,7 +17,6 @@
 #include "draw/receipt_maker.h"
 #include "ledger/asking.h"
 #include "server/session.h"
-#include "server/mutant.h"
 
 struct LedgerLease
 {
@@ -94,8 +93,7 @@ drop_block(LedgerLease *lease)
 		ledger_lease_describe(lease, &request);
 		request.lease = block->lease;
 		request.fresh = lease->used == 0;
-		request.answers = MUTANT(ledger_rollback_refunds) && !IsTransactionState() ? block->granted
-																				   : lease->unused;
+		request.answers = lease->unused;
 		request.charge = block->charge;
 		request.cap_charge = block->cap_charge;
 		request.window = block->window;

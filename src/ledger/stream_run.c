@@ -9,7 +9,6 @@
 
 #include "ledger/stream.h"
 #include "mechanism/sparse/draw.h"
-#include "server/mutant.h"
 
 void
 stream_run_first(StreamRun *run, const StreamTerms *terms)
@@ -25,7 +24,7 @@ bool
 stream_run_next(StreamRun *run)
 {
 	run->failed++;
-	if (run->failed >= run->unstable + (MUTANT(stream_one_more) ? 1 : 0))
+	if (run->failed >= run->unstable)
 		return false;
 	run->threshold = sparse_threshold(run->epsilon, run->width);
 	return true;
@@ -34,5 +33,5 @@ stream_run_next(StreamRun *run)
 int64
 stream_noisy_distance(EpsilonUnits epsilon, int64 distance)
 {
-	return distance + (MUTANT(stream_distance_bare) ? 0 : sparse_noise(epsilon));
+	return distance + sparse_noise(epsilon);
 }

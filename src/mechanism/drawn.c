@@ -10,7 +10,6 @@
 #include "miscadmin.h"
 
 #include "mechanism/drawn.h"
-#include "server/mutant.h"
 
 /* Steps of a chunk's vote: a search. */
 #define CHUNK_STEPS 32
@@ -33,9 +32,9 @@ drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share
 		CHECK_FOR_INTERRUPTS();
 		hypotheses_prepare(space, i);
 	}
-	model->sampler = stable_sampler_create(space, &model->table->units, q, twice_the_rate,
-										   (uint64) (MUTANT(drawn_not_halved) ? 1 : 2) *
-											   spec->max_rows_per_unit * EPSILON_UNITS_PER_ONE);
+	model->sampler =
+		stable_sampler_create(space, &model->table->units, q, twice_the_rate,
+							  (uint64) 2 * spec->max_rows_per_unit * EPSILON_UNITS_PER_ONE);
 	return model;
 }
 
@@ -55,12 +54,7 @@ class_of(const MechanismSpec *spec, bool one)
 static Hypothesis
 draw_hypothesis(DrawnModel *drawn)
 {
-	if (!MUTANT(drawn_reused))
-		return stable_draw(drawn->sampler);
-	if (!drawn->best_known)
-		drawn->best = stable_draw(drawn->sampler);
-	drawn->best_known = true;
-	return drawn->best;
+	return stable_draw(drawn->sampler);
 }
 
 int
@@ -77,7 +71,7 @@ drawn_answer(const Receipt *receipt, const MechanismModel *model, const double *
 
 		one = hypothesis_says(&hypothesis, x);
 	}
-	if (!MUTANT(drawn_no_flip) && sample_bernoulli(drawn->alpha, (uint64) SHARE_ONE))
+	if (sample_bernoulli(drawn->alpha, (uint64) SHARE_ONE))
 		one = !one;
 	return class_of(model->spec, one);
 }

@@ -1,9 +1,9 @@
 /*
  * plan.h
- *		What a mechanism promises for declared numbers: its part of privpred.plan().
+ *		What a mechanism makes of declared numbers: its part of privpred.plan().
  *
- * Every folder of a mechanism has a plan.c, which defines its MechanismPlan.  That
- * is arithmetic alone: no row, count or estimate is looked at.
+ * Each mechanism defines a MechanismPlan in its folder's plan.c: arithmetic
+ * alone, which looks at no row, count or estimate.  They share:
  *
  * plan.c			prices, the best of several parameters, single features
  * plan_teachers.c	the best ensemble
@@ -77,13 +77,13 @@ struct MechanismPlan
 	bool		needs_rows_per_unit;
 	double		preference; /* what it may lack in accuracy and still come first */
 
-	/* What it is made for, and in words if that is not just two classes. */
+	/* What it is made for; in words, unless that is two classes. */
 	bool		two_classes;
 	bool		one_feature;
 	const char *scope;
 	bool		needs_delta; /* in the budget */
 
-	/* Why it is otherwise unsuitable, whatever the size; NULL, or returns NULL: it is not. */
+	/* What else rules it out, whatever the size; returns NULL if nothing does. */
 	const char *(*unsuitable)(const PlanQuestion *question);
 
 	/* What the budget buys: fills in prices.  False: nothing, and why. */

@@ -29,48 +29,43 @@ plan_learner(const char *name)
 	return NULL;
 }
 
-static void
-try_ensembles(const PlanQuestion *question, double units, const PlanLearner *learner,
-			  EnsembleAccuracy accuracy, const PlanResult *result, PlanResult *best,
-			  double *highest)
-{
-	PlanLearner taken = *learner;
-	double		least = Max(ROWS_OF_A_TEACHER, ROWS_OF_A_CLASS * question->classes);
-
-	/* Whoever names a learner declares its own accuracy; one feature needs no trees. */
-	if (question->learner || question->features == 1)
-		taken.error_factor = 1;
-	for (int i = 0; i < lengthof(ensembles) && (i == 0 || ensembles[i] * least <= units); i++)
-	{
-		PlanResult tried = *result;
-		TeacherLaw law = teacher_law(&taken, question->accuracy, question->features,
-									 question->classes, units / ensembles[i]);
-		double	   value;
-
-		CHECK_FOR_INTERRUPTS();
-		tried.learner = learner;
-		tried.teachers = ensembles[i];
-		value = accuracy(question, &law, ensembles[i], &tried);
-		/* More teachers, or the second learner, must gain something. */
-		if (value > *highest + 1e-4)
-		{
-			*highest = value;
-			*best = tried;
-		}
-	}
-}
-
 double
 plan_best_ensemble(const PlanQuestion *question, double units, EnsembleAccuracy accuracy,
 				   PlanResult *result)
 {
 	PlanResult best = *result;
 	double	   highest = -1;
+	double	   least = Max(ROWS_OF_A_TEACHER, ROWS_OF_A_CLASS * question->classes);
 
-	for (int i = 0; i < lengthof(learners); i++)
-		if (question->learner ? strcmp(learners[i]->name, question->learner) == 0
-							  : learners[i] != &plan_boost || units >= UNITS_FOR_TREES)
-			try_ensembles(question, units, learners[i], accuracy, result, &best, &highest);
+	for (int l = 0; l < lengthof(learners); l++)
+	{
+		PlanLearner learner = *learners[l];
+
+		if (question->learner ? strcmp(learner.name, question->learner) != 0
+							  : learners[l] == &plan_boost && units < UNITS_FOR_TREES)
+			continue;
+		/* Whoever names a learner declares its own accuracy; one feature needs no trees. */
+		if (question->learner || question->features == 1)
+			learner.error_factor = 1;
+		for (int i = 0; i < lengthof(ensembles) && (i == 0 || ensembles[i] * least <= units); i++)
+		{
+			PlanResult tried = *result;
+			TeacherLaw law = teacher_law(&learner, question->accuracy, question->features,
+										 question->classes, units / ensembles[i]);
+			double	   value;
+
+			CHECK_FOR_INTERRUPTS();
+			tried.learner = learners[l];
+			tried.teachers = ensembles[i];
+			value = accuracy(question, &law, ensembles[i], &tried);
+			/* More teachers, or the second learner, must gain something. */
+			if (value > highest + 1e-4)
+			{
+				highest = value;
+				best = tried;
+			}
+		}
+	}
 	*result = best;
 	return highest;
 }

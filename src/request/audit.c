@@ -15,7 +15,6 @@
 #include "account/charge.h"
 #include "request/audit.h"
 #include "request/train.h"
-#include "server/mutant.h"
 #include "server/progress.h"
 
 #define MAX_BOUNDS 512 /* that an audit may take */
@@ -293,8 +292,6 @@ request_audit(const char *name, int64 draws)
 	LedgerPrice	 price;
 	int			 level;
 
-	if (MUTANT_BUILD)
-		mutant_warn();
 	audit.model = known_model(name);
 	check_relation_owner(audit.model->relid);
 	price = request_price(audit.model);

@@ -24,7 +24,6 @@
 #include "account/charge.h"
 #include "ledger/ledger.h"
 #include "server/progress.h"
-#include "server/mutant.h"
 #include "request/train.h"
 
 typedef struct Distillation
@@ -286,7 +285,7 @@ add_draws(Charge *sum, const Charge *charge, int64 times)
 	if (times == 0)
 		return;
 	*part = charge->part[0];
-	part->times *= MUTANT(distill_one_label) ? 1 : times;
+	part->times *= times;
 }
 
 Charge

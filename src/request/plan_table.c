@@ -166,23 +166,6 @@ append_text(StringInfo json, const char *before, const char *text)
 	escape_json(json, text);
 }
 
-static List *
-levels_of(Oid type, List *listed)
-{
-	List  *levels = NIL;
-	char **labels;
-	int	   nlabels;
-
-	if (type == BOOLOID)
-		return list_make2("false", "true");
-	if (get_typtype(type) != TYPTYPE_ENUM)
-		return category_type_ok(type) ? listed : NIL;
-	labels = enum_levels(type, &nlabels);
-	for (int i = 0; i < nlabels; i++)
-		levels = lappend(levels, labels[i]);
-	return levels;
-}
-
 /* A number, or a time in a string. */
 static void
 append_number(StringInfo json, const char *name, double value, Oid type)
@@ -196,33 +179,30 @@ append_number(StringInfo json, const char *name, double value, Oid type)
 		appendStringInfoString(json, number_text(value, buffer));
 }
 
+/* Levels of booleans and enums are left to those who know the type. */
 static void
 append_column(StringInfo json, Relation relation, Form_pg_attribute column)
 {
 	ColumnFacts facts = column_facts(relation, column->attnum);
 	Oid			type = getBaseType(column->atttypid);
-	List	   *levels = levels_of(type, facts.levels);
+	bool		is_integer = type == INT2OID || type == INT4OID || type == INT8OID;
 	double		middle = (facts.min + facts.max) / 2;
 
 	append_text(json, "{\"name\": ", NameStr(column->attname));
-	if (levels != NIL)
+	appendStringInfo(json, ", \"type\": %u", type);
+	if (facts.levels != NIL && category_type_ok(type))
 	{
-		appendStringInfo(json, ", \"kind\": \"%s\", \"levels\": ",
-						 type == BOOLOID					 ? "boolean"
-						 : get_typtype(type) == TYPTYPE_ENUM ? "enum"
-															 : "list");
-		for (int i = 0; i < list_length(levels); i++)
-			append_text(json, i == 0 ? "[" : ", ", list_nth(levels, i));
+		for (int i = 0; i < list_length(facts.levels); i++)
+			append_text(json, i == 0 ? ", \"levels\": [" : ", ", list_nth(facts.levels, i));
 		appendStringInfoChar(json, ']');
 	}
 	else if ((number_type_ok(type) || time_type_ok(type)) && isfinite(middle) &&
 			 facts.min < facts.max)
 	{
-		if (type == INT2OID || type == INT4OID || type == INT8OID || time_type_ok(type))
-			middle = floor(middle);
 		append_number(json, "min", facts.min, type);
 		append_number(json, "max", facts.max, type);
-		append_number(json, "middle", middle, type);
+		append_number(json, "middle", is_integer || time_type_ok(type) ? floor(middle) : middle,
+					  type);
 	}
 	appendStringInfoChar(json, '}');
 }

@@ -20,7 +20,6 @@
 #include "catalog/store.h"
 #include "account/charge.h"
 #include "ledger/ledger.h"
-#include "server/mutant.h"
 #include "request/repeat.h"
 #include "request/request.h"
 
@@ -136,8 +135,6 @@ open_site(FmgrInfo *site, text *name)
 	uint64		  loads = model_cache_loads();
 	ModelRecord	 *record;
 
-	if (MUTANT_BUILD)
-		mutant_warn();
 	result->asker = asking_role();
 	result->model = known_model_decoded(text_to_cstring(name), site->fn_mcxt, result->asker);
 	record = result->model->record;

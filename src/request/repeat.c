@@ -15,7 +15,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "server/mutant.h"
 #include "request/repeat.h"
 
 #define DEFAULT_REPEAT_KB 4096
@@ -281,7 +280,7 @@ repeat_find(RepeatHandle *handle, const LedgerPrice *price, const Wish *wish, co
 
 	if (memory == NULL)
 		return false;
-	role = MUTANT(repeats_for_all) ? InvalidOid : asking_role();
+	role = asking_role();
 	handle->hash = hash_question(memory, role, wish, x);
 	entry = find_entry(memory, &memory->newer, handle->hash, role, wish, x);
 	if (entry == NULL)
@@ -304,7 +303,7 @@ repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x, c
 		make_room(memory);
 	take_slot(&memory->newer, handle->hash, memory->newer.count);
 	entry = entry_at(memory, &memory->newer, memory->newer.count++);
-	entry->role = MUTANT(repeats_for_all) ? InvalidOid : asking_role();
+	entry->role = asking_role();
 	entry->wish = *wish;
 	entry->answer = *answer;
 	memcpy(entry->x, x, memory->width * sizeof(double));

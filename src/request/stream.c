@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "mechanism/sparse/draw.h"
-#include "server/mutant.h"
 #include "request/request.h"
 
 static CachedModel *
@@ -37,7 +36,7 @@ LedgerPrice
 stream_price(const ModelRecord *model, const StreamTerms *terms)
 {
 	LedgerPrice price = request_price(model);
-	int			runs = MUTANT(stream_delta_once) ? 1 : terms->unstable;
+	int			runs = terms->unstable;
 
 	memset(&price.finite, 0, sizeof(Charge));
 	price.finite.part[0].shape = CHARGE_PURE;

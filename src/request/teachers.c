@@ -20,7 +20,6 @@
 #include "utils/plancache.h"
 
 #include "catalog/store.h"
-#include "server/mutant.h"
 #include "server/progress.h"
 #include "request/train.h"
 
@@ -137,10 +136,7 @@ append_teacher(StringInfo text, const ProtectedRelation *protected)
 	appendStringInfoString(text, "CASE WHEN ");
 	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL");
 	appendStringInfo(text, " THEN privpred.teacher_of(%s", protected->nunits > 1 ? "ROW(" : "");
-	if (MUTANT(teachers_by_position))
-		appendStringInfoString(text, "r.ctid::pg_catalog.text");
-	else
-		append_units(text, protected, ", ", protected->nunits > 1 ? ")" : "");
+	append_units(text, protected, ", ", protected->nunits > 1 ? ")" : "");
 	appendStringInfo(text, ", $%d, $%d) END", PARAMETER_SALT, PARAMETER_TEACHERS);
 }
 

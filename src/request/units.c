@@ -26,7 +26,6 @@
 #include "utils/rel.h"
 
 #include "catalog/store.h"
-#include "server/mutant.h"
 #include "request/train.h"
 
 #define ROWS_PER_FETCH 1000
@@ -137,12 +136,10 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 	for (int i = 0; i < protected->nunits; i++)
 		appendStringInfo(text, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
 	/* A key is about the table's own rows: children may have been added since it was looked at. */
-	appendStringInfo(text, " FROM %s%s r",
-					 scan->unit_is_row && !MUTANT(rows_as_units) &&
-							 get_rel_relkind(scan->model->relid) == RELKIND_RELATION
-						 ? "ONLY "
-						 : "",
-					 scan->query.relation);
+	appendStringInfo(
+		text, " FROM %s%s r",
+		scan->unit_is_row && get_rel_relkind(scan->model->relid) == RELKIND_RELATION ? "ONLY " : "",
+		scan->query.relation);
 	/* Rows of nobody would be told by their missing label, if that is no reason to leave out. */
 	if (scan->keeps_unlabelled)
 	{
@@ -221,7 +218,7 @@ choose_rows(UnitScan *scan, int nrows)
 	int	   width = scan->model->spec.width;
 	uint64 seed;
 
-	if (cap == 0 || nrows <= cap || MUTANT(rows_uncut))
+	if (cap == 0 || nrows <= cap)
 		return nrows;
 	memcpy(&seed, scan->model->salt, sizeof(seed));
 	for (int i = 0; i < nrows; i++)
@@ -347,7 +344,7 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	scan->source.next = units_next;
 	scan->source.rewind = units_rewind;
 	scan->model = model;
-	scan->unit_is_row = one_row_each || MUTANT(rows_as_units);
+	scan->unit_is_row = one_row_each;
 	scan->scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred unit", ALLOCSET_DEFAULT_SIZES);
 	scan->keeps_unlabelled = model->mechanism->labels_only;

@@ -1,6 +1,7 @@
 # privpred.audit() of every mechanism: no claim is violated.  Run by "make audit".
 #
 #	AUDIT_MODELS="a; b"		only these
+#	AUDIT_MUTANT=name		the server is this mutant
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -78,7 +79,7 @@ foreach my $model (@models)
 		$compared++ if $verdict eq 'consistent';
 	}
 	$total += time - $start;
-	cmp_ok($compared, '>', 0, "$name: something was compared") unless sql('SELECT privpred.build()') =~ /mutant/;
+	cmp_ok($compared, '>', 0, "$name: something was compared") unless $ENV{AUDIT_MUTANT};
 }
 note(sprintf('%.0f s in privpred.audit', $total));
 $node->stop;

@@ -14,16 +14,6 @@ log=$sandbox/log
 export PG_TEST_TIMEOUT_DEFAULT=600 PGCTLTIMEOUT=600
 started=$SECONDS
 
-# mutant_cell NAME COLUMN: of mutants.txt, trimmed.
-mutant_cell() {
-	awk -F'|' -v name="$1" -v column="$2" '
-		/^#/ { next }
-		{ key = $1; gsub(/[ \t]/, "", key) }
-		key == name { cell = $column; gsub(/^[ \t]+|[ \t]+$/, "", cell); print cell }' test/audit/mutants.txt
-}
-
-listed_mutants() { sed -n 's/^\tM(\([a-z_]*\),.*/\1/p' src/server/mutant.h; }
-
 # tap FILE LOG: FILE is below test/.
 tap() {
 	local dir
@@ -39,16 +29,36 @@ failures() { { grep -h '^not ok' "$1" || true; } | sed 's/^not ok [0-9]* - //'; 
 
 # ---------- mutants ----------
 
+. test/lib/mutants.sh
+
+# regress SUITE PROGRAM INPUTDIR TEST LOG: one test of sql/ or specs/, as TAP.  A difference is a
+# finding; an error, such as a server that does not start, is none.
+regress() {
+	local out=$sandbox/$1 words
+	rm -rf "$out"
+	mkdir -p "$out"
+	run_job "$5.raw" "$pgxs/src/test/$2" --temp-instance="$out/instance" --bindir="$bin" --inputdir="$3" \
+		--outputdir="$out" --encoding=UTF8 --no-locale --temp-config="$sandbox/src/test/regress.conf" \
+		--dbname="privpred_$1" "$4" || true
+	cat "$5.raw" >"$5"
+	[ -s "$out/regression.diffs" ] || return 0
+	words=$(grep -m 1 '^[-+][^-+]' "$out/regression.diffs" || true)
+	printf 'not ok 1 - %s: %s\n' "$4" "$words" >>"$5"
+	cat "$out/regression.diffs" >>"$5"
+}
+
 # check_one NAME WHAT: says in a line what WHAT finds; fails if it finds nothing.
-# An error is no finding.
 check_one() {
 	local name=$1 what=$2 out=$log/$1.${2//[^a-z0-9_]/_}.log found
 	case $what in
-		rows) AUDIT_ROWS=$(mutant_cell "$name" 2) tap t/020_conformance "$out" || true ;;
-		audit) AUDIT_MODELS=$(mutant_cell "$name" 3) tap audit/audit "$out" || true ;;
+		rows) AUDIT_MUTANT=$name AUDIT_ROWS=$(mutant_field "$name" rows) tap t/020_conformance "$out" || true ;;
+		audit) AUDIT_MUTANT=$name AUDIT_MODELS=$(mutant_field "$name" audit) tap audit/audit "$out" || true ;;
 		unit/*) run_job "$out" bash test/unit/run.sh "$sandbox/unit" "${what#unit/}" || true ;;
 		t/*) tap "$what" "$out" || true ;;
-		*) die "mutants.txt: \"$what\" is no test" ;;
+		sql/*) regress regress regress/pg_regress . "${what#sql/}" "$out" ;;
+		specs/*) regress isolation isolation/pg_isolation_regress test "${what#specs/}" "$out" ;;
+		check_*) run_job "$out" bash "test/$what.sh" || true ;;
+		*) die "$name.patch: \"$what\" is no test" ;;
 	esac
 	found=$(failures "$out" | wc -l)
 	if [ "$found" -eq 0 ]; then
@@ -63,42 +73,40 @@ check_one() {
 
 # Each row or model that is named must be among the findings.
 every_name_found() {
-	local column=2 word status=0
-	case $2 in rows) ;; audit) column=3 ;; *) return 0 ;; esac
+	local word status=0
+	case $2 in rows | audit) ;; *) return 0 ;; esac
 	while read -r word; do
 		grep -q "^not ok [0-9]* - $word: " "$3" || { echo "        nothing found by \"$word\""; status=1; }
-	done < <(mutant_cell "$1" $column | tr ';' '\n' | sed 's/^ *//; s/ *$//')
+	done < <(mutant_field "$1" "$2" | tr ';' '\n' | sed 's/^ *//; s/ *$//')
 	return $status
 }
 
+# The sandbox's copy of the source is patched, built and staged; a mistake may leave something unused.
 build_mutant() {
-	export MUTANT=$1
-	if [ -z "${pgxs:-}" ]; then
-		build && stage
-	else
-		build && cp privpred.so "$(find "$sandbox/stage" -name privpred.so)"
-	fi || die "mutant \"$1\" does not build"
+	patch_mutant "$1" >"$log/$1.patch.log" 2>&1 || { cat "$log/$1.patch.log"; die "$1.patch does not apply"; }
+	WERROR='' build && stage || die "mutant \"$1\" does not build"
 }
 
-# Everything that mutants.txt names; fails unless all of it finds something.
+# Everything that its patch names; fails unless all of it finds something.
 check_mutant() {
 	local name=$1 what status=0 checks=()
-	[ -n "$(mutant_cell "$name" 1)" ] || { echo "$name: not in mutants.txt"; return 1; }
+	[ -e "$mutants/$name.patch" ] || die "there is no mutant \"$name\"; $mutants has them"
 	build_mutant "$name"
 	printf '%s\n' "$name"
-	[ -z "$(mutant_cell "$name" 2)" ] || checks+=(rows)
-	[ -z "$(mutant_cell "$name" 3)" ] || checks+=(audit)
-	read -ra more < <(mutant_cell "$name" 4)
+	[ -z "$(mutant_field "$name" rows)" ] || checks+=(rows)
+	[ -z "$(mutant_field "$name" audit)" ] || checks+=(audit)
+	read -ra more < <(mutant_field "$name"; echo)
 	checks+=(${more[@]+"${more[@]}"})
 	[ ${#checks[@]} -gt 0 ] || status=1
 	for what in "${checks[@]}"; do
 		check_one "$name" "$what" || status=1
 	done
+	patch_mutant "$name" --reverse >/dev/null || die "$name.patch cannot be undone"
 	return $status
 }
 
 if [ -n "${MUTANTS:-}" ]; then
-	[ "$MUTANTS" != all ] || MUTANTS=$(listed_mutants)
+	[ "$MUTANTS" != all ] || MUTANTS=$(list_mutants)
 	caught=0
 	escaped=()
 	for name in $MUTANTS; do

@@ -104,11 +104,13 @@ clean_environment() {
 	umask 022
 }
 
+# Without what was built there.
 copy_source() {
 	mkdir -p "$2"
 	tar -C "$1" -c --exclude=./.git --exclude='*.o' --exclude='*.bc' --exclude='*.so' \
 		--exclude=./results --exclude=./output_iso --exclude=./tmp_check --exclude=./build \
 		--exclude=./test/unit/bin --exclude='regression.*' . | tar -C "$2" -x --no-same-owner
+	find "$2" -maxdepth 1 -name 'privpred--*.sql' ! -name 'privpred--*--*.sql' -delete
 }
 
 # enter_sandbox SCRIPT [ARGUMENT...]: SCRIPT is the caller, relative to the top.
@@ -211,7 +213,7 @@ cores=$(nproc 2>/dev/null || echo 2)
 # Warnings are errors.
 build() {
 	if ! run_job "$sandbox/log/build.log" \
-		make -s -j"$cores" PG_CONFIG="$PG_CONFIG" with_llvm=no WERROR=-Werror all; then
+		make -s -j"$cores" PG_CONFIG="$PG_CONFIG" with_llvm=no WERROR="${WERROR--Werror}" all; then
 		cat "$sandbox/log/build.log"
 		return 1
 	fi

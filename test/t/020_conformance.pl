@@ -3,6 +3,7 @@
 #
 #	AUDIT_DRAWS=long		as many draws as the table's last number
 #	AUDIT_ROWS="a; b"		only these rows
+#	AUDIT_MUTANT=name		the server is this mutant
 use strict;
 use warnings;
 use FindBin;
@@ -12,6 +13,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+my $mutant = $ENV{AUDIT_MUTANT};
 my $draws = $ENV{AUDIT_DRAWS} // 'short';
 my @rows = read_rows("$FindBin::RealBin/../audit/conformance.txt");
 my $number = 0;
@@ -24,7 +26,7 @@ if (defined $ENV{AUDIT_ROWS})
 }
 
 # Rows that cannot tell are not run.
-my @mutants = read_mutants("$FindBin::RealBin/../audit/mutants.txt");
+my @mutants = read_mutants("$FindBin::RealBin/../audit/mutants");
 foreach my $row (@rows)
 {
 	size_row($row, $row->{$draws}, map { $_->[0] } grep { $_->[1] eq $row->{name} } @mutants);
@@ -42,12 +44,8 @@ client_min_messages = error
 });
 $node->start;
 my $sql = sub { return $node->safe_psql('postgres', $_[0]) };
-my $built = '';
 
 prepare($sql);
-$built = $sql->('SELECT privpred.build()');
-note($built);
-my ($mutant) = $built =~ /mutant (\w+)/;
 foreach my $row (@rows)
 {
 	my $result = run_row($sql, $row, $row->{number}, $row->{$draws}, $mutant);

@@ -16,7 +16,7 @@ $node->start;
 
 # Names that our SQL uses: whatever stands before a parenthesis in the install
 # script or in a string of the source, if the server has such a function.
-my $text = join '', map { slurp_file($_) } glob('privpred--*.sql'), glob('src/*/*.c');
+my $text = join '', map { slurp_file($_) } glob('install/*.sql'), glob('src/*/*.c'), glob('src/*/*/*.c');
 my %words = map { lc($_) => 1 } $text =~ /\b([a-z_]\w*)\s*\(/gi;
 my $words = join ',', sort keys %words;
 

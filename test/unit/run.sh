@@ -6,7 +6,7 @@
 #
 # usage: test/unit/run.sh [DIR [TEST...]]
 #        DIR receives the programs (default: test/unit/bin); TEST is e.g. vote
-# environment: PG_CONFIG, CC; MUTANT builds a known mistake; UNIT_SEED repeats a run's randomness
+# environment: PG_CONFIG, CC; UNIT_SEED repeats a run's randomness
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:-$top/test/unit/bin}
@@ -18,7 +18,6 @@ out=$(cd "$out" && pwd)
 
 flags=(-std=gnu11 -O1 -g -Wall -Wextra -Wno-sign-compare -Wno-unused-parameter -Werror -fno-fast-math -ffp-contract=off
 	-I"$top/src" -I"$top/test/unit" -isystem "$("$pg_config" --includedir-server)")
-[ -z "${MUTANT:-}" ] || flags+=(-DPRIVPRED_MUTANT="$MUTANT")
 libraries=(-L"$("$pg_config" --pkglibdir)" -L"$("$pg_config" --libdir)" -lpgcommon -lpgport -lm)
 
 # Some containers cannot run the address sanitizer: ask by running it.

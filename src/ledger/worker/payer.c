@@ -10,7 +10,6 @@
 #include "nodes/pg_list.h"
 
 #include "ledger/worker/worker.h"
-#include "server/mutant.h"
 
 static SPIPlanPtr groups_plan = NULL;
 static SPIPlanPtr reserved_plan = NULL;
@@ -197,7 +196,7 @@ payer_pay(Account *payer, Account *cap, const Charge *drawn, int64 times, Ledger
 	entry->delta = drawn->delta;
 	entry->units = account_debit(payer, drawn, times, &entry->window_units);
 	book_describe(entry, payer);
-	if (cap != NULL && !MUTANT(ledger_cap_ignored))
+	if (cap != NULL)
 	{
 		entry->cap_id = cap->account_id;
 		entry->cap_units = account_debit(cap, drawn, times, &none);

@@ -25,7 +25,6 @@
 
 #include "ledger/worker/worker.h"
 #include "ledger/worker/returns.h"
-#include "server/mutant.h"
 
 #define DRAIN_US INT64CONST(300000) /* at shutdown, for leases that come back */
 #define LINGER_US INT64CONST(200)	/* after a batch, before going to sleep */
@@ -193,8 +192,7 @@ take_batch(LedgerSlot **batch, bool all, int64 *wait_us)
 static bool
 commit_batch(void)
 {
-	if (!MUTANT(ledger_not_flushed))
-		ForceSyncCommit();
+	ForceSyncCommit();
 	committing = true; /* from here on a stop ends the wait for standbys */
 	if (stop_requested && !draining)
 	{
@@ -433,9 +431,7 @@ override(const char *name, const char *value)
 static void
 set_session(void)
 {
-	if (MUTANT(ledger_not_flushed))
-		override("synchronous_commit", "off");
-	else if (synchronous_commit < SYNCHRONOUS_COMMIT_ON)
+	if (synchronous_commit < SYNCHRONOUS_COMMIT_ON)
 		override("synchronous_commit", "on");
 	override("default_transaction_read_only", "off");
 	override("default_transaction_isolation", "read committed");

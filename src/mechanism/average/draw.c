@@ -13,7 +13,6 @@
 #include <math.h>
 
 #include "mechanism/average/draw.h"
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 int64
@@ -28,7 +27,7 @@ average_margin(EpsilonUnits epsilon)
 static int64
 clipped(EpsilonUnits epsilon, int32 yes, int teachers)
 {
-	int64 margin = MUTANT(average_unclipped) ? 0 : average_margin(epsilon);
+	int64 margin = average_margin(epsilon);
 
 	return Min(Max(yes, margin), teachers - margin);
 }

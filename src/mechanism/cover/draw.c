@@ -16,7 +16,6 @@
 
 #include "mechanism/candidates.h"
 #include "mechanism/cover/draw.h"
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 static int64
@@ -33,8 +32,7 @@ int64
 cover_draw(EpsilonUnits epsilon, int64 count, const int64 *errors)
 {
 	int64	best = least(count, errors);
-	uint128 one =
-		(uint128) (MUTANT(cover_without_half) ? 1 : 2) * EPSILON_UNITS_PER_ONE * ERROR_ONE;
+	uint128 one = (uint128) 2 * EPSILON_UNITS_PER_ONE * ERROR_ONE;
 
 	for (;;)
 	{

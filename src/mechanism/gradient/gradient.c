@@ -19,7 +19,6 @@
 #include "learner/predictor_format.h"
 #include "mechanism/audit.h"
 #include "mechanism/gradient/gradient.h"
-#include "server/mutant.h"
 #include "server/number_text.h"
 
 #define STATE_MAGIC "PPGR"
@@ -136,8 +135,8 @@ plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 	rho = gradient_rho(epsilon, delta, plan->steps + 1);
 	if (!gradient_noise(M_SQRT2 * plan->features_limit, spec->width, rho * FEATURES_SHARE,
 						&plan->features_noise) ||
-		!gradient_noise((MUTANT(gradient_clip_sensitivity) ? 1.0 : 2.0) * plan->clip_units,
-						parameters, rho * (1 - FEATURES_SHARE) / plan->steps, &plan->step_noise))
+		!gradient_noise(2.0 * plan->clip_units, parameters,
+						rho * (1 - FEATURES_SHARE) / plan->steps, &plan->step_noise))
 		too_little(epsilon, delta);
 }
 

@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "mechanism/gradient/noise.h"
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 #define MAX_ORDER 0x1p20	/* of accounts */
@@ -87,7 +86,5 @@ gradient_noisy_sum(int64 sum, const GradientNoise *noise)
 	int64 unit = INT64CONST(1) << noise->shift;
 	int64 cut = sum / unit - (sum % unit < 0 ? 1 : 0);
 
-	return ldexp((double) (cut + sample_discrete_gaussian(noise->variance,
-														  MUTANT(gradient_half_noise) ? 4 : 1)),
-				 noise->shift);
+	return ldexp((double) (cut + sample_discrete_gaussian(noise->variance, 1)), noise->shift);
 }

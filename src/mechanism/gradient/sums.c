@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "mechanism/gradient/sums.h"
-#include "server/mutant.h"
 
 #define ROWS GRADIENT_BLOCK_ROWS
 #define FINE_BITS 24		 /* of residuals of units with several rows */
@@ -77,10 +76,8 @@ gradient_block_centre(const GradientShape *shape, GradientBlock *block, bool sha
 		return;
 	/* cap^2 square <= clip^2; rows that are not there have no residual */
 	for (int row = 0; row < ROWS; row++)
-		block->cap[row] = row >= block->rows ? 0
-						  : MUTANT(gradient_unclipped)
-							  ? PG_INT16_MAX
-							  : (int32) root((int64) shape->clip * shape->clip / square[row]);
+		block->cap[row] =
+			row >= block->rows ? 0 : (int32) root((int64) shape->clip * shape->clip / square[row]);
 }
 
 /* ---------- working memory ---------- */

@@ -2,7 +2,7 @@
  * audit.c
  *		Audit cases of "littlestone": one batch more or less gives a hypothesis.
  *
- * The class has two points, and all four labellings of them.
+ * The class has two points, a and b, and all four labellings of them.
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@
 static uint64			 all_labellings[] = {0xa, 0xc};
 static const FiniteClass two_points = {.nhypotheses = 4, .npoints = 2, .columns = all_labellings};
 
-/* The first unit says what it says of b; the others all the same of a point. */
+/* The first unit says "first_says" of b; the others say b of a point. */
 static AuditTable
 table(int nunits, int first_says, double point)
 {

@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 
 #include "mechanism/littlestone/littlestone.h"
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 typedef struct Tournament
@@ -158,10 +157,6 @@ histogram_threshold(EpsilonUnits epsilon, double delta)
 bool
 histogram_keeps(EpsilonUnits epsilon, int64 threshold, int64 count)
 {
-	if (MUTANT(littlestone_half_threshold))
-		threshold /= 2;
-	if (MUTANT(littlestone_no_noise))
-		return count > threshold;
 	return count + sample_discrete_laplace(2 * EPSILON_UNITS_PER_ONE, epsilon) > threshold;
 }
 

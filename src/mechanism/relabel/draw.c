@@ -13,7 +13,6 @@
 #include "mechanism/relabel/draw.h"
 #include "mechanism/sort.h"
 #include "mechanism/vote/draw.h"
-#include "server/mutant.h"
 
 struct Chunks
 {
@@ -138,8 +137,7 @@ relabel_draw(StableSampler *sampler, const Chunks *chunks, EpsilonUnits kappa, c
 	int32	   votes[2];
 
 	count_votes(chunks, &stump, x, votes);
-	return vote_draw(true, (MUTANT(relabel_kappa_doubled) ? 2 : 1) * kappa, 2, votes,
-					 chunks->nchunks) == 1;
+	return vote_draw(true, kappa, 2, votes, chunks->nchunks) == 1;
 }
 
 typedef struct Question

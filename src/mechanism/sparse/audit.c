@@ -15,20 +15,16 @@
 #define RUN_DELTA 0.02
 #define MAX_TEACHERS 2000 /* of an audited stream */
 
-/* What a teacher says of 1/2 and of 1.  A stump needs rows of both classes: the third lies at 0. */
-#define TEACHER(first, second) \
-	{ \
-		1, 3, \
-		{ \
-			{0.5, first}, {1, second}, \
-			{ \
-				0, (first) == (second) ? 1 - (first) : (first) \
-			} \
-		} \
-	}
-
-static const AuditUnit two_say_b[] = {TEACHER(1, 1), TEACHER(1, 1), TEACHER(0, 0)};
-static const AuditUnit one_says_b[] = {TEACHER(1, 1), TEACHER(0, 0), TEACHER(0, 0)};
+/*
+ * What teachers say of 1/2 and of 1; and of 0, as a stump needs rows of both
+ * classes.  Of three from the first one, two say b; of three from the second, one.
+ */
+static const AuditUnit ties[] = {
+	{1, 3, {{0.5, 1}, {1, 1}, {0, 0}}},
+	{1, 3, {{0.5, 1}, {1, 1}, {0, 0}}},
+	{1, 3, {{0.5, 0}, {1, 0}, {0, 1}}},
+	{1, 3, {{0.5, 0}, {1, 0}, {0, 1}}},
+};
 
 /* Whoever opens a stream chooses its epsilon. */
 static EpsilonUnits
@@ -51,12 +47,11 @@ run_table(int teachers, bool turned)
 
 	for (int i = 0; i < teachers; i++)
 	{
-		int		  first = i < teachers - 2;
-		int		  second = i >= 2 && i < teachers - 2;
-		AuditUnit unit = TEACHER(first, second);
-		AuditUnit other = TEACHER(second, first);
+		bool first = i < teachers - 2 && !(turned && i == 0);
+		bool second = (i >= 2 && i < teachers - 2) || (turned && i == 0);
 
-		units[i] = i == 0 && turned ? other : unit;
+		units[i] =
+			(AuditUnit){1, 3, {{0.5, first}, {1, second}, {0, first == second ? !first : first}}};
 	}
 	return (AuditTable){teachers, units};
 }
@@ -117,7 +112,7 @@ falls_back(const AuditedModel *model, AuditCase *audit)
 	}
 #define TIE(what, bought) \
 	{ \
-		.complete = complete_tie, .table = {{3, two_say_b}, {3, one_says_b}}, .places = 3, \
+		.complete = complete_tie, .table = {{3, ties}, {3, ties + 1}}, .places = 3, \
 		.question = {0.5}, .class = 1, .event = what, \
 		.events = {"b before the stream ends", "no b"}, .unstable = bought, \
 		.run_delta = RUN_DELTA, .least = AUDIT_MANY_ANSWERS, \

@@ -21,7 +21,6 @@
 #include <math.h>
 
 #include "mechanism/sparse/draw.h"
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 int64
@@ -41,14 +40,13 @@ sparse_distance(int n, const int32 *counts, int *top)
 			second = Max(second, counts[i]);
 	}
 	/* A gap of 1 or 2 can be turned by one teacher, 3 or 4 by two, and so on. */
-	return Max(counts[*top] - second - 1, 0) / (MUTANT(gap_minus_one) ? 1 : 2);
+	return Max(counts[*top] - second - 1, 0) / 2;
 }
 
 int64
 sparse_noise(EpsilonUnits epsilon)
 {
-	return sample_discrete_laplace((MUTANT(stream_unsplit_noise) ? 1 : 3) * EPSILON_UNITS_PER_ONE,
-								   epsilon);
+	return sample_discrete_laplace(3 * EPSILON_UNITS_PER_ONE, epsilon);
 }
 
 int64
@@ -101,7 +99,7 @@ sparse_width(EpsilonUnits epsilon, double delta)
 		else
 			high = middle;
 	}
-	return MUTANT(stream_half_width) ? high / 2 : high;
+	return high;
 }
 
 double

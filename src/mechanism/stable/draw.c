@@ -14,7 +14,6 @@
 #include "miscadmin.h"
 
 #include "mechanism/stable/draw.h"
-#include "server/mutant.h"
 
 StableSampler *
 stable_sampler_create(HypothesisSpace *space, const LabelledUnits *units, Share q, uint64 numerator,
@@ -25,7 +24,7 @@ stable_sampler_create(HypothesisSpace *space, const LabelledUnits *units, Share 
 
 	sampler->space = space;
 	sampler->units = units;
-	sampler->q = MUTANT(drawn_q_doubled) ? (Share) Min((uint64) 2 * q, PG_UINT32_MAX) : q;
+	sampler->q = q;
 	sampler->numerator = numerator;
 	sampler->denominator = denominator;
 	for (int level = 1; level <= WEIGHT_LEVELS; level++)

@@ -20,7 +20,6 @@
 
 #include "learner/linalg.h"
 #include "mechanism/stable_erm/erm.h"
-#include "server/mutant.h"
 
 #define UNIT_ROUNDOFF 0x1p-53
 #define FIXED_ONE 0x1p61
@@ -63,8 +62,7 @@ erm_complete(ErmProblem *problem, double share)
 double
 erm_sensitivity(const ErmProblem *problem, double question_norm)
 {
-	double moved = (MUTANT(erm_half_sensitivity) ? 1 : 2) * problem->lipschitz * problem->norm /
-				   problem->units;
+	double moved = 2 * problem->lipschitz * problem->norm / problem->units;
 	double certified = 2 * problem->tolerance;
 	double rounded = 2 * UNIT_ROUNDOFF * (problem->dimension + 16) * problem->radius;
 

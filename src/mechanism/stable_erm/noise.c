@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "mechanism/stable_erm/erm.h"
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 /* ---------- the grid ---------- */
@@ -59,8 +58,6 @@ draw_noise(bool order_is_infinite, EpsilonUnits epsilon, int64 shift)
 	uint64 n;
 	uint64 d;
 
-	if (MUTANT(erm_half_noise))
-		shift /= 2;
 	if (order_is_infinite)
 		return sample_discrete_laplace((uint64) shift * EPSILON_UNITS_PER_ONE, epsilon);
 	erm_gaussian_ratio(epsilon, &n, &d);

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "mechanism/threshold/draw.h"
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 double
@@ -23,8 +22,7 @@ accepts(const ThresholdStep *step, int32 steps)
 	uint64 distance = steps < 0 ? -(int64) steps : steps;
 
 	return sample_bernoulli_exp_wide((uint128) distance * step->epsilon,
-									 (uint128) (MUTANT(threshold_whole_step) ? 1 : 2) * step->rows *
-										 EPSILON_UNITS_PER_ONE);
+									 (uint128) 2 * step->rows * EPSILON_UNITS_PER_ONE);
 }
 
 /* The other class than the walk's side with probability exp(-|t|) / 2. */

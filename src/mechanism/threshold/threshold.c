@@ -21,7 +21,6 @@
 #include "mechanism/mechanism.h"
 #include "mechanism/threshold/draw.h"
 #include "server/progress.h"
-#include "server/mutant.h"
 
 /*
  * The state: magic, version, epsilon, rows of a unit; then the body of a
@@ -47,8 +46,6 @@ declared_step(const MechanismSpec *spec)
 {
 	ThresholdStep step = {.epsilon = spec->epsilon, .rows = spec->max_rows_per_unit};
 
-	if (MUTANT(threshold_rows_ignored))
-		step.rows = 1;
 	return step;
 }
 
@@ -228,7 +225,7 @@ steps_at(const MechanismModel *model, WalkLink link, const double *x)
 static WalkLink
 link_for(bool order_is_infinite)
 {
-	return order_is_infinite || MUTANT(threshold_laplace_link) ? WALK_LAPLACE : WALK_LOGISTIC;
+	return order_is_infinite ? WALK_LAPLACE : WALK_LOGISTIC;
 }
 
 static int

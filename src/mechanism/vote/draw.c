@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "mechanism/vote/draw.h"
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 int
@@ -38,8 +37,7 @@ is_odd_binary(int nclasses, int teachers)
 static bool
 accepts(EpsilonUnits epsilon, int32 behind)
 {
-	return sample_bernoulli_exp(behind, epsilon,
-								(MUTANT(vote_without_half) ? 1 : 2) * EPSILON_UNITS_PER_ONE);
+	return sample_bernoulli_exp(behind, epsilon, 2 * EPSILON_UNITS_PER_ONE);
 }
 
 /*
@@ -54,8 +52,7 @@ draw_odd_binary(EpsilonUnits epsilon, const int32 *votes)
 	int	   winner = vote_majority(2, votes);
 	uint64 gap = votes[winner] - votes[1 - winner];
 
-	if (!sample_bernoulli_exp((gap - 1) / (MUTANT(vote_odd_gap) ? 1 : 2), epsilon,
-							  EPSILON_UNITS_PER_ONE))
+	if (!sample_bernoulli_exp((gap - 1) / 2, epsilon, EPSILON_UNITS_PER_ONE))
 		return winner;
 
 	/* Odds 1 to exp(-epsilon), by rejection. */
@@ -111,8 +108,7 @@ vote_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int3
 		  int teachers)
 {
 	if (!order_is_infinite)
-		return MUTANT(vote_flip_as_range) ? draw_permute_and_flip(epsilon, nclasses, votes)
-										  : draw_exponential(epsilon, nclasses, votes);
+		return draw_exponential(epsilon, nclasses, votes);
 	if (is_odd_binary(nclasses, teachers))
 		return draw_odd_binary(epsilon, votes);
 	return draw_permute_and_flip(epsilon, nclasses, votes);

@@ -15,7 +15,6 @@
 #include <math.h>
 
 #include "mechanism/vote/draw.h"
-#include "server/mutant.h"
 #include "draw/sampler.h"
 
 /* The largest numerator that is doubled. */
@@ -57,9 +56,7 @@ vote_draw_gaussian(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 	vote_variance(epsilon, &numerator, &denominator);
 	for (int i = 0; i < nclasses; i++)
 	{
-		int64 noisy = votes[i] +
-					  sample_discrete_gaussian(numerator,
-											   (MUTANT(gaussian_half_noise) ? 4 : 1) * denominator);
+		int64 noisy = votes[i] + sample_discrete_gaussian(numerator, denominator);
 
 		if (winner < 0 || noisy > most)
 		{

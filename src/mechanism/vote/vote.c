@@ -10,7 +10,6 @@
 #include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/vote/draw.h"
-#include "server/mutant.h"
 
 /* Permute-and-flip is not of bounded range; the exponential mechanism is. */
 static ChargeShape
@@ -87,7 +86,7 @@ vote_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 	}
 	vote_variance(spec->epsilon, &numerator, &denominator);
 	charge->part[0].shape = CHARGE_GAUSSIAN;
-	charge->part[0].numerator = (MUTANT(gaussian_sensitivity_one) ? 1 : 2) * denominator;
+	charge->part[0].numerator = 2 * denominator;
 	charge->part[0].denominator = numerator;
 	return true;
 }

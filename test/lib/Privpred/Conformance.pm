@@ -278,20 +278,23 @@ sub _mistake
 	return { names => [ split /,\s*/, $names ], answer => $answer, p => _number($p), q => defined $q ? _number($q) : undef };
 }
 
-# The rows that mutants.txt says will find a mutant: pairs of mutant and row.
+# The rows that are said to catch a mutant, by the patches: pairs of mutant and row.
 sub read_mutants
 {
-	my ($file) = @_;
+	my ($dir) = @_;
 	my @pairs;
 
-	open my $in, '<', $file or croak "$file: $!";
-	while (my $line = <$in>)
+	foreach my $file (glob "$dir/*.patch")
 	{
-		next if $line =~ /^\s*(?:#|$)/;
-		my ($mutant, $rows) = map { s/^\s+|\s+$//gr } split /\|/, $line;
-		push @pairs, map { [ $mutant, $_ ] } split /\s*;\s*/, $rows;
+		my ($mutant) = $file =~ m{([^/]+)\.patch$};
+		open my $in, '<', $file or croak "$file: $!";
+		while (my $line = <$in>)
+		{
+			next unless $line =~ /^# caught-by rows: *(.*?)\s*$/;
+			push @pairs, map { [ $mutant, $_ ] } split /\s*;\s*/, $1;
+		}
+		close $in;
 	}
-	close $in;
 	return @pairs;
 }
 

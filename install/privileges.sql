@@ -1,0 +1,121 @@
+----------------------------------------------------------------------
+-- Privileges: everything is closed, then opened by name
+----------------------------------------------------------------------
+
+REVOKE ALL ON ALL TABLES IN SCHEMA privpred FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA privpred FROM PUBLIC;
+-- learners: they read only what their caller may read already
+GRANT EXECUTE ON FUNCTION
+	privpred.logistic(anyelement, double precision[]),
+	privpred.logistic(anyelement, double precision[], jsonb),
+	privpred.svm(anyelement, double precision[]),
+	privpred.svm(anyelement, double precision[], jsonb),
+	privpred.linear(anyelement, double precision[]),
+	privpred.linear(anyelement, double precision[], jsonb),
+	privpred.naive_bayes(anyelement, double precision[]),
+	privpred.naive_bayes(anyelement, double precision[], jsonb),
+	privpred.centroid(anyelement, double precision[]),
+	privpred.centroid(anyelement, double precision[], jsonb),
+	privpred.stump(anyelement, double precision[]),
+	privpred.stump(anyelement, double precision[], jsonb),
+	privpred.boost(anyelement, double precision[]),
+	privpred.boost(anyelement, double precision[], jsonb),
+	privpred.forest(anyelement, double precision[]),
+	privpred.forest(anyelement, double precision[], jsonb),
+	privpred.tree(anyelement, double precision[]),
+	privpred.tree(anyelement, double precision[], jsonb),
+	privpred.explain(privpred.predictor, text[]),
+	privpred.threshold(anyelement, "any"),
+	privpred.threshold(anyelement, "any", jsonb),
+	privpred.sql_learner(anyelement, double precision[], jsonb),
+	privpred.ensemble(privpred.predictor),
+	privpred.partial_state(anyelement, double precision[], jsonb),
+	privpred.partial_state(text, double precision[], jsonb),
+	privpred.merge_states(privpred.training_state),
+	privpred.finish_state(privpred.training_state),
+	privpred.unit_share(bytea, integer, "any"),
+	privpred.node_agrees(jsonb, "any"),
+	privpred.teacher_of(anyelement, bytea, integer),
+	privpred.unit_hash(anyelement, bytea),
+	privpred.predict(privpred.predictor, double precision[]),
+	privpred.votes(privpred.predictor, double precision[])
+	TO PUBLIC;
+-- pure arithmetic
+GRANT EXECUTE ON FUNCTION privpred.answers_for, privpred.epsilon_for TO PUBLIC;
+-- plans: from declarations alone; the parts run as the caller
+GRANT EXECUTE ON FUNCTION privpred.plan, privpred._plan, privpred._plan_table, privpred._plan_columns,
+	privpred._plan_figures TO PUBLIC;
+-- reads what the caller may read already
+GRANT EXECUTE ON FUNCTION privpred.littlestone_dimension(regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION privpred.solve_stable_flip, privpred.solve_relabel TO PUBLIC;
+-- requests: each checks who owns the relation
+GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_model,
+	privpred.retrain, privpred.drop_model, privpred.distill, privpred.export_model, privpred.evaluate,
+	privpred.confusion_matrix, privpred.accuracy_curve, privpred.plot, privpred.audit, privpred.encode(jsonb, record),
+	privpred.encode(jsonb, "any") TO PUBLIC;
+GRANT SELECT ON privpred.models TO PUBLIC;
+-- questions: each checks who has a budget
+GRANT EXECUTE ON FUNCTION
+	privpred.private_predict(text, float8[]),
+	privpred.private_score(text, float8[]),
+	privpred.private_score(text, float8[], float8),
+	privpred.private_predict(text, numeric[]),
+	privpred.private_score(text, numeric[]),
+	privpred.private_score(text, numeric[], float8),
+	privpred.private_predict(text, bigint[]),
+	privpred.private_score(text, bigint[]),
+	privpred.private_score(text, bigint[], float8),
+	privpred.private_predict(text, int[]),
+	privpred.private_score(text, int[]),
+	privpred.private_score(text, int[], float8),
+	privpred.private_predict(text, smallint[]),
+	privpred.private_score(text, smallint[]),
+	privpred.private_score(text, smallint[], float8),
+	privpred.private_predict(text, real[]),
+	privpred.private_score(text, real[]),
+	privpred.private_score(text, real[], float8),
+	privpred.private_predict(text, jsonb),
+	privpred.private_score(text, jsonb),
+	privpred.private_score(text, jsonb, float8),
+	privpred.private_predict(text, json),
+	privpred.private_score(text, json),
+	privpred.private_score(text, json, float8),
+	privpred.private_predict(text, record),
+	privpred.private_score(text, record),
+	privpred.private_score(text, record, float8),
+	privpred.private_predict(text, text),
+	privpred.private_score(text, text),
+	privpred.private_score(text, text, float8)
+	TO PUBLIC;
+-- ledger
+GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases, privpred.ceilings TO PUBLIC;
+GRANT EXECUTE ON FUNCTION
+	privpred.ledger_incarnation(),
+	privpred.account_epsilon(bigint, float8, bigint),
+	privpred.account_charge(text, text, bigint, bigint),
+	privpred.account_purchases(text, text, bigint, bigint, bigint, float8),
+	privpred.account_window(timestamptz, interval, timestamptz),
+	privpred.grant_budget(regrole, regclass, float8, float8, timestamptz, interval, float8, float8),
+	privpred.revoke_budget(regrole, regclass),
+	privpred.cost(text, bigint),
+	privpred.verify_ledger(bytea),
+	privpred.forgive_lease(bigint)
+	TO PUBLIC;
+-- streams: of the caller's own budgets
+GRANT SELECT ON privpred.streams TO PUBLIC;
+GRANT EXECUTE ON FUNCTION privpred.open_stream(text, int, float8, float8, bigint, boolean),
+	privpred.close_stream(text) TO PUBLIC;
+-- report: shows what the caller finds in the views; its parts and those of plot run as the caller
+GRANT EXECUTE ON FUNCTION privpred.report(), privpred._html, privpred._amount, privpred._loss, privpred._nice_step,
+	privpred._left_out, privpred._report_style, privpred._report_warnings, privpred._report_budgets,
+	privpred._report_charts, privpred._report_spenders, privpred._report_relations, privpred._report_models,
+	privpred._report_ledger, privpred._report_figures, privpred._svg_text, privpred._plot_frame,
+	privpred._plot_chart, privpred._plot_confusion, privpred._plot_curve, privpred._plot_answers TO PUBLIC;
+-- build: says what everybody must know
+GRANT EXECUTE ON FUNCTION privpred.build() TO PUBLIC;
+-- progress: shows what goes on in tables that the caller owns
+GRANT EXECUTE ON FUNCTION privpred.progress_entries() TO PUBLIC;
+GRANT SELECT ON privpred.progress TO PUBLIC;
+-- counts: shows what the caller asked, and what others asked of tables that the caller owns
+GRANT EXECUTE ON FUNCTION privpred.stat_entries() TO PUBLIC;
+GRANT SELECT ON privpred.stat TO PUBLIC;

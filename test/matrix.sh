@@ -1,0 +1,27 @@
+#!/bin/bash
+# make matrix: make test against every PostgreSQL from 14 to 18 that is there, one after the other.
+#
+#	PG_CONFIGS="a b"	these, instead of the complete ones of /usr/lib/postgresql
+#	TESTS="..."			as for make test
+. "$(dirname "$0")/lib/common.sh"
+
+if [ -z "${PG_CONFIGS:-}" ]; then
+	for major in 14 15 16 17 18; do
+		candidate=/usr/lib/postgresql/$major/bin/pg_config
+		! pg_config_is_complete "$candidate" || PG_CONFIGS+=" $candidate"
+	done
+fi
+[ -n "${PG_CONFIGS:-}" ] || die "no PostgreSQL with its development files; name some in PG_CONFIGS"
+
+results=()
+status=0
+for pg_config in $PG_CONFIGS; do
+	version=$("$pg_config" --version)
+	out=$(mktemp)
+	PG_CONFIG=$pg_config "$privpred_top/test/run.sh" 2>&1 | tee "$out" || status=1
+	results+=("$(printf '%-40s %s' "$version" "$(grep -E '^[0-9]+ passed' "$out" || echo 'did not end')")")
+	rm -f "$out"
+done
+echo
+printf '%s\n' "${results[@]}"
+exit $status
