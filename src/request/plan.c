@@ -49,7 +49,8 @@ unsuitable(const PlanQuestion *question, const Mechanism *mechanism)
 	const MechanismPlan *plan = mechanism->plan;
 
 	if (mechanism->owner_only)
-		return "answers its owner alone: it is stable and not private, and no budget can pay for it";
+		return "answers its owner alone: it is stable and not private, and no budget can pay "
+			   "for it";
 	if (mechanism->labels_only && !question->protects_labels)
 		return "only for tables under protects => 'labels', where who is in the table and all "
 			   "features are public";
