@@ -62,7 +62,7 @@ teacher_law(const PlanLearner *learner, double accuracy, int features, int class
 	return law;
 }
 
-/* From that of a plain model, as the spread grows, down to a guess. */
+/* Falls from the accuracy of a plain model to that of a guess as the spread grows. */
 double
 law_single(const TeacherLaw *law)
 {
@@ -138,7 +138,7 @@ law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right)
 		return a / (a + b + (classes - 2) * c);
 	if (classes == 2 && teachers % 2 == 1)
 	{
-		/* The gap is odd; between two odd ones take what is between. */
+		/* Real gaps are odd; between two odd numbers, interpolate. */
 		double gap = Max(fabs(right - wrong), 1);
 		double loser = exp(-epsilon * (gap - 1) / 2) / (1 + exp(epsilon));
 		double share = Min(fabs(right - wrong), 1);
@@ -152,9 +152,9 @@ law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right)
 /* ---------- expectations over questions and teachers ---------- */
 
 /*
- * Cells of margins, one edge being 0 so that teachers who agree are no
- * trouble, and for each five numbers of right votes: the binomial law by
- * Gauss and Hermite.
+ * Margins are cut into cells, with an edge at 0 so that teachers who all agree
+ * cause no trouble.  In each cell the binomial number of right votes is
+ * represented by the five points of a Gauss-Hermite rule.
  */
 #define CELL 0.1
 #define FIRST_CELL (-80)
@@ -165,7 +165,7 @@ static const double node[] = {-2.8569700138728, -1.3556261799743, 0, 1.355626179
 static const double weight[] = {0.011257411327721, 0.22207592200561, 0.53333333333333,
 								0.22207592200561, 0.011257411327721};
 
-/* Draws among many classes take long: a table of them, linear in between. */
+/* Draws among many classes take long, so they are tabulated; linear in between. */
 #define TABLE_STEPS 128
 
 /* How votes become an answer. */

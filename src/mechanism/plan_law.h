@@ -7,11 +7,11 @@
  * The law of votes.  A question has a margin z, normal with mean mu and
  * variance 1; a plain model is right where z > 0.  A teacher sees z through
  * noise of variance spread^2, so that a share Phi(z / spread) of the teachers is
- * right; the others agree on one wrong class.  spread^2 grows with the
- * learner's parameters per row of a teacher; and a little accuracy is
- * lost to all teachers alike.  The two constants of a learner were fitted to
- * the votes of real ensembles on five data sets (docs/planning.md has the
- * residuals, test/bench/plan_calibration.py the fit).
+ * right; the others agree on one wrong class.  spread^2 grows with the number
+ * of the learner's parameters per row of a teacher, and all teachers alike lose
+ * a little accuracy.  The constants of a learner were fitted to the votes of real
+ * ensembles on five data sets (docs/planning.md has the residuals,
+ * test/bench/plan_calibration.py the fit).
  */
 #ifndef PRIVPRED_PLAN_LAW_H
 #define PRIVPRED_PLAN_LAW_H
@@ -50,7 +50,7 @@ typedef enum VoteDraw
 
 /*
  * The chance that a draw gives a class with right votes, if another class has
- * all others; epsilon is that of vote_draw.h.
+ * all others; epsilon is that of vote/draw.h.
  */
 extern double law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right);
 
