@@ -16,31 +16,31 @@ CREATE FUNCTION @extschema@.private_predict(model text, features numeric[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_predict(text, numeric[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION @extschema@.private_predict(model text, features bigint[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_predict(text, bigint[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION @extschema@.private_predict(model text, features int[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_predict(text, int[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION @extschema@.private_predict(model text, features smallint[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_predict(text, smallint[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION @extschema@.private_predict(model text, features real[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_predict(text, real[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION @extschema@.private_predict(model text, features jsonb)
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_jsonb'
@@ -64,7 +64,7 @@ CREATE FUNCTION @extschema@.private_predict(model text, features text)
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_text'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_predict(text, text) IS
-'one private answer, paid from the caller''s budget; a JSON object or an array of numbers, written as text: what a literal without a type is';
+'one private answer, paid from the caller''s budget; a JSON object or an array of numbers, written as text; literals without a type take this form';
 
 CREATE FUNCTION @extschema@.private_score(model text, features float8[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -81,7 +81,7 @@ CREATE FUNCTION @extschema@.private_score(model text, features numeric[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, numeric[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION @extschema@.private_score(model text, features numeric[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -92,7 +92,7 @@ CREATE FUNCTION @extschema@.private_score(model text, features bigint[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, bigint[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION @extschema@.private_score(model text, features bigint[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -103,7 +103,7 @@ CREATE FUNCTION @extschema@.private_score(model text, features int[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, int[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION @extschema@.private_score(model text, features int[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -114,7 +114,7 @@ CREATE FUNCTION @extschema@.private_score(model text, features smallint[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, smallint[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION @extschema@.private_score(model text, features smallint[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -125,7 +125,7 @@ CREATE FUNCTION @extschema@.private_score(model text, features real[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, real[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION @extschema@.private_score(model text, features real[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -169,7 +169,7 @@ CREATE FUNCTION @extschema@.private_score(model text, features text)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, text) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; a JSON object or an array of numbers, written as text: what a literal without a type is';
+'one private number, paid from the caller''s budget: a score or a predicted number; a JSON object or an array of numbers, written as text; literals without a type take this form';
 CREATE FUNCTION @extschema@.private_score(model text, features text, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -186,31 +186,31 @@ CREATE FUNCTION privpred.private_predict(model text, features numeric[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_predict(text, numeric[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION privpred.private_predict(model text, features bigint[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_predict(text, bigint[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION privpred.private_predict(model text, features int[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_predict(text, int[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION privpred.private_predict(model text, features smallint[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_predict(text, smallint[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION privpred.private_predict(model text, features real[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_predict(text, real[]) IS
-'one private answer, paid from the caller''s budget; an array, as of float8';
+'one private answer, paid from the caller''s budget; an array of other numbers, read as one of float8';
 
 CREATE FUNCTION privpred.private_predict(model text, features jsonb)
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_jsonb'
@@ -234,7 +234,7 @@ CREATE FUNCTION privpred.private_predict(model text, features text)
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_text'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_predict(text, text) IS
-'one private answer, paid from the caller''s budget; a JSON object or an array of numbers, written as text: what a literal without a type is';
+'one private answer, paid from the caller''s budget; a JSON object or an array of numbers, written as text; literals without a type take this form';
 
 CREATE FUNCTION privpred.private_score(model text, features float8[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -251,7 +251,7 @@ CREATE FUNCTION privpred.private_score(model text, features numeric[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, numeric[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION privpred.private_score(model text, features numeric[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -262,7 +262,7 @@ CREATE FUNCTION privpred.private_score(model text, features bigint[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, bigint[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION privpred.private_score(model text, features bigint[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -273,7 +273,7 @@ CREATE FUNCTION privpred.private_score(model text, features int[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, int[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION privpred.private_score(model text, features int[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -284,7 +284,7 @@ CREATE FUNCTION privpred.private_score(model text, features smallint[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, smallint[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION privpred.private_score(model text, features smallint[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -295,7 +295,7 @@ CREATE FUNCTION privpred.private_score(model text, features real[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, real[]) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; an array, as of float8';
+'one private number, paid from the caller''s budget: a score or a predicted number; an array of other numbers, read as one of float8';
 CREATE FUNCTION privpred.private_score(model text, features real[], "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
@@ -339,7 +339,7 @@ CREATE FUNCTION privpred.private_score(model text, features text)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, text) IS
-'one private number, paid from the caller''s budget: a score or a predicted number; a JSON object or an array of numbers, written as text: what a literal without a type is';
+'one private number, paid from the caller''s budget: a score or a predicted number; a JSON object or an array of numbers, written as text; literals without a type take this form';
 CREATE FUNCTION privpred.private_score(model text, features text, "precision" float8)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;

@@ -1,5 +1,5 @@
 ----------------------------------------------------------------------
--- Event triggers: tables and roles that go
+-- Event triggers: tables and roles that are dropped
 ----------------------------------------------------------------------
 
 CREATE FUNCTION privpred.on_sql_drop()
@@ -16,7 +16,7 @@ COMMENT ON FUNCTION privpred.on_drop_owned() IS 'revokes the budgets of roles af
 CREATE EVENT TRIGGER privpred_on_drop_owned ON ddl_command_end WHEN TAG IN ('DROP OWNED')
 	EXECUTE FUNCTION privpred.on_drop_owned();
 
--- Loads the library, which then sees the extension go.
+-- This loads the library, which then notices that the extension is dropped.
 CREATE EVENT TRIGGER privpred_on_drop_extension ON ddl_command_start
 	WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA')
 	EXECUTE FUNCTION privpred.on_drop_owned();

@@ -2,8 +2,8 @@
 -- Learners: one aggregate each, in two forms
 ----------------------------------------------------------------------
 
--- The planner takes every unit for a group of its own, so SSPACE is the size of
--- a state with a row or two.
+-- The planner assumes that every unit is a group of its own, so SSPACE is the size of
+-- a state with one or two rows.
 CREATE FUNCTION privpred.logistic_transition(internal, anyelement, double precision[]) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.logistic_transition(internal, anyelement, double precision[]) IS 'adds a row';
@@ -345,7 +345,7 @@ CREATE AGGREGATE privpred.tree(anyelement, double precision[], jsonb) (
 COMMENT ON AGGREGATE privpred.tree(anyelement, double precision[], jsonb) IS
 	'one teacher over (label, features, options): one small classification tree; not private by itself';
 
--- Runs the user's own aggregate, in a subtransaction: hence never in parallel.
+-- It runs the user's own aggregate in a subtransaction, and therefore never in parallel.
 CREATE FUNCTION privpred.sql_transition(internal, anyelement, double precision[], jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.sql_transition(internal, anyelement, double precision[], jsonb) IS 'adds a row';

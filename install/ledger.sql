@@ -3,8 +3,8 @@
 ----------------------------------------------------------------------
 
 -- One row per role and relation, and one per relation for the cap over all
--- roles ('-').  Units are 10^-12 epsilon at the account's order, but for those
--- that are as granted.  With a window, limit_units is the limit for ever and
+-- roles ('-').  Units are 10^-12 epsilon at the account's order, except in the
+-- columns that say what was granted.  With a window, limit_units is the limit for ever and
 -- window_limit_units that of each window.  The ledger's process alone changes
 -- what is spent; a row is updated in place of its predecessor (HOT), hence
 -- the room.
@@ -98,7 +98,7 @@ CREATE TABLE privpred.ledger_outbox (
 );
 COMMENT ON TABLE privpred.ledger_outbox IS 'committed changes to budgets that are not chained yet';
 
--- Blocks of answers that are debited and perhaps not used.
+-- Blocks of answers that were debited and may not all have been used.
 CREATE TABLE privpred.open_lease (
 	lease			bigint PRIMARY KEY,	-- id of its first entry
 	relation_id		bigint NOT NULL,
@@ -115,7 +115,7 @@ CREATE TABLE privpred.open_lease (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE privpred.open_lease IS 'answers that running statements have reserved, or that a crash has lost';
 
--- Not a setting: those can be put aside before the library is loaded.
+-- A table and not a setting, because settings can be overridden before the library is loaded.
 CREATE TABLE privpred.ceiling (
 	role			regrole PRIMARY KEY,	-- 0: every role
 	answers			bigint NOT NULL CHECK (answers OPERATOR(pg_catalog.>=) 0),
@@ -125,7 +125,7 @@ CREATE TABLE privpred.ceiling (
 COMMENT ON TABLE privpred.ceiling IS 'most answers that one statement of a role may take, set by superusers';
 
 -- Answers of models with the option memoize, by the digest of the question.
--- They are not dumped: what is lost is asked and paid again.
+-- They are not dumped: an answer that is lost has to be asked and paid for again.
 CREATE TABLE privpred.memo (
 	model_id		bigint NOT NULL,
 	training_id		bigint NOT NULL,	-- of the version
@@ -147,8 +147,8 @@ CREATE TABLE privpred.memo_size (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE privpred.memo_size IS 'how many answers are kept for a role';
 
--- Who has paid for what was drawn in training and is charged once.  The cap of
--- a relation pays once for all roles: what it has seen is one draw.  Account 0
+-- Which accounts have paid for a model that was drawn in training and is charged once.  The cap of
+-- a relation pays once for all roles: the roles together have seen one draw.  Account 0
 -- stands for everybody: the version was exported in the clear, and budgets that
 -- are granted later start with its charge.
 CREATE TABLE privpred.release (
@@ -165,8 +165,8 @@ CREATE TABLE privpred.release (
 );
 COMMENT ON TABLE privpred.release IS 'accounts that have paid for a version of a model that is charged once';
 
--- Left out of dumps on purpose: a restored ledger is recognised by its absence.
--- No key, because those who claim the ledger first must not wait for each other.
+-- It is left out of dumps on purpose: a restored ledger is recognised by its absence.
+-- It has no key, because sessions that claim the ledger first must not wait for each other.
 CREATE TABLE privpred.ledger_identity (
 	database		oid NOT NULL,
 	system			bigint NOT NULL		-- identifies the cluster
@@ -237,7 +237,7 @@ CREATE FUNCTION privpred.forgive_lease(lease bigint) RETURNS void
 COMMENT ON FUNCTION privpred.forgive_lease(bigint)
 	IS 'returns a lease that a crash has orphaned, although some of its answers may have been given';
 
--- Leases that are out, for those who see the account.
+-- Leases that are in use, for roles that may see the account.
 CREATE VIEW privpred.leases WITH (security_barrier) AS
 SELECT o.lease, o.at,
 	CASE WHEN a.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN a.role END AS role,
@@ -253,7 +253,7 @@ LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.relation::pg_c
 WHERE pg_catalog.pg_has_role(a.role, 'USAGE') OR pg_catalog.pg_has_role(c.relowner, 'USAGE');
 COMMENT ON VIEW privpred.leases IS 'answers reserved by running statements, or lost in a crash';
 
--- For views: arithmetic on accounts as they are stored.
+-- Arithmetic on accounts as they are stored, for the views.
 CREATE FUNCTION privpred.account_epsilon(spent_units bigint, delta float8, renyi_order bigint)
 	RETURNS numeric AS 'MODULE_PATHNAME', 'privpred_account_epsilon'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -432,7 +432,7 @@ FROM bound a LEFT JOIN out o ON o.account_id OPERATOR(pg_catalog.=) a.account_id
 COMMENT ON VIEW privpred.budgets IS 'privacy budgets: yours and your groups'', and all of the relations that you own';
 COMMENT ON COLUMN privpred.budgets.epsilon_limit IS 'as granted; of each window if the budget refreshes';
 COMMENT ON COLUMN privpred.budgets.epsilon_spent IS
-	'what is spent, at a finite order converted beside half of delta: the first answer makes it jump by what conversion costs; of the present window if the budget refreshes';
+	'what is spent, or spent in the present window if the budget refreshes; at a finite order it is converted with half of delta, which makes it jump with the first answer';
 COMMENT ON COLUMN privpred.budgets.epsilon_left IS
 	'the least, over all caps, of the grant minus what is spent, converted; answers_left says what it buys';
 COMMENT ON COLUMN privpred.budgets.renyi_order IS 'the order at which charges add up; Infinity: epsilons add up';

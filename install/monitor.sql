@@ -7,13 +7,13 @@ CREATE FUNCTION privpred.progress_entries(OUT pid integer, OUT model text, OUT p
 RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_progress_entries'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privpred.progress_entries() IS
-'what the view privpred.progress shows: sessions that work on tables you own, and your own where nothing is counted that is secret from you';
+'what the view privpred.progress shows: sessions that work on tables you own, and your own, without counts that are secret from you';
 
 CREATE VIEW privpred.progress WITH (security_barrier) AS
 SELECT p.pid, p.model, p.phase, p.done, p.total, p.started_at, p.relation, p.steps, p.steps_total
 FROM privpred.progress_entries() p;
 COMMENT ON VIEW privpred.progress IS
-'training, evaluating, distilling, verifying and auditing that is under way on tables you own: rows or steps done, and how many there will be by the planner''s estimate';
+'sessions that train, evaluate, distill, verify or audit on tables you own: rows or steps done, and the planner''s estimate of how many there are';
 
 ----------------------------------------------------------------------
 -- Counts
@@ -25,7 +25,7 @@ CREATE FUNCTION privpred.stat_entries(OUT role regrole, OUT relation regclass, O
 RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_stat_entries'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privpred.stat_entries() IS
-'what the view privpred.stat shows: counts of your own answers, and of all about tables you own';
+'what the view privpred.stat shows: counts of your own answers, and of everybody''s on tables you own';
 
 CREATE VIEW privpred.stat WITH (security_barrier) AS
 SELECT s.role, s.relation, m.name AS model, s.answers, s.repeats, s.unstable, s.refusals, s.round_trips,
@@ -33,7 +33,7 @@ SELECT s.role, s.relation, m.name AS model, s.answers, s.repeats, s.unstable, s.
 FROM privpred.stat_entries() s
 LEFT JOIN privpred.model m ON m.model_id OPERATOR(pg_catalog.=) s.model_id;
 COMMENT ON VIEW privpred.stat IS
-'counts by role and model since the server started: yours and your groups'', and all of the relations that you own';
+'counts by role and model since the server started: those of you and your groups, and those of everybody on relations that you own';
 COMMENT ON COLUMN privpred.stat.answers IS 'paid for and drawn';
 COMMENT ON COLUMN privpred.stat.repeats IS 'the same question again, from memory, free';
 COMMENT ON COLUMN privpred.stat.unstable IS 'answers that were NULL, or a vote in place of it';

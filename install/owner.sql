@@ -35,7 +35,7 @@ CREATE FUNCTION privpred.distill(student text, teacher text, public_relation reg
 	learner text DEFAULT 'logistic', labels bigint DEFAULT NULL, options jsonb DEFAULT '{}')
 RETURNS jsonb AS 'MODULE_PATHNAME', 'privpred_distill' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.distill(text, text, regclass, text, bigint, jsonb) IS
-'anyone with a budget, or the owner: labels public rows (all, or so many) with a model, pays for the labels, and trains a student on them whose answers are free to whoever has paid for the labels once';
+'anyone with a budget, or the owner: labels public rows (all, or the first so many) with a model, pays for the labels, and trains a student on them whose answers are free to whoever has paid for the labels once';
 
 CREATE FUNCTION privpred.export_model(name text)
 RETURNS json AS 'MODULE_PATHNAME', 'privpred_export_model' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

@@ -1,5 +1,5 @@
 ----------------------------------------------------------------------
--- Accounting: what a budget buys
+-- Accounting: how many answers a budget pays for
 ----------------------------------------------------------------------
 
 CREATE FUNCTION privpred.answers_for(epsilon float8, delta float8, per_answer float8,
@@ -17,7 +17,7 @@ COMMENT ON FUNCTION privpred.epsilon_for(float8, float8, bigint, text) IS
 'anyone: the largest epsilon per answer, in multiples of 1e-9, at which a budget (epsilon, delta) buys that many answers; costs nothing';
 
 ----------------------------------------------------------------------
--- Solvers: parameters of stable_flip and relabel, and what is proved of them
+-- Solvers: parameters of stable_flip and relabel, and the epsilon that they prove
 ----------------------------------------------------------------------
 
 CREATE FUNCTION privpred.solve_stable_flip(epsilon float8, alpha float8 DEFAULT 0.1,

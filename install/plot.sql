@@ -314,7 +314,7 @@ COMMENT ON FUNCTION privpred._plot_confusion(text, jsonb) IS
 
 CREATE FUNCTION privpred._plot_curve(curve jsonb, figure text, title text, class text) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
-	-- What is not known at an epsilon is left out.
+	-- An epsilon without a known accuracy is left out.
 	SELECT pg_catalog.jsonb_build_object('name', title, 'class', class,
 		'note', pg_catalog.max(pg_catalog.format('%s at epsilon %s',
 			pg_catalog.trim_scale(pg_catalog.round(k.y, 4)), pg_catalog.trim_scale(k.x)))
@@ -390,7 +390,7 @@ BEGIN
 		ON c.oid OPERATOR(pg_catalog.=) m.relation::pg_catalog.oid
 	WHERE m.name OPERATOR(pg_catalog.=) plot.model AND pg_catalog.pg_has_role(c.relowner, 'USAGE');
 	IF NOT FOUND THEN
-		-- It says that there is no such model, or that the caller is not the owner.
+		-- This raises the error that there is no such model, or that the caller is not the owner.
 		PERFORM privpred.evaluate(model, test);
 	END IF;
 

@@ -4,7 +4,7 @@
 
 REVOKE ALL ON ALL TABLES IN SCHEMA privpred FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA privpred FROM PUBLIC;
--- learners: they read only what their caller may read already
+-- learners: they read nothing but what their caller passes to them
 GRANT EXECUTE ON FUNCTION
 	privpred.logistic(anyelement, double precision[]),
 	privpred.logistic(anyelement, double precision[], jsonb),
@@ -45,7 +45,7 @@ GRANT EXECUTE ON FUNCTION privpred.answers_for, privpred.epsilon_for TO PUBLIC;
 -- plans: from declarations alone; the parts run as the caller
 GRANT EXECUTE ON FUNCTION privpred.plan, privpred._plan, privpred._plan_table, privpred._plan_columns,
 	privpred._plan_figures TO PUBLIC;
--- reads what the caller may read already
+-- reads only what the caller may read
 GRANT EXECUTE ON FUNCTION privpred.littlestone_dimension(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION privpred.solve_stable_flip, privpred.solve_relabel TO PUBLIC;
 -- requests: each checks who owns the relation
@@ -111,9 +111,9 @@ GRANT EXECUTE ON FUNCTION privpred.report(), privpred._html, privpred._amount, p
 	privpred._report_charts, privpred._report_spenders, privpred._report_relations, privpred._report_models,
 	privpred._report_ledger, privpred._report_figures, privpred._svg_text, privpred._plot_frame,
 	privpred._plot_chart, privpred._plot_confusion, privpred._plot_curve, privpred._plot_answers TO PUBLIC;
--- build: says what everybody must know
+-- build: the version, which everybody may know
 GRANT EXECUTE ON FUNCTION privpred.build() TO PUBLIC;
--- progress: shows what goes on in tables that the caller owns
+-- progress: shows what is running on tables that the caller owns
 GRANT EXECUTE ON FUNCTION privpred.progress_entries() TO PUBLIC;
 GRANT SELECT ON privpred.progress TO PUBLIC;
 -- counts: shows what the caller asked, and what others asked of tables that the caller owns

@@ -7,7 +7,7 @@
 -- and says what it leaves out.  Text reaches a page through _html() alone.
 -- Figures are numeric, so that they are the same whatever extra_float_digits is.
 
--- The planner takes every string for a thousand letters, hence no JIT.
+-- The planner assumes strings of a thousand characters, and would compile too much: JIT is off.
 CREATE FUNCTION privpred._html(value text, most int DEFAULT 200) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
@@ -69,7 +69,7 @@ SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
 					END AS code) u)
 		END $$;
 COMMENT ON FUNCTION privpred._html(text, int) IS
-'text as HTML and XML show it, in ASCII, at most so many characters; for report() and plot()';
+'text with the characters that HTML and XML reserve escaped, in ASCII, cut off after so many characters; for report() and plot()';
 
 CREATE FUNCTION privpred._amount(amount numeric, up boolean) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
@@ -1063,7 +1063,7 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		SELECT 4, COALESCE(answers, 0), 'answer paid for', 'answers paid for') f $$;
 COMMENT ON FUNCTION privpred._report_figures(numeric) IS 'report() in four figures';
 
--- The parts are STABLE: they see what is there when the page is begun.
+-- The parts are STABLE, so all of them see the same snapshot.
 CREATE FUNCTION privpred.report() RETURNS text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$

@@ -50,7 +50,7 @@ CREATE AGGREGATE privpred.partial_state(anyelement, double precision[], jsonb) (
 COMMENT ON AGGREGATE privpred.partial_state(anyelement, double precision[], jsonb) IS
 	'what the learner named in the options knows of rows (label, features, options); as sensitive as the rows';
 
--- Citus calls transition functions without saying the types of their arguments.
+-- Citus calls transition functions without telling them the types of their arguments.
 CREATE FUNCTION privpred.state_transition(privpred.training_state, text, double precision[], jsonb)
 	RETURNS privpred.training_state
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -84,7 +84,7 @@ COMMENT ON FUNCTION privpred.finish_state(privpred.training_state) IS
 CREATE FUNCTION privpred.unit_share(salt bytea, shares integer, VARIADIC unit "any") RETURNS integer
 	AS 'MODULE_PATHNAME', 'privpred_unit_share' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.unit_share(bytea, integer, "any") IS
-	'teacher_of for a unit of one or more columns, NULL if one of them is';
+	'teacher_of for a unit of one or more columns; NULL if one of them is NULL';
 
 CREATE FUNCTION privpred.node_agrees(expected jsonb, VARIADIC columns "any") RETURNS boolean
 	AS 'MODULE_PATHNAME', 'privpred_node_agrees' LANGUAGE C IMMUTABLE PARALLEL SAFE;

@@ -1,5 +1,5 @@
 ----------------------------------------------------------------------
--- The predictor type, and what all learners share
+-- The predictor type, and the functions that all learners share
 ----------------------------------------------------------------------
 
 CREATE TYPE privpred.predictor;

@@ -5,8 +5,11 @@
  * Pure arithmetic on an account in memory, so that unit tests can drive it
  * alone.
  *
- * afford.c		what is left, what fits, debits
+ * afford.c		what an account can pay for, and paying
+ * left.c		what is left of a budget, why and until when
  * window.c		budgets that refresh
+ * terms.c		what a grant means (terms.h)
+ * quote.c		what answers would cost (quote.h)
  */
 #ifndef PRIVPRED_ACCOUNT_H
 #define PRIVPRED_ACCOUNT_H
@@ -25,7 +28,8 @@ typedef struct Account
 	Oid			role;
 	TimestampTz valid_until; /* DT_NOEND: for ever */
 	bool		revoked;
-	bool		live_role; /* the server knows that the role holds it */
+	bool		live_role;	 /* the server knows that the role holds it */
+	bool		role_exists; /* still */
 
 	/* as granted */
 	EpsilonUnits epsilon; /* of each window, or for ever; 0: no limit */
@@ -96,6 +100,69 @@ account_debit(Account *account, const Charge *charge, int64 times, EpsilonUnits 
 
 /* What comes back for answers that were charged and not given. */
 extern EpsilonUnits account_owed(const Account *account, int64 answers, EpsilonUnits charge);
+
+/* ---------- left.c ---------- */
+
+typedef enum AccountStatus
+{
+	BUDGET_ACTIVE,
+	BUDGET_FROZEN, /* its limit was lowered below what is spent */
+	BUDGET_EXPIRED,
+	BUDGET_REVOKED,
+	BUDGET_ROLE_DROPPED,
+	BUDGET_RELATION_DROPPED
+} AccountStatus;
+
+extern AccountStatus account_status(const Account *account, TimestampTz now);
+
+/* What the account has spent, of its window if it has windows, in its units. */
+extern EpsilonUnits account_counted(const Account *account);
+
+/* Units at the account's order, converted. */
+extern EpsilonUnits account_epsilon(const Account *account, EpsilonUnits units);
+
+/* The epsilon that is left of the grant once "more" units are spent too; PG_INT64_MAX: no limit. */
+extern EpsilonUnits account_epsilon_left(const Account *account, EpsilonUnits more);
+
+/* From 0 to 1; negative: there is no limit. */
+extern double account_share_spent(const Account *account);
+
+/*
+ * The same under the relation's cap, which may be the account itself, or NULL:
+ * there is none.
+ */
+extern EpsilonUnits budget_epsilon_left(const Account *account, const Account *cap);
+
+/* How many purchases fit, by what is left and by the delta that is left. */
+extern int64 account_purchases(const Account *account, const Charge *charge);
+
+/* What a model sells. */
+typedef struct Purchase
+{
+	Charge finite;
+	Charge infinite; /* void: an account of infinite order cannot pay */
+	bool   once;
+	bool   paid;	 /* charged once: the account has paid */
+	bool   cap_paid; /* and the cap */
+} Purchase;
+
+/* Of what is charged once: PG_INT64_MAX or 0. */
+extern int64
+budget_answers_left(const Account *account, const Account *cap, const Purchase *purchase);
+
+/* Which limit has least room for a purchase. */
+typedef enum BudgetBound
+{
+	BOUND_ROLE,
+	BOUND_WINDOW,
+	BOUND_LIFETIME,
+	BOUND_RELATION, /* the cap over all roles */
+	BOUND_DELTA,	/* of the role or the relation */
+	BOUND_NONE
+} BudgetBound;
+
+extern BudgetBound
+budget_bound(const Account *account, const Account *cap, const Purchase *purchase);
 
 /* ---------- window.c ---------- */
 

@@ -437,18 +437,6 @@ model_insert(ModelRecord *model)
 	catalog_end(&session);
 }
 
-/* Answers of earlier versions will never be asked for again. */
-static void
-forget_memos(const ModelRecord *model)
-{
-	Oid	  type = INT8OID;
-	Datum value = Int64GetDatum(model->model_id);
-
-	SPI_execute_with_args("WITH gone AS (DELETE FROM privpred.memo WHERE model_id = $1)"
-						  " DELETE FROM privpred.memo_size WHERE model_id = $1",
-						  1, &type, &value, NULL, false, 0);
-}
-
 void
 model_update(ModelRecord *model)
 {
@@ -477,7 +465,6 @@ model_update(ModelRecord *model)
 		no_such_model(model->name);
 	model->version =
 		DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
-	forget_memos(model);
 	model_changed();
 	catalog_end(&session);
 }
@@ -490,7 +477,6 @@ model_delete(const ModelRecord *model)
 	Datum		   value = Int64GetDatum(model->model_id);
 
 	catalog_begin(&session);
-	forget_memos(model);
 	SPI_execute_with_args("DELETE FROM privpred.model WHERE model_id = $1", 1, &type, &value, NULL,
 						  false, 0);
 	model_changed();

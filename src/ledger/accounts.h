@@ -11,21 +11,20 @@
 
 /* ---------- accounts.c ---------- */
 
+#define ACCOUNT_COLUMNS \
+	"a.account_id, a.relation_id, a.role, a.limit_units, a.spent_units, a.valid_until, " \
+	"a.revoked_at, a.renyi_order, a.epsilon_units, a.delta_limit, a.delta_spent, " \
+	"a.per_answer_units, a.lifetime_epsilon_units, a.refresh, a.window_anchor, a.window_start, " \
+	"a.window_limit_units, a.window_spent_units"
+#define ACCOUNT_NEXT_COLUMN 19
+
+/* From a row of a query's result that begins with ACCOUNT_COLUMNS; relid may be invalid. */
+extern void account_from_row(Account *account, uint64 row, Oid relid);
+
 /* What prevents an account from paying; OUTCOME_GRANTED if nothing does. */
-extern LedgerOutcome account_status(const Account *account, TimestampTz now);
+extern LedgerOutcome account_outcome(const Account *account, TimestampTz now);
 
 extern bool role_inherits_budget_of(Oid member, Oid role);
-
-#define ACCOUNT_COLUMNS \
-	"a.account_id, a.relation_id, a.role, a.limit_units, a.spent_units, " \
-	"a.valid_until, a.revoked_at, a.renyi_order, a.epsilon_units, a.delta_limit, " \
-	"a.delta_spent, a.per_answer_units, a.lifetime_epsilon_units, a.refresh, " \
-	"a.window_anchor, a.window_start, a.window_limit_units, a.window_spent_units, " \
-	"(SELECT p.relation::oid FROM privpred.protected_relation p WHERE p.relation_id = a.relation_id)"
-#define ACCOUNT_COLUMN_COUNT 19
-
-/* Reads row "row" of SPI_tuptable, selected with ACCOUNT_COLUMNS. */
-extern void account_from_spi(Account *account, uint64 row);
 
 /* False if the ledger was cloned or restored; *moved: pg_upgrade has brought it here. */
 extern bool ledger_is_ours(bool *moved);

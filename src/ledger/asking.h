@@ -21,13 +21,6 @@ extern void		   ledger_post(const LedgerRequest *request);
 
 /* ---------- lease.c ---------- */
 
-/* Answers that the statement may still take, a call site having taken "used"; raises if none. */
-extern int64 statement_allowance(int64 used);
-extern void	 statement_count_answer(void);
-
-/* Raises unless the request was granted. */
-extern void ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *reply);
-
 /* Warns if it is not recorded. */
 extern void ledger_call_mark_paid(const LedgerPrice *price, const LedgerRequest *request);
 
@@ -37,41 +30,25 @@ extern void ledger_request_describe(LedgerRequest *request, const LedgerPrice *p
 /* Who pays for what from which account, as requests about a lease say it. */
 extern void ledger_lease_describe(const LedgerLease *lease, LedgerRequest *request);
 
+/* ---------- refusal.c ---------- */
+
+/* Raises unless the request was granted. */
+extern void ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *reply);
+
+/* Raises 55000: the ledger was restored or cloned. */
+extern void ledger_report_copy(void);
+
+/* ---------- statement.c ---------- */
+
 /* Answers of the current statement, a call site having taken "used" of them. */
 extern int64 statement_taken(int64 used);
 
-/* ---------- ceiling.c ---------- */
+/* Answers that it may still take; raises if none. */
+extern int64 statement_allowance(int64 used);
+extern void	 statement_count_answer(void);
 
-/* What would bind an asker and who pays, before anything is asked. */
-extern int64 ceiling_look_up(Oid asker, Oid payer);
-
-/* Raises 54000. */
-extern void ceiling_report(int64 ceiling, bool charged);
-
-/* ---------- terms.c ---------- */
-
-/* What terms_apply() did beside setting limits. */
-typedef struct TermsChange
-{
-	char		*conversion;   /* for the chain; NULL: the order stays */
-	EpsilonUnits window_units; /* change of what the window has spent */
-	double		 delta;		   /* what was added to delta_spent */
-} TermsChange;
-
-/* What a cap that opens counts as spent although it was not charged with it. */
-typedef struct Already
-{
-	EpsilonUnits units; /* at no order below lowest */
-	RenyiOrder	 lowest;
-	double		 delta;
-} Already;
-
-/* Applies a grant to an account, in memory; already is NULL but for such a cap. */
-extern void terms_apply(Account *account, const LedgerGrant *grant, const Already *already,
-						TermsChange *change);
-
-/* The terms of an account in a canonical form that people can read. */
-extern char *terms_text(const Account *account);
+/* Raises 54000: the statement has reached a ceiling. */
+extern void ceiling_report(int64 ceiling);
 
 /* ---------- grants.c ---------- */
 
@@ -89,7 +66,20 @@ typedef struct LedgerEvent
 } LedgerEvent;
 
 /* Into the outbox, with the caller's transaction. */
-extern void ledger_put_event(int64 account_id, const LedgerEvent *event, const char *actor);
+extern void
+ledger_put_event(int64 account_id, int64 relation_id, const LedgerEvent *event, const char *actor);
+
+/* Outside of sessions: who does it, for the chain. */
+extern char *ledger_actor(void);
+
+/* Revokes what "condition" selects, $1 being a relation and $2 a role; returns how many. */
+extern uint64 ledger_revoke_accounts(const char *condition, int64 relation_id, Oid role,
+									 const char *kind, const char *actor);
+
+/* ---------- budgets.c ---------- */
+
+/* What models sell, as many as there are in a list of ModelSale. */
+extern Purchase *ledger_purchases(List *sales);
 
 /* ---------- exports.c ---------- */
 

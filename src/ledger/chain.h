@@ -32,7 +32,7 @@ typedef struct LedgerEntry
 	bool		 has_limit;
 	EpsilonUnits limit;
 	const char	*actor; /* who did it */
-	int			 pid;
+	int32		 pid;
 	RenyiOrder	 order;		   /* of the account */
 	EpsilonUnits window_units; /* change of what its window has spent */
 	bool		 has_window;
@@ -41,6 +41,20 @@ typedef struct LedgerEntry
 	const char	*detail; /* terms of a grant; NULL: none */
 	uint8		 head[HEAD_SIZE];
 } LedgerEntry;
+
+/* Columns of privpred.ledger_entry after id and before head, and of privpred.ledger_outbox. */
+#define ENTRY_COLUMNS \
+	"at, kind, account_id, cap_id, role_name, relation_id, relation_name, model_id, model, " \
+	"version, lease, answers, units, cap_units, limit_units, actor, pid, renyi_order, " \
+	"window_units, window_limit_units, delta, detail"
+#define ENTRY_COLUMN_COUNT 24 /* with id and head */
+
+/* From a row of a query's result: an id, ENTRY_COLUMNS and, if it is chained, its head. */
+extern void entry_from_row(LedgerEntry *entry, uint64 row);
+
+/* As a row of privpred.ledger_entry. */
+extern void entry_to_row(const LedgerEntry *entry, Datum values[ENTRY_COLUMN_COUNT],
+						 bool nulls[ENTRY_COLUMN_COUNT]);
 
 /* head = sha256(previous head, entry) */
 extern void chain_hash(LedgerEntry *entry, const uint8 *previous);

@@ -7,12 +7,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
 #include "ledger/asking.h"
+#include "server/query.h"
 
 static void
 refuse_small_grant(const Account *account, const Charge *drawn, const char *model)
@@ -38,13 +36,13 @@ refuse_small_grant(const Account *account, const Charge *drawn, const char *mode
 			 : errhint("Give a larger epsilon or delta.")));
 }
 
-/* An export, as the query below has it. */
+/* An export, in the order of the query below. */
 typedef struct Export
 {
 	int64 training_id;
 	int64 model_id;
-	char *model; /* NULL: unknown */
 	int32 version;
+	char *model;  /* NULL: unknown */
 	char *charge; /* NULL: cannot be paid so */
 	char *pure_charge;
 } Export;
@@ -52,37 +50,16 @@ typedef struct Export
 static void
 write_payment(const Account *account, const Export *export)
 {
-	Oid	  argtypes[] = {INT8OID, INT8OID, INT8OID, INT8OID, TEXTOID,  INT4OID,
-						TEXTOID, TEXTOID, INT8OID, INT8OID, FLOAT8OID};
-	Datum args[lengthof(argtypes)];
-	char  nulls[] = "           ";
-	int	  n = 0;
-
-#define PUT(value) (args[n++] = (value))
-#define PUT_TEXT(text) \
-	(nulls[n] = (text) != NULL ? ' ' : 'n', \
-	 PUT((text) != NULL ? CStringGetTextDatum(text) : (Datum) 0))
-	PUT(Int64GetDatum(account->account_id));
-	PUT(Int64GetDatum(export->training_id));
-	PUT(Int64GetDatum(account->relation_id));
-	PUT(Int64GetDatum(export->model_id));
-	PUT_TEXT(export->model);
-	PUT(Int32GetDatum(export->version));
-	PUT_TEXT(export->charge);
-	PUT_TEXT(export->pure_charge);
-	PUT(Int64GetDatum(account->spent));
-	PUT(Int64GetDatum(account->has_window ? account->window_spent : 0));
-	PUT(Float8GetDatum(account->delta_spent));
-#undef PUT_TEXT
-#undef PUT
-	if (SPI_execute_with_args(
-			"WITH mark AS (INSERT INTO privpred.release (account_id, training_id, "
-			"relation_id, model_id, model, version, at, charge, pure_charge) "
-			"VALUES ($1, $2, $3, $4, $5, $6, now(), $7, $8)) "
-			"UPDATE privpred.account SET spent_units = $9, "
-			"window_spent_units = $10, delta_spent = $11 WHERE account_id = $1",
-			n, argtypes, args, nulls, false, 0) != SPI_OK_UPDATE)
-		elog(ERROR, "could not charge an export");
+	query_write("WITH mark AS (INSERT INTO privpred.release (account_id, training_id, "
+				"relation_id, model_id, model, version, at, charge, pure_charge) "
+				"VALUES ($1, $2, $3, $4, $5, $6, now(), $7, $8)) "
+				"UPDATE privpred.account SET spent_units = $9, "
+				"window_spent_units = $10, delta_spent = $11 WHERE account_id = $1",
+				ARG_INT8(account->account_id), ARG_INT8(export->training_id),
+				ARG_INT8(account->relation_id), ARG_INT8(export->model_id), ARG_TEXT(export->model),
+				ARG_INT4(export->version), ARG_TEXT(export->charge), ARG_TEXT(export->pure_charge),
+				ARG_INT8(account->spent), ARG_INT8(account->has_window ? account->window_spent : 0),
+				ARG_FLOAT8(account->delta_spent));
 }
 
 static void
@@ -90,7 +67,11 @@ pay_export(Account *account, const Export *export, const char *actor)
 {
 	bool		pure = account->order == RENYI_ORDER_INFINITE && !account_only_counts(account);
 	char	   *text = pure ? export->pure_charge : export->charge;
-	LedgerEvent event = {.kind = "export"};
+	LedgerEvent event = {.kind = "export",
+						 .detail = psprintf("training " INT64_FORMAT, export->training_id),
+						 .model_id = export->model_id,
+						 .model = export->model,
+						 .version = export->version};
 	Charge		drawn = {0};
 
 	if (text != NULL && !charge_from_text(text, &drawn))
@@ -98,48 +79,38 @@ pay_export(Account *account, const Export *export, const char *actor)
 	if (account_affords(account, &drawn) == 0)
 		refuse_small_grant(account, &drawn, export->model ? export->model : "?");
 	event.delta = drawn.delta;
-	event.detail = psprintf("training " INT64_FORMAT, export->training_id);
-	event.model_id = export->model_id;
-	event.model = export->model;
-	event.version = export->version;
 	event.units = account_debit(account, &drawn, 1, &event.window_units);
 	write_payment(account, export);
-	ledger_put_event(account->account_id, &event, actor);
+	ledger_put_event(account->account_id, account->relation_id, &event, actor);
 }
 
 void
 exports_charge(Account *account, const char *actor)
 {
-	Oid	  argtypes[] = {INT8OID, INT8OID};
-	Datum args[] = {Int64GetDatum(account->relation_id), Int64GetDatum(account->account_id)};
 	SPITupleTable *table;
 	uint64		   rows;
 
 	/* What was committed before we wrote, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
-	if (SPI_execute_with_args("SELECT e.training_id, e.model_id, e.version, e.model, e.charge, "
-							  "e.pure_charge FROM privpred.release e WHERE e.account_id = 0 "
-							  "AND e.relation_id = $1 AND NOT EXISTS (SELECT "
-							  "FROM privpred.release p WHERE p.account_id = $2 "
-							  "AND p.training_id = e.training_id) ORDER BY e.training_id",
-							  2, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read exports");
+	query_read("SELECT e.training_id, e.model_id, e.version, e.model, e.charge, e.pure_charge "
+			   "FROM privpred.release e WHERE e.account_id = 0 AND e.relation_id = $1 "
+			   "AND NOT EXISTS (SELECT FROM privpred.release p WHERE p.account_id = $2 "
+			   "AND p.training_id = e.training_id) ORDER BY e.training_id",
+			   ARG_INT8(account->relation_id), ARG_INT8(account->account_id));
 	PopActiveSnapshot();
 	table = SPI_tuptable;
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
 	{
-		HeapTuple tuple = table->vals[row];
-		TupleDesc columns = table->tupdesc;
-		bool	  isnull;
 		Export export;
 
-		export.training_id = DatumGetInt64(SPI_getbinval(tuple, columns, 1, &isnull));
-		export.model_id = DatumGetInt64(SPI_getbinval(tuple, columns, 2, &isnull));
-		export.version = DatumGetInt32(SPI_getbinval(tuple, columns, 3, &isnull));
-		export.model = SPI_getvalue(tuple, columns, 4);
-		export.charge = SPI_getvalue(tuple, columns, 5);
-		export.pure_charge = SPI_getvalue(tuple, columns, 6);
+		SPI_tuptable = table; /* payments are queries, too */
+		export.training_id = row_int8(row, 1);
+		export.model_id = row_int8(row, 2);
+		export.version = row_int4(row, 3);
+		export.model = row_text(row, 4);
+		export.charge = row_text(row, 5);
+		export.pure_charge = row_text(row, 6);
 		pay_export(account, &export, actor);
 	}
 }

@@ -7,116 +7,119 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
+#include "account/accountant.h"
+#include "catalog/by_id.h"
 #include "ledger/accounts.h"
 #include "ledger/asking.h"
+#include "server/query.h"
 #include "server/session.h"
 
-static int64
-spi_int8(int column, bool *isnull)
-{
-	return DatumGetInt64(
-		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, isnull));
-}
-
-static void
-execute(const char *query, int nargs, Oid *argtypes, Datum *args, const char *nulls)
-{
-	if (SPI_execute_with_args(query, nargs, argtypes, args, nulls, false, 0) < 0)
-		elog(ERROR, "a query of the ledger failed");
-}
-
-void
-ledger_put_event(int64 account_id, const LedgerEvent *event, const char *actor)
-{
-	Oid	  argtypes[] = {TEXTOID, INT8OID, INT8OID,	 TEXTOID, INT4OID, TIMESTAMPTZOID,
-						INT8OID, TEXTOID, FLOAT8OID, INT8OID, TEXTOID, INT4OID};
-	char  nulls[] = "            ";
-	Datum args[12];
-
-	args[0] = CStringGetTextDatum(event->kind);
-	args[1] = Int64GetDatum(account_id);
-	args[2] = Int64GetDatum(event->units);
-	args[3] = CStringGetTextDatum(actor);
-	args[4] = Int32GetDatum(MyProcPid);
-	args[5] = TimestampTzGetDatum(GetCurrentTimestamp());
-	args[6] = Int64GetDatum(event->window_units);
-	nulls[7] = event->detail != NULL ? ' ' : 'n';
-	args[7] = event->detail != NULL ? CStringGetTextDatum(event->detail) : (Datum) 0;
-	args[8] = Float8GetDatum(event->delta);
-	nulls[9] = nulls[11] = event->model_id != 0 ? ' ' : 'n';
-	args[9] = Int64GetDatum(event->model_id);
-	nulls[10] = event->model != NULL ? ' ' : 'n';
-	args[10] = event->model != NULL ? CStringGetTextDatum(event->model) : (Datum) 0;
-	args[11] = Int32GetDatum(event->version);
-	execute(
-		"INSERT INTO privpred.ledger_outbox (at, kind, account_id, role_name, relation_id, "
-		"relation_name, model_id, model, version, units, limit_units, actor, pid, renyi_order, window_units, "
-		"window_limit_units, delta, detail) "
-		"SELECT $6, $1, a.account_id, CASE WHEN a.role <> 0 THEN a.role_name END, "
-		"r.relation_id, "
-		"CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END, "
-		"$10, $11, $12, $3, a.limit_units, $4, $5, a.renyi_order, $7, a.window_limit_units, $9, $8 "
-		"FROM privpred.account a JOIN privpred.protected_relation r USING (relation_id) "
-		"LEFT JOIN pg_class c ON c.oid = r.relation WHERE a.account_id = $2",
-		12, argtypes, args, nulls);
-}
-
-static void
-put_outbox(const char *kind, int64 account_id, const char *actor)
-{
-	LedgerEvent event = {.kind = kind};
-
-	ledger_put_event(account_id, &event, actor);
-}
-
-static char *
-actor_name(void)
+char *
+ledger_actor(void)
 {
 	return GetUserNameFromId(GetUserId(), false);
 }
 
-/* Revokes what "condition" selects, $1 being a relation and $2 a role. */
-static uint64
-revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *kind,
-				const char *actor)
+void
+ledger_put_event(int64 account_id, int64 relation_id, const LedgerEvent *event, const char *actor)
 {
-	Oid			   argtypes[] = {INT8OID, REGROLEOID};
-	Datum		   args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
-	char		  *query = psprintf("UPDATE privpred.account a SET revoked_at = now() "
-											 "WHERE a.revoked_at IS NULL AND $1 IS NOT NULL "
-											 "AND $2 IS NOT NULL AND %s RETURNING a.account_id, a.role::oid, "
-											 "(SELECT p.relation::oid FROM privpred.protected_relation p "
-											 "WHERE p.relation_id = a.relation_id)",
-									condition);
-	SPITupleTable *table;
-	uint64		   rows;
-	bool		   isnull;
+	const char *relation_name = relation_brief(relation_id).name;
+	bool		has_model = event->model_id != 0;
 
-	execute(query, 2, argtypes, args, NULL);
+	query_write("INSERT INTO privpred.ledger_outbox (at, kind, account_id, role_name, relation_id, "
+				"relation_name, model_id, model, version, units, limit_units, actor, pid, "
+				"renyi_order, window_units, window_limit_units, delta, detail) "
+				"SELECT $1, $2, a.account_id, CASE WHEN a.role <> 0 THEN a.role_name END, "
+				"a.relation_id, $4, $5, $6, $7, $8, a.limit_units, $9, $10, a.renyi_order, $11, "
+				"a.window_limit_units, $12, $13 FROM privpred.account a WHERE a.account_id = $3",
+				ARG_TIME(GetCurrentTimestamp()), ARG_TEXT(event->kind), ARG_INT8(account_id),
+				ARG_TEXT(relation_name), ARG_IF(has_model, ARG_INT8(event->model_id)),
+				ARG_TEXT(event->model), ARG_IF(has_model, ARG_INT4(event->version)),
+				ARG_INT8(event->units), ARG_TEXT(actor), ARG_INT4(MyProcPid),
+				ARG_INT8(event->window_units), ARG_FLOAT8(event->delta), ARG_TEXT(event->detail));
+}
+
+/* ---------- revoking ---------- */
+
+/* What "condition" selects, $1 being a relation and $2 a role. */
+uint64
+ledger_revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *kind,
+					   const char *actor)
+{
+	const LedgerEvent event = {.kind = kind};
+	SPITupleTable	 *table;
+	uint64			  rows;
+
+	query_write(psprintf("UPDATE privpred.account a SET revoked_at = now() "
+						 "WHERE a.revoked_at IS NULL AND $1 IS NOT NULL AND $2 IS NOT NULL "
+						 "AND %s RETURNING a.account_id, a.relation_id, a.role::oid",
+						 condition),
+				ARG_INT8(relation_id), ARG_OID(role));
 	table = SPI_tuptable;
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
 	{
-		HeapTuple account = table->vals[row];
-		Oid		  holder = DatumGetObjectId(SPI_getbinval(account, table->tupdesc, 2, &isnull));
-		Oid		  relid;
+		Oid relid;
 
-		put_outbox(kind, DatumGetInt64(SPI_getbinval(account, table->tupdesc, 1, &isnull)), actor);
-		relid = DatumGetObjectId(SPI_getbinval(account, table->tupdesc, 3, &isnull));
+		SPI_tuptable = table; /* events are results, too */
+		relid = relation_brief(row_int8(row, 2)).relid;
 		/* A table that was dropped has taken its entries with it. */
-		if (!isnull)
-			holder_erase(relid, holder);
+		if (OidIsValid(relid))
+			holder_erase(relid, row_oid(row, 3));
+		ledger_put_event(row_int8(row, 1), row_int8(row, 2), &event, actor);
 	}
 	return rows;
 }
+
+void
+ledger_revoke(int64 relation_id, Oid role)
+{
+	char		  *actor = ledger_actor();
+	char		  *name = GetUserNameFromId(role, true);
+	CatalogSession session;
+
+	catalog_begin(&session);
+	if (ledger_revoke_accounts("a.role = $2 AND a.relation_id = $1", relation_id, role, "revoke",
+							   actor) == 0)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("role \"%s\" has no budget on this relation",
+							   name ? name : psprintf("%u", role)),
+						errhint("See privpred.budgets.")));
+	catalog_end(&session);
+	ledger_invalidate_leases();
+}
+
+void
+ledger_disown(Oid role)
+{
+	char		  *actor = ledger_actor();
+	CatalogSession session;
+
+	catalog_begin(&session);
+	(void) ledger_revoke_accounts("a.role = $2", 0, role, "revoke", actor);
+	catalog_end(&session);
+	ledger_invalidate_leases();
+}
+
+void
+ledger_relation_dropped(int64 relation_id)
+{
+	char		  *actor = ledger_actor();
+	CatalogSession session;
+
+	catalog_begin(&session);
+	(void) ledger_revoke_accounts("a.relation_id = $1 AND a.role <> 0", relation_id, InvalidOid,
+								  "relation dropped", actor);
+	catalog_end(&session);
+	ledger_invalidate_leases();
+}
+
+/* ---------- terms ---------- */
 
 /*
  * The account of a role, or of the cap, locked; opened if there is none.  Debits
@@ -125,100 +128,155 @@ revoke_accounts(const char *condition, int64 relation_id, Oid role, const char *
 static void
 lock_account(const LedgerGrant *grant, const char *actor, Account *account)
 {
-	Oid	  argtypes[] = {INT8OID, REGROLEOID, TEXTOID, TEXTOID};
-	Datum args[4];
+	const char *name = OidIsValid(grant->role) ? GetUserNameFromId(grant->role, false) : "";
+	Oid			relid = relation_brief(grant->relation_id).relid;
 
-	args[0] = Int64GetDatum(grant->relation_id);
-	args[1] = ObjectIdGetDatum(grant->role);
-	args[2] =
-		CStringGetTextDatum(OidIsValid(grant->role) ? GetUserNameFromId(grant->role, false) : "");
-	args[3] = CStringGetTextDatum(actor);
-	execute("INSERT INTO privpred.account AS a (relation_id, role, role_name, granted_by) "
-			"VALUES ($1, $2, $3, $4) ON CONFLICT (relation_id, role) DO NOTHING",
-			4, argtypes, args, NULL);
-	execute("SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
-			"WHERE a.relation_id = $1 AND a.role = $2 FOR UPDATE",
-			2, argtypes, args, NULL);
+	query_write("INSERT INTO privpred.account AS a (relation_id, role, role_name, granted_by) "
+				"VALUES ($1, $2, $3, $4) ON CONFLICT (relation_id, role) DO NOTHING",
+				ARG_INT8(grant->relation_id), ARG_OID(grant->role), ARG_TEXT(name),
+				ARG_TEXT(actor));
+	query_write("SELECT " ACCOUNT_COLUMNS " FROM privpred.account a "
+				"WHERE a.relation_id = $1 AND a.role = $2 FOR UPDATE",
+				ARG_INT8(grant->relation_id), ARG_OID(grant->role));
 	if (SPI_processed != 1)
 		elog(ERROR, "could not read an account");
-	account_from_spi(account, 0);
+	account_from_row(account, 0, relid);
+}
+
+static void
+write_terms(const Account *account, const char *actor)
+{
+	bool		window = account->has_window;
+	const char *name = OidIsValid(account->role) ? GetUserNameFromId(account->role, true) : NULL;
+
+	query_write("UPDATE privpred.account SET role_name = coalesce($2, ''), limit_units = $3, "
+				"renyi_order = $4, epsilon_units = $5, delta_limit = $6, delta_spent = $7, "
+				"per_answer_units = $8, lifetime_epsilon_units = $9, refresh = $10, "
+				"window_anchor = $11, window_start = $12, window_limit_units = $13, "
+				"window_spent_units = $14, valid_until = $15, granted_by = $16, spent_units = $17, "
+				"revoked_at = NULL, granted_at = now() WHERE account_id = $1",
+				ARG_INT8(account->account_id), ARG_TEXT(name),
+				ARG_IF(!account->unlimited, ARG_INT8(account->limit)),
+				ARG_IF(account->order != RENYI_ORDER_INFINITE, ARG_INT8(account->order)),
+				ARG_IF(account->epsilon > 0, ARG_INT8(account->epsilon)),
+				ARG_FLOAT8(account->delta), ARG_FLOAT8(account->delta_spent),
+				ARG_IF(account->per_answer > 0, ARG_INT8(account->per_answer)),
+				ARG_IF(account->lifetime > 0, ARG_INT8(account->lifetime)),
+				ARG_IF(window, ARG(INTERVALOID, IntervalPGetDatum(&account->refresh))),
+				ARG_IF(window, ARG_TIME(account->window_anchor)),
+				ARG_IF(window, ARG_TIME(account->window_start)),
+				ARG_IF(window, ARG_INT8(account->window_limit)),
+				ARG_INT8(window ? account->window_spent : 0),
+				ARG_IF(account->valid_until != DT_NOEND, ARG_TIME(account->valid_until)),
+				ARG_TEXT(actor), ARG_INT8(account->spent));
+}
+
+static void
+report_problem(TermsProblem problem, const Account *account, const LedgerGrant *grant,
+			   const TermsChange *change)
+{
+	bool   cap = account->role == CAP_ROLE;
+	double needed = 2 * account->delta_spent;
+
+	if (problem == TERMS_LIFETIME_ALONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("lifetime_epsilon needs refresh"),
+				 errdetail("Without windows epsilon is itself the limit for ever."),
+				 grant->has_refresh
+					 ? errhint("Give lifetime_epsilon => 'Infinity' as well, to end both.")
+					 : errhint("Give refresh, such as '1 day', or leave lifetime_epsilon out.")));
+	if (problem == TERMS_NEED_DELTA)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 cap ? errmsg("what roles have spent cannot be counted by a cap without delta")
+				 : errmsg(
+					   "what the role has spent cannot be carried over to a budget without delta"),
+			 errdetail("It was spent at Rényi order %g, which says nothing about higher orders.",
+					   renyi_order_to_double(change->old_order)),
+			 cap ? errhint("Give delta_cap, such as 1e-6.")
+				 : errhint("Keep delta => %g, or grant a pure budget to another role.",
+						   change->old_delta)));
+	if (problem == TERMS_DELTA_SPENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 cap ? errmsg("delta_cap is less than what is spent needs")
+					 : errmsg("delta cannot be lowered that far"),
+				 errdetail("A delta of %g is spent, which may be half of the budget's at most.",
+						   account->delta_spent),
+				 cap ? errhint("Give delta_cap, of at least %g.", needed)
+					 : errhint("Keep a delta of at least %g, or grant a budget to another role.",
+							   needed)));
+	elog(ERROR, "an order was chosen that spending cannot be carried to");
 }
 
 /*
- * Writes the terms.  An expiry that is not given stays, unless the budget was
- * revoked meanwhile.
+ * A cap is charged for the draws that its payers get.  If they are all of
+ * infinite order, a finite one must pay even for those.
  */
-static void
-write_terms(const Account *account, const LedgerGrant *grant, const char *actor)
+static bool
+all_payers_are_pure(int64 relation_id)
 {
-	Oid	  argtypes[] = {INT8OID,		TEXTOID,		INT8OID, INT8OID, INT8OID,
-						FLOAT8OID,		FLOAT8OID,		INT8OID, INT8OID, INTERVALOID,
-						TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, TIMESTAMPTZOID,
-						TEXTOID,		INT8OID};
-	Datum args[lengthof(argtypes)];
-	char  nulls[lengthof(argtypes) + 1];
-	bool  window = account->has_window;
-	int	  n = 0;
-
-#define PUT(present, value) \
-	(nulls[n] = (present) ? ' ' : 'n', args[n] = (present) ? (value) : (Datum) 0, n++)
-
-	PUT(true, Int64GetDatum(account->account_id));
-	PUT(OidIsValid(grant->role), CStringGetTextDatum(GetUserNameFromId(grant->role, true)));
-	PUT(!account->unlimited, Int64GetDatum(account->limit));
-	PUT(account->order != RENYI_ORDER_INFINITE, Int64GetDatum(account->order));
-	PUT(account->epsilon > 0, Int64GetDatum(account->epsilon));
-	PUT(true, Float8GetDatum(account->delta));
-	PUT(true, Float8GetDatum(account->delta_spent));
-	PUT(account->per_answer > 0, Int64GetDatum(account->per_answer));
-	PUT(account->lifetime > 0, Int64GetDatum(account->lifetime));
-	PUT(window, IntervalPGetDatum(&account->refresh));
-	PUT(window, TimestampTzGetDatum(account->window_anchor));
-	PUT(window, TimestampTzGetDatum(account->window_start));
-	PUT(window, Int64GetDatum(account->window_limit));
-	PUT(true, Int64GetDatum(window ? account->window_spent : 0));
-	PUT(account->valid_until != DT_NOEND, TimestampTzGetDatum(account->valid_until));
-	PUT(true, CStringGetTextDatum(actor));
-	PUT(true, Int64GetDatum(account->spent));
-#undef PUT
-	execute("UPDATE privpred.account SET role_name = coalesce($2, ''), limit_units = $3, "
-			"renyi_order = $4, epsilon_units = $5, delta_limit = $6, delta_spent = $7, "
-			"per_answer_units = $8, lifetime_epsilon_units = $9, refresh = $10, "
-			"window_anchor = $11, window_start = $12, window_limit_units = $13, "
-			"window_spent_units = $14, valid_until = $15, granted_by = $16, spent_units = $17, "
-			"revoked_at = NULL, granted_at = now() WHERE account_id = $1",
-			n, argtypes, args, nulls);
+	query_write("SELECT count(*) > 0 AND count(a.renyi_order) = 0 FROM privpred.account a "
+				"WHERE a.relation_id = $1 AND a.role <> 0 AND a.revoked_at IS NULL",
+				ARG_INT8(relation_id));
+	return row_bool(0, 1);
 }
 
-/* Applies a grant to its account and tells the chain. */
 static void
-set_terms(Account *account, const LedgerGrant *grant, const Already *already, const char *actor)
+read_basis(TermsBasis *basis, const Account *account)
 {
-	LedgerEvent event = {0};
-	TermsChange change;
+	List	 *sales = relation_sales(account->relation_id);
+	Purchase *models = ledger_purchases(sales);
 
-	terms_apply(account, grant, already, &change);
+	/* Streams are bought like models, not over and over. */
+	for (int i = 0; i < list_length(sales); i++)
+		models[i].once = ((ModelSale *) list_nth(sales, i))->kind != CHARGE_PER_ANSWER;
+	basis->now = GetCurrentTransactionStartTimestamp(); /* as granted_at */
+	basis->dearest = terms_dearest(models, list_length(sales));
+	basis->payers_are_pure = account->role == CAP_ROLE && all_payers_are_pure(account->relation_id);
+}
+
+/*
+ * Applies a grant to its account and tells the chain.  An expiry that is not given
+ * stays, unless the budget was revoked meanwhile.
+ */
+static void
+set_terms(Account *account, const LedgerGrant *grant, TermsBasis *basis, const char *actor)
+{
+	LedgerEvent	 event = {.kind = "convert"};
+	TermsChange	 change;
+	TermsProblem problem;
+	char		 text[TERMS_TEXT_SIZE];
+
+	read_basis(basis, account);
+	problem = terms_apply(account, grant, basis, &change);
+	if (problem != TERMS_GOOD)
+		report_problem(problem, account, grant, &change);
 	if (grant->has_valid_until)
 		account->valid_until = grant->valid_until;
 	else if (account->revoked)
 		account->valid_until = DT_NOEND;
-	write_terms(account, grant, actor);
-	if (change.conversion != NULL)
+	write_terms(account, actor);
+	if (change.converts)
 	{
-		event.kind = "convert";
-		event.detail = change.conversion;
-		ledger_put_event(account->account_id, &event, actor);
+		event.detail = psprintf(
+			"from order %g to order %g carrying %s", renyi_order_to_double(change.old_order),
+			renyi_order_to_double(account->order), epsilon_to_text(account->spent, text));
+		ledger_put_event(account->account_id, account->relation_id, &event, actor);
 	}
 	event.kind = account->role == CAP_ROLE ? "cap" : "grant";
-	event.units = already != NULL ? already->units : 0;
+	event.units = basis->already;
 	event.window_units = change.window_units;
 	event.delta = change.delta;
-	event.detail = terms_text(account);
-	ledger_put_event(account->account_id, &event, actor);
+	event.detail = terms_to_text(account, text);
+	ledger_put_event(account->account_id, account->relation_id, &event, actor);
 }
 
+/* ---------- granting ---------- */
+
 static void
-warn_about(const Account *account, const LedgerGrant *grant)
+warn_about(const Account *account)
 {
 	if (account->valid_until <= GetCurrentTimestamp())
 		ereport(WARNING, (errmsg("the budget has expired and stays so"),
@@ -236,7 +294,8 @@ warn_about(const Account *account, const LedgerGrant *grant)
 void
 ledger_grant(const LedgerGrant *grant)
 {
-	char		  *actor = actor_name();
+	char		  *actor = ledger_actor();
+	TermsBasis	   basis = {0};
 	CatalogSession session;
 	Account		   account;
 
@@ -244,51 +303,15 @@ ledger_grant(const LedgerGrant *grant)
 	ledger_claim();
 	(void) gate_pass(grant->relation_id, false, true);
 	lock_account(grant, actor, &account);
-	set_terms(&account, grant, NULL, actor);
+	set_terms(&account, grant, &basis, actor);
 	holder_record(account.relid, grant->role);
 	exports_charge(&account, actor);
 	catalog_end(&session);
 	ledger_invalidate_leases();
-	warn_about(&account, grant);
+	warn_about(&account);
 }
 
-void
-ledger_revoke(int64 relation_id, Oid role)
-{
-	char		  *actor = actor_name();
-	char		  *name = GetUserNameFromId(role, true);
-	CatalogSession session;
-
-	catalog_begin(&session);
-	if (revoke_accounts("a.role = $2 AND a.relation_id = $1", relation_id, role, "revoke", actor) ==
-		0)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
-						errmsg("role \"%s\" has no budget on this relation",
-							   name ? name : psprintf("%u", role)),
-						errhint("See privpred.budgets.")));
-	catalog_end(&session);
-	ledger_invalidate_leases();
-}
-
-void
-ledger_disown(Oid role)
-{
-	CatalogSession session;
-
-	catalog_begin(&session);
-	(void) revoke_accounts("a.role = $2", 0, role, "revoke", actor_name());
-	catalog_end(&session);
-	ledger_invalidate_leases();
-}
-
-static void
-add_up_deltas(ArrayType *deltas, Already *already)
-{
-	double *delta = (double *) ARR_DATA_PTR(deltas);
-
-	for (int i = 0; i < ArrayGetNItems(ARR_NDIM(deltas), ARR_DIMS(deltas)); i++)
-		already->delta = delta_add(already->delta, delta[i]);
-}
+/* ---------- caps ---------- */
 
 /*
  * A cap counts from the beginning: it opens with what the roles have spent, at
@@ -297,72 +320,58 @@ add_up_deltas(ArrayType *deltas, Already *already)
  * keeps debits of the relation out between the sum and our commit.
  */
 static void
-spent_by_roles(int64 relation_id, Already *already)
+read_already(int64 relation_id, TermsBasis *basis)
 {
-	Oid	  argtypes[] = {INT8OID, INT8OID};
-	Datum args[] = {Int64GetDatum(relation_id), Int64GetDatum(RENYI_ORDER_INFINITE)};
-	bool  isnull;
+	ArrayType *deltas;
+	double	  *delta;
+	bool	   isnull;
 
 	(void) gate_pass(relation_id, true, true);
 	/* What was committed before we passed, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
-	if (SPI_execute_with_args(
-			"SELECT least(coalesce(sum(a.spent_units), 0), 9223372036854775807)::int8, "
-			"coalesce(min(a.renyi_order), $2), "
-			"coalesce(array_agg(a.delta_spent), '{}') FROM privpred.account a "
-			"WHERE a.relation_id = $1 AND a.role <> 0 AND a.spent_units > 0",
-			2, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read accounts");
+	query_read("SELECT least(coalesce(sum(a.spent_units), 0), 9223372036854775807)::int8, "
+			   "min(a.renyi_order), coalesce(array_agg(a.delta_spent), '{}') "
+			   "FROM privpred.account a "
+			   "WHERE a.relation_id = $1 AND a.role <> 0 AND a.spent_units > 0",
+			   ARG_INT8(relation_id));
 	PopActiveSnapshot();
-	already->units = spi_int8(1, &isnull);
-	already->lowest = spi_int8(2, &isnull);
-	add_up_deltas(
-		DatumGetArrayTypeP(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 3, &isnull)),
-		already);
+	basis->already = row_int8(0, 1);
+	basis->already_order = row_int8_or(0, 2, RENYI_ORDER_INFINITE);
+	deltas = DatumGetArrayTypeP(row_value(0, 3, &isnull));
+	delta = (double *) ARR_DATA_PTR(deltas);
+	for (int i = 0; i < ArrayGetNItems(ARR_NDIM(deltas), ARR_DIMS(deltas)); i++)
+		basis->already_delta = delta_add(basis->already_delta, delta[i]);
 }
 
 /* What roles have spent is counted, so the cap has paid for what they have. */
 static void
 inherit_releases(int64 relation_id, int64 cap_id)
 {
-	Oid	  argtypes[] = {INT8OID, INT8OID};
-	Datum args[] = {Int64GetDatum(relation_id), Int64GetDatum(cap_id)};
-
-	execute(
-		"INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, model, "
-		"version, at, charge, pure_charge) SELECT DISTINCT ON (r.training_id) $2, r.training_id, "
-		"r.relation_id, r.model_id, r.model, r.version, r.at, r.charge, r.pure_charge FROM privpred.release r WHERE r.relation_id = $1 "
-		"AND r.account_id <> 0 ORDER BY r.training_id, r.at "
-		"ON CONFLICT DO NOTHING",
-		2, argtypes, args, NULL);
-}
-
-static bool
-cap_exists(int64 relation_id)
-{
-	Oid	  argtypes[] = {INT8OID};
-	Datum args[] = {Int64GetDatum(relation_id)};
-
-	execute("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = 0", 1, argtypes,
-			args, NULL);
-	return SPI_processed > 0;
+	query_write("INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, "
+				"model, version, at, charge, pure_charge) SELECT DISTINCT ON (r.training_id) $2, "
+				"r.training_id, r.relation_id, r.model_id, r.model, r.version, r.at, r.charge, "
+				"r.pure_charge FROM privpred.release r WHERE r.relation_id = $1 "
+				"AND r.account_id <> 0 ORDER BY r.training_id, r.at ON CONFLICT DO NOTHING",
+				ARG_INT8(relation_id), ARG_INT8(cap_id));
 }
 
 void
 ledger_set_cap(const LedgerGrant *cap)
 {
-	char		  *actor = actor_name();
-	Already		   already = {.lowest = RENYI_ORDER_INFINITE};
+	char		  *actor = ledger_actor();
+	TermsBasis	   basis = {0};
 	CatalogSession session;
 	Account		   account;
 	bool		   exists;
 
 	catalog_begin(&session);
-	exists = cap_exists(cap->relation_id);
+	query_write("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = 0",
+				ARG_INT8(cap->relation_id));
+	exists = SPI_processed > 0;
 	if (!exists && cap->epsilon > 0)
 	{
 		ledger_claim();
-		spent_by_roles(cap->relation_id, &already);
+		read_already(cap->relation_id, &basis);
 	}
 	if (exists || cap->epsilon > 0)
 	{
@@ -370,25 +379,12 @@ ledger_set_cap(const LedgerGrant *cap)
 		lock_account(cap, actor, &account);
 		/* Another session may have opened it while we waited for the lock. */
 		if (account.epsilon > 0 || account.spent > 0)
-			already.units = 0;
+			basis.already = 0;
 		else if (!exists)
 			inherit_releases(cap->relation_id, account.account_id);
-		set_terms(&account, cap, &already, actor);
+		set_terms(&account, cap, &basis, actor);
 		exports_charge(&account, actor);
 	}
-	catalog_end(&session);
-	ledger_invalidate_leases();
-}
-
-void
-ledger_relation_dropped(int64 relation_id)
-{
-	char		  *actor = actor_name();
-	CatalogSession session;
-
-	catalog_begin(&session);
-	(void) revoke_accounts("a.relation_id = $1 AND a.role <> 0", relation_id, InvalidOid,
-						   "relation dropped", actor);
 	catalog_end(&session);
 	ledger_invalidate_leases();
 }
@@ -396,122 +392,15 @@ ledger_relation_dropped(int64 relation_id)
 bool
 ledger_relation_has_budgets(int64 relation_id)
 {
-	Oid			   argtypes[] = {INT8OID};
-	Datum		   args[] = {Int64GetDatum(relation_id)};
 	CatalogSession session;
 	bool		   found;
 
 	catalog_begin(&session);
 	/* As it is now, whatever our isolation level. */
-	if (SPI_execute_with_args(
-			"SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role <> 0 "
-			"AND a.revoked_at IS NULL",
-			1, argtypes, args, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not read accounts");
+	query_read("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role <> 0 "
+			   "AND a.revoked_at IS NULL",
+			   ARG_INT8(relation_id));
 	found = SPI_processed > 0;
 	catalog_end(&session);
 	return found;
-}
-
-/*
- * Roles are found by name in a restored dump; an account whose role has
- * another name here, or none, is closed.  So are all streams: the original may
- * have gone on with the same thresholds.
- */
-void
-ledger_adopt(void)
-{
-	char		  *actor = actor_name();
-	Oid			   argtypes[] = {TEXTOID, INT4OID};
-	Datum		   args[] = {CStringGetTextDatum(actor), Int32GetDatum(MyProcPid)};
-	CatalogSession session;
-
-	catalog_begin(&session);
-	(void) revoke_accounts("a.role <> 0 AND NOT EXISTS (SELECT FROM pg_roles r "
-						   "WHERE r.oid = a.role AND r.rolname = a.role_name)",
-						   0, InvalidOid, "revoke", actor);
-	execute("UPDATE privpred.stream SET status = 'ledger adopted', threshold = NULL, holders = 0, "
-			"incarnation = NULL, closed_at = now() WHERE status = 'open'",
-			0, NULL, NULL, NULL);
-	holders_record_all();
-	ledger_make_ours();
-	execute("INSERT INTO privpred.ledger_outbox (kind, actor, pid) VALUES ('adopt', $1, $2)", 2,
-			argtypes, args, NULL);
-	catalog_end(&session);
-	ledger_invalidate_leases();
-}
-
-bool
-ledger_lease_relation(int64 lease, Oid *relation)
-{
-	Oid			   argtypes[] = {INT8OID};
-	Datum		   args[] = {Int64GetDatum(lease)};
-	CatalogSession session;
-	bool		   found;
-	bool		   isnull = true;
-
-	catalog_begin(&session);
-	execute("SELECT r.relation FROM privpred.open_lease o "
-			"JOIN privpred.protected_relation r USING (relation_id) WHERE o.lease = $1",
-			1, argtypes, args, NULL);
-	*relation = InvalidOid;
-	found = SPI_processed > 0;
-	if (found)
-	{
-		Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-
-		if (!isnull)
-			*relation = DatumGetObjectId(value);
-	}
-	catalog_end(&session);
-	return found;
-}
-
-/*
- * Some of the lease's answers may have been given before the crash; only the
- * owner can know better.  What is returned is written to the chain.
- */
-void
-ledger_forgive(int64 lease)
-{
-	char		  *actor = actor_name();
-	Oid			   argtypes[] = {INT8OID, INT8OID, TEXTOID, INT4OID};
-	Datum		   args[] = {Int64GetDatum(lease), Int64GetDatum(ledger_incarnation()),
-							 CStringGetTextDatum(actor), Int32GetDatum(MyProcPid)};
-	CatalogSession session;
-
-	catalog_begin(&session);
-	execute(
-		"WITH gone AS (DELETE FROM privpred.open_lease o WHERE o.lease = $1 "
-		"AND o.incarnation <> $2 RETURNING *), "
-		"paid AS (UPDATE privpred.account a SET spent_units = CASE "
-		"WHEN a.spent_units = 9223372036854775807 THEN a.spent_units "
-		"WHEN a.account_id = g.account_id THEN a.spent_units - g.answers * g.charge "
-		"ELSE a.spent_units - g.answers * g.cap_charge END, "
-		"window_spent_units = a.window_spent_units - CASE WHEN a.account_id = g.account_id "
-		"AND a.window_start = g.window_start THEN g.answers * g.charge ELSE 0 END "
-		"FROM gone g WHERE a.account_id IN (g.account_id, g.cap_id) "
-		"RETURNING a.account_id, a.role_name, a.renyi_order, CASE WHEN a.window_start = "
-		"g.window_start THEN -g.answers * g.charge ELSE 0 END AS window_units, "
-		"a.spent_units = 9223372036854775807 AS beyond_counting) "
-		"INSERT INTO privpred.ledger_outbox (kind, account_id, cap_id, role_name, relation_id, "
-		"relation_name, lease, answers, units, cap_units, actor, pid, renyi_order, window_units) "
-		"SELECT 'forgive', g.account_id, g.cap_id, a.role_name, g.relation_id, "
-		"r.relation_name, g.lease, -g.answers, "
-		"CASE WHEN a.beyond_counting THEN 0 ELSE -g.answers * g.charge END, "
-		"CASE WHEN c.beyond_counting THEN 0 ELSE -g.answers * g.cap_charge END, "
-		"$3, $4, a.renyi_order, a.window_units "
-		"FROM gone g JOIN paid a USING (account_id) "
-		"LEFT JOIN paid c ON c.account_id = g.cap_id "
-		"JOIN privpred.protected_relation r ON r.relation_id = g.relation_id",
-		4, argtypes, args, NULL);
-	if (SPI_processed == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE), errmsg("lease " INT64_FORMAT " is in use", lease),
-			 errdetail(
-				 "It was taken since the server started; what is unused of it comes back by itself."),
-			 errhint("End the session that holds it; see privpred.leases.")));
-	catalog_end(&session);
-	ledger_invalidate_leases();
 }

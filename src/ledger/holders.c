@@ -29,13 +29,14 @@
 #include "catalog/pg_shdepend.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "catalog/by_id.h"
 #include "ledger/accounts.h"
+#include "server/query.h"
 
 #define HOLDER_ENTRY SHARED_DEPENDENCY_TABLESPACE
 
@@ -46,36 +47,34 @@ role_is_pinned(Oid role)
 	return role < FirstNormalObjectId;
 }
 
-/* Is there an entry?  Removes it, if asked to. */
+/*
+ * Is there an entry of a role and a type, or of any (InvalidOid)?  Removes them, if
+ * asked to.  Ours are the only ones of their kind that refer to a role.
+ */
 static bool
-find_entry(Oid relid, Oid role, bool removes)
+find_entries(Oid type, Oid role, bool removes)
 {
 	LOCKMODE	mode = removes ? RowExclusiveLock : AccessShareLock;
-	Oid			type = get_rel_type_id(relid);
-	Relation	relation;
-	SysScanDesc scan;
-	ScanKeyData key[4];
-	HeapTuple	tuple;
+	Relation	relation = table_open(SharedDependRelationId, mode);
 	bool		found = false;
+	ScanKeyData key[3];
+	SysScanDesc scan;
+	HeapTuple	tuple;
 
-	if (!OidIsValid(type))
-		return false;
-	relation = table_open(SharedDependRelationId, mode);
 	ScanKeyInit(&key[0], Anum_pg_shdepend_dbid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(MyDatabaseId));
 	ScanKeyInit(&key[1], Anum_pg_shdepend_classid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(TypeRelationId));
 	ScanKeyInit(&key[2], Anum_pg_shdepend_objid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(type));
-	ScanKeyInit(&key[3], Anum_pg_shdepend_objsubid, BTEqualStrategyNumber, F_INT4EQ,
-				Int32GetDatum(0));
-	scan = systable_beginscan(relation, SharedDependDependerIndexId, true, NULL, 4, key);
+	scan = systable_beginscan(relation, SharedDependDependerIndexId, true, NULL,
+							  OidIsValid(type) ? 3 : 2, key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_shdepend entry = (Form_pg_shdepend) GETSTRUCT(tuple);
 
-		if (entry->refclassid != AuthIdRelationId || entry->refobjid != role ||
-			entry->deptype != HOLDER_ENTRY)
+		if (entry->refclassid != AuthIdRelationId || entry->deptype != HOLDER_ENTRY ||
+			(OidIsValid(role) && entry->refobjid != role))
 			continue;
 		found = true;
 		if (removes)
@@ -89,7 +88,9 @@ find_entry(Oid relid, Oid role, bool removes)
 bool
 holder_is_recorded(Oid relid, Oid role)
 {
-	return role_is_pinned(role) || find_entry(relid, role, false);
+	Oid type = get_rel_type_id(relid);
+
+	return role_is_pinned(role) || (OidIsValid(type) && find_entries(type, role, false));
 }
 
 /* The caller has locked the account; the role stays until we have committed. */
@@ -110,11 +111,13 @@ holder_record(Oid relid, Oid role)
 void
 holder_erase(Oid relid, Oid role)
 {
+	Oid		type = get_rel_type_id(relid);
 	LOCKTAG tag;
 
 	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, relid, role, 1);
 	(void) LockAcquire(&tag, AccessExclusiveLock, false, false);
-	(void) find_entry(relid, role, true);
+	if (OidIsValid(type))
+		(void) find_entries(type, role, true);
 }
 
 /*
@@ -124,47 +127,15 @@ holder_erase(Oid relid, Oid role)
 void
 holders_record_all(void)
 {
-	SPITupleTable *table;
-	uint64		   rows;
-	bool		   isnull;
-
-	if (SPI_execute("SELECT p.relation::oid, a.role::oid FROM privpred.account a "
-					"JOIN privpred.protected_relation p USING (relation_id) "
-					"JOIN pg_class c ON c.oid = p.relation "
-					"JOIN pg_roles r ON r.oid = a.role WHERE a.revoked_at IS NULL",
-					true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read accounts");
-	table = SPI_tuptable;
-	rows = SPI_processed;
-	for (uint64 row = 0; row < rows; row++)
-		holder_record(
-			DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 1, &isnull)),
-			DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 2, &isnull)));
-}
-
-/* Ours are the only ones of their kind that refer to a role. */
-static void
-erase_all(void)
-{
-	Relation	relation = table_open(SharedDependRelationId, RowExclusiveLock);
-	ScanKeyData key[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key[0], Anum_pg_shdepend_dbid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(MyDatabaseId));
-	ScanKeyInit(&key[1], Anum_pg_shdepend_classid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(TypeRelationId));
-	scan = systable_beginscan(relation, SharedDependDependerIndexId, true, NULL, 2, key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	query_read("SELECT a.relation_id, a.role::oid FROM privpred.account a "
+			   "JOIN pg_roles r ON r.oid = a.role WHERE a.revoked_at IS NULL");
+	for (uint64 row = 0; row < SPI_processed; row++)
 	{
-		Form_pg_shdepend entry = (Form_pg_shdepend) GETSTRUCT(tuple);
+		Oid relid = relation_brief(row_int8(row, 1)).relid;
 
-		if (entry->refclassid == AuthIdRelationId && entry->deptype == HOLDER_ENTRY)
-			CatalogTupleDelete(relation, &tuple->t_self);
+		if (OidIsValid(get_rel_type_id(relid)))
+			holder_record(relid, row_oid(row, 2));
 	}
-	systable_endscan(scan);
-	table_close(relation, RowExclusiveLock);
 }
 
 static object_access_hook_type previous_access_hook = NULL;
@@ -176,7 +147,7 @@ access_hook(ObjectAccessType access, Oid class, Oid object, int part, void *arg)
 		previous_access_hook(access, class, object, part, arg);
 	if (access == OAT_DROP && class == ExtensionRelationId &&
 		object == get_extension_oid("privpred", true))
-		erase_all();
+		(void) find_entries(InvalidOid, InvalidOid, true);
 }
 
 void

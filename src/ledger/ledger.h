@@ -10,16 +10,19 @@
  * shmem.c		request slots between sessions and the ledger's process (both)
  * client.c		one round trip to it
  * lease.c		reserve answers ahead, hand out receipts
+ * refusal.c	errors for what is not granted
+ * statement.c	how many answers a statement may take
  * stream.c		streams, see stream.h
  * board.c		their noisy thresholds in shared memory (both)
  * stream_run.c	one noisy threshold after the other (both)
  * memo.c		answers that are kept for good
  * release.c	releasing a model to everybody
- * ceiling.c	how many answers a statement may take, by superusers
- * accounts.c	reading accounts: whose they are, what answers would cost (both)
+ * accounts.c	reading accounts (both)
+ * quote.c		what answers would cost
+ * budgets.c	what is left of budgets
  * grants.c		grants, revocations, caps: the owner's side
- * terms.c		what a grant means: order, limits, windows, conversions
  * exports.c	what new budgets pay for what was exported before
+ * upkeep.c		adopting a copied ledger, forgiving leases
  * holders.c	roles that hold budgets, as the server knows them (both)
  * gate.c		what must not happen to a relation's accounts at the same time (both)
  * chain.c		entries and their hash (both)
@@ -28,9 +31,11 @@
 #ifndef PRIVPRED_LEDGER_H
 #define PRIVPRED_LEDGER_H
 
-#include "datatype/timestamp.h"
+#include "nodes/pg_list.h"
 
 #include "account/accountant.h"
+#include "account/quote.h"
+#include "account/terms.h"
 #include "mechanism/mechanism.h"
 #include "server/privpred.h"
 #include "server/stats.h"
@@ -148,27 +153,11 @@ extern bool ledger_time_has_come(TimestampTz when);
  */
 extern void ledger_release_to_all(const LedgerPrice *price);
 
-/* ---------- grants.c ----------
+/* ---------- grants.c, upkeep.c, statement.c ----------
  *
  * Ordinary writes in the caller's transaction.  The caller has checked who
  * owns the relation and that it is protected.
  */
-typedef struct LedgerGrant
-{
-	int64		 relation_id;
-	Oid			 role;		/* InvalidOid: the cap over all roles together */
-	EpsilonUnits epsilon;	/* of each window, or for ever */
-	bool		 has_delta; /* what is not given stays as it was */
-	double		 delta;
-	EpsilonUnits per_answer; /* 0: not given */
-	bool		 has_valid_until;
-	TimestampTz	 valid_until;
-	bool		 has_refresh;
-	Interval	 refresh; /* zero: no windows */
-	bool		 has_lifetime;
-	EpsilonUnits lifetime; /* 0: no limit */
-} LedgerGrant;
-
 extern void ledger_grant(const LedgerGrant *grant);
 extern void ledger_revoke(int64 relation_id, Oid role);
 
@@ -196,20 +185,37 @@ extern void ledger_set_ceiling(Oid role, int64 answers);
 /* The relation that an open lease draws on; false if there is no such lease. */
 extern bool ledger_lease_relation(int64 lease, Oid *relation);
 
-/* ---------- accounts.c ---------- */
+/* ---------- budgets.c ---------- */
+
+/* Answers of a model that a budget still pays for. */
+typedef struct LedgerAnswers
+{
+	const char *model;
+	int64		left;
+} LedgerAnswers;
+
+/* A budget, or a cap, as people see it. */
+typedef struct LedgerBudget
+{
+	Account		  account; /* with its present window */
+	AccountStatus status;
+	EpsilonUnits  epsilon_left;
+	BudgetBound	  bound;
+	List		 *answers;	/* of LedgerAnswers, a model each */
+	EpsilonUnits  reserved; /* by running statements, in the account's units */
+	EpsilonUnits  orphaned; /* likewise, lost in a crash */
+	const char	 *role_name;
+	const char	 *relation_name;
+	TimestampTz	  granted_at;
+	const char	 *granted_by;
+} LedgerBudget;
+
+/* Those of a role and its groups, and of relations that it owns, as a list. */
+extern List *ledger_budgets(Oid asker);
+
+/* ---------- quote.c, accounts.c ---------- */
 
 /* What answers would cost a role, without spending. */
-typedef struct LedgerQuote
-{
-	bool		 has_account; /* else the rest is void */
-	bool		 can_pay;	  /* an account has a price for such a draw */
-	EpsilonUnits cost;		  /* epsilon, converted; saturates */
-	double		 delta;
-	EpsilonUnits left_after;   /* likewise; negative if it does not fit */
-	int64		 answers_left; /* charged once: PG_INT64_MAX or 0 */
-	Oid			 payer;		   /* whose account comes first */
-} LedgerQuote;
-
 extern LedgerQuote ledger_quote(const LedgerPrice *price, Oid role, int64 answers);
 
 /*
@@ -240,6 +246,9 @@ extern bool ledger_memo_find(const LedgerPrice *price, Oid role, const void *que
  * limit of them already for this version; false: it was not kept.
  */
 extern bool ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit);
+
+/* To be called by whoever trains or drops a model: its answers will never be asked for again. */
+extern void ledger_forget_memos(int64 model_id);
 
 /* ---------- verify.c ---------- */
 

@@ -8,13 +8,11 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
-#include "executor/spi.h"
-#include "utils/builtins.h"
 
 #include "ledger/asking.h"
+#include "server/query.h"
 #include "server/session.h"
 
 static void
@@ -35,32 +33,24 @@ ledger_memo_find(const LedgerPrice *price, Oid role, const void *question, Size 
 				 LedgerMemo *memo)
 {
 	CatalogSession session;
-	Oid			   argtypes[] = {INT8OID, INT8OID, REGROLEOID, BYTEAOID};
-	Datum		   args[lengthof(argtypes)];
+	text		  *key;
 	bool		   found;
 
 	digest(question, size, memo->question);
-	args[0] = Int64GetDatum(price->model_id);
-	args[1] = Int64GetDatum(price->training_id);
-	args[2] = ObjectIdGetDatum(role);
-	args[3] = PointerGetDatum(
-		cstring_to_text_with_len((const char *) memo->question, MEMO_QUESTION_SIZE));
+	key = cstring_to_text_with_len((const char *) memo->question, MEMO_QUESTION_SIZE);
 	catalog_begin(&session);
-	if (SPI_execute_with_args("SELECT m.class_index, m.score FROM privpred.memo m "
-							  "JOIN privpred.account a USING (account_id) "
-							  "WHERE m.model_id = $1 AND m.training_id = $2 AND m.role = $3 "
-							  "AND m.question = $4 AND a.revoked_at IS NULL",
-							  lengthof(argtypes), argtypes, args, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not read remembered answers");
+	query_read("SELECT m.class_index, m.score FROM privpred.memo m "
+			   "JOIN privpred.account a USING (account_id) "
+			   "WHERE m.model_id = $1 AND m.training_id = $2 AND m.role = $3 "
+			   "AND m.question = $4 AND a.revoked_at IS NULL",
+			   ARG_INT8(price->model_id), ARG_INT8(price->training_id), ARG_OID(role),
+			   ARG_POINTER(BYTEAOID, key));
 	found = SPI_processed > 0;
 	if (found)
 	{
-		bool isnull;
-
-		memo->class_index = DatumGetInt32(
-			SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &memo->isnull));
-		memo->score =
-			DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
+		memo->isnull = row_isnull(0, 1);
+		memo->class_index = row_int4(0, 1);
+		memo->score = row_float8(0, 2);
 	}
 	catalog_end(&session);
 	return found;
@@ -78,4 +68,17 @@ ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit)
 	request.memo = *memo;
 	reply = ledger_call(&request);
 	return reply.outcome == OUTCOME_GRANTED && reply.granted > 0;
+}
+
+/* Whoever keeps an answer at the same time does not wait for us (worker/memo.c). */
+void
+ledger_forget_memos(int64 model_id)
+{
+	CatalogSession session;
+
+	catalog_begin(&session);
+	query_write("WITH gone AS (DELETE FROM privpred.memo WHERE model_id = $1) "
+				"DELETE FROM privpred.memo_size WHERE model_id = $1",
+				ARG_INT8(model_id));
+	catalog_end(&session);
 }

@@ -64,6 +64,19 @@ typedef enum RequestKind
 	REQUEST_STREAM_CLOSE
 } RequestKind;
 
+/* Which account has paid for a block of answers, and what for each of them. */
+typedef struct LedgerPayment
+{
+	int64		 lease;		   /* 0: a new one */
+	Oid			 generation;   /* OID of privpred.account at the debit */
+	Oid			 account_role; /* CAP_ROLE: the relation-wide cap */
+	int64		 account_id;
+	int64		 cap_id; /* 0: none was charged */
+	EpsilonUnits charge;
+	EpsilonUnits cap_charge;
+	TimestampTz	 window; /* start of the window that was charged */
+} LedgerPayment;
+
 typedef struct LedgerRequest
 {
 	RequestKind kind;
@@ -77,32 +90,15 @@ typedef struct LedgerRequest
 	Charge		infinite; /* and if it is not; void: it cannot pay */
 	int32		want;
 	int64		taken; /* by the statement before */
-	int64		lease; /* 0: a new one */
 
-	/* settle, give back */
-	int32		 answers;
-	bool		 fresh;		 /* the first block of a lease, of which nothing was used */
-	Oid			 generation; /* oid of privpred.account at the debit */
-	Oid			 account_role;
-	int64		 account_id;
-	int64		 cap_id; /* 0: none was charged */
-	EpsilonUnits charge;
-	EpsilonUnits cap_charge;
-	TimestampTz	 window; /* start of the window that was charged */
+	/* what is settled or given back; of a lease that goes on, its number */
+	LedgerPayment paid;
+	int32		  answers;
+	bool		  fresh; /* the first block of a lease, of which nothing was used */
 
 	StreamRequest stream;
 	LedgerMemo	  memo; /* at most "want" of them */
 } LedgerRequest;
-
-/* Which of the limits had no room. */
-typedef enum LedgerBound
-{
-	BOUND_ROLE,
-	BOUND_WINDOW,
-	BOUND_LIFETIME,
-	BOUND_RELATION,
-	BOUND_DELTA /* of the role or the relation */
-} LedgerBound;
 
 typedef enum LedgerOutcome
 {
@@ -134,18 +130,11 @@ typedef struct LedgerReply
 	int32		  granted;
 	int64		  ceiling; /* of a statement's answers */
 	bool		  order_is_infinite;
-	int64		  lease;
-	Oid			  generation;
-	int64		  account_id;
-	int64		  cap_id;
-	EpsilonUnits  charge;
-	EpsilonUnits  cap_charge;
-	TimestampTz	  window;
+	LedgerPayment paid;		   /* in a refusal: by the account that bound */
 	TimestampTz	  valid_until; /* DT_NOEND: for ever */
 
-	/* the account that pays or, in a refusal, that bound */
-	Oid			 account_role; /* CAP_ROLE: the relation-wide cap */
-	LedgerBound	 bound;
+	/* a refusal's */
+	BudgetBound	 bound; /* which limit had no room */
 	RenyiOrder	 order;
 	EpsilonUnits left;
 	EpsilonUnits reserved; /* by running statements */

@@ -15,7 +15,7 @@
 
 #include "ledger/shared.h"
 
-#define LEDGER_MAGIC 0x50504c34 /* "PPL4": change with the layout */
+#define LEDGER_MAGIC 0x50504c35 /* "PPL5": change with the layout */
 
 static LedgerShared *Shared = NULL;
 
@@ -209,26 +209,19 @@ slot_give_back(LedgerSlot *slot)
 	LedgerRequest	  *request = &slot->request;
 	const LedgerReply *reply = &slot->reply;
 
-	request->fresh = request->kind == REQUEST_LEASE && request->lease == 0;
+	request->fresh = request->kind == REQUEST_LEASE && request->paid.lease == 0;
 	if (request->kind == REQUEST_STREAM_TAKE)
 	{
 		request->kind = REQUEST_STREAM_LEAVE;
 		request->stream.leaves = request->stream.id == 0;
 		request->stream.had_board = reply->stream.board >= 0;
 		request->stream.id = reply->stream.id;
-		request->stream.generation = reply->generation;
+		request->stream.generation = reply->paid.generation;
 	}
 	else
 		request->kind = REQUEST_GIVE_BACK;
-	request->lease = reply->lease;
+	request->paid = reply->paid;
 	request->answers = reply->granted;
-	request->generation = reply->generation;
-	request->account_role = reply->account_role;
-	request->account_id = reply->account_id;
-	request->cap_id = reply->cap_id;
-	request->charge = reply->charge;
-	request->cap_charge = reply->cap_charge;
-	request->window = reply->window;
 	slot->wants_reply = false;
 	slot->attempts = 0;
 	slot->not_before = 0;

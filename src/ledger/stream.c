@@ -8,14 +8,13 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "draw/receipt_maker.h"
 #include "ledger/asking.h"
+#include "server/query.h"
 #include "server/session.h"
 
 struct LedgerStream
@@ -24,9 +23,7 @@ struct LedgerStream
 	LedgerPrice			  price;
 	Oid					  user;
 	StreamReply			  held; /* id 0: nothing */
-	Oid					  generation;
-	Oid					  account_role; /* who paid */
-	int64				  account_id;
+	LedgerPayment		  paid;
 	int64				  first;   /* the stream that gave the first answer; 0: none yet */
 	bool				  several; /* not one stream has given all that was used */
 	int32				  unused;
@@ -53,87 +50,11 @@ request_about(RequestKind kind, const LedgerPrice *price, Oid role)
 	return request;
 }
 
-/* ---------- errors ---------- */
-
 static bool
 stream_has_ended(LedgerOutcome outcome)
 {
 	return outcome == OUTCOME_NO_STREAM || outcome == OUTCOME_STREAM_USED_UP ||
 		   outcome == OUTCOME_STREAM_ANSWERS;
-}
-
-static void
-report_no_stream(const char *model, Oid role)
-{
-	char *name = GetUserNameFromId(role, true);
-
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-		 errmsg("role \"%s\" has no open stream on model \"%s\"", name ? name : "?", model),
-		 errdetail("A stream answers for one version of a model; retraining ends it."),
-		 errhint(
-			 "Open one with privpred.open_stream('%s', unstable => ..., epsilon => ..., delta => ...). See privpred.streams.",
-			 model)));
-}
-
-/* Any outcome but a grant ends here. */
-static void
-report_refusal(const LedgerPrice *price, Oid role, const LedgerReply *reply)
-{
-	const char *model = price->model_name;
-
-	switch (reply->outcome)
-	{
-		case OUTCOME_NO_STREAM:
-			report_no_stream(model, role);
-			break;
-		case OUTCOME_STREAM_USED_UP:
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("the stream on model \"%s\" is used up", model),
-				 errdetail("It has given as many unstable answers as it was bought for."),
-				 errhint(
-					 "Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
-			break;
-		case OUTCOME_STREAM_ANSWERS:
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("the stream on model \"%s\" has no answers left", model),
-				 errdetail(
-					 "All that it was opened for are given, or reserved by running statements."),
-				 errhint(
-					 "Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
-			break;
-		case OUTCOME_STREAM_EXISTS:
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("a stream on model \"%s\" is open already", model),
-				 errdetail("It was paid for by the budget of role \"%s\".",
-						   GetUserNameFromId(reply->account_role, true)),
-				 errhint(
-					 "Use it, or end it with privpred.close_stream() first. Nothing was charged.")));
-			break;
-		case OUTCOME_STREAM_OF_OTHERS:
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("the stream on model \"%s\" was opened by somebody else", model),
-					 errhint("Whoever opened it can close it, or role \"%s\", whose budget paid.",
-							 GetUserNameFromId(reply->account_role, true))));
-			break;
-		case OUTCOME_STREAM_VERSION:
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("model \"%s\" has changed meanwhile", model),
-					 errdetail("A stream answers for one version of a model, as it was committed."),
-					 errhint("Try again once whatever trains or drops the model has ended.")));
-			break;
-		default:
-			ledger_report_refusal(price, role, reply);
-	}
 }
 
 /* ---------- opening and closing ---------- */
@@ -148,7 +69,7 @@ ledger_stream_open(const LedgerPrice *price, const StreamTerms *terms)
 	request.want = 1;
 	request.stream.terms = *terms;
 	reply = ledger_call(&request);
-	report_refusal(price, request.role, &reply);
+	ledger_report_refusal(price, request.role, &reply);
 	return reply.stream.id;
 }
 
@@ -163,7 +84,7 @@ ledger_stream_close(const LedgerPrice *price)
 	/* What is used up is closed already. */
 	if (stream_has_ended(reply.outcome))
 		reply.outcome = OUTCOME_NO_STREAM;
-	report_refusal(price, request.role, &reply);
+	ledger_report_refusal(price, request.role, &reply);
 }
 
 /* ---------- answers ---------- */
@@ -178,7 +99,7 @@ let_go(LedgerStream *stream)
 		return;
 	request = request_about(REQUEST_STREAM_LEAVE, &stream->price, stream->user);
 	request.stream.id = stream->held.id;
-	request.stream.generation = stream->generation;
+	request.stream.generation = stream->paid.generation;
 	request.stream.leaves = true;
 	request.stream.had_board = stream->held.board >= 0;
 	request.answers = stream->unused;
@@ -225,16 +146,14 @@ take_block(LedgerStream *stream, int64 allowed)
 	request.taken = statement_taken(stream->used);
 	request.stream.id = stream->held.id;
 	reply = ledger_call_counted(&stream->price, &request);
-	report_refusal(&stream->price, stream->user, &reply);
+	ledger_report_refusal(&stream->price, stream->user, &reply);
 
 	stream->ceiling = reply.ceiling;
 	stream->several |= stream->used > 0 && stream->first != reply.stream.id;
 	if (stream->used == 0)
 		stream->first = reply.stream.id;
 	stream->held = reply.stream;
-	stream->generation = reply.generation;
-	stream->account_role = reply.account_role;
-	stream->account_id = reply.account_id;
+	stream->paid = reply.paid;
 	stream->unused += reply.granted;
 	stream->expires = Min(reply.valid_until, GetCurrentTimestamp() + LEASE_MAX_AGE_US);
 	if (reply.stream.board < 0)
@@ -277,7 +196,7 @@ ledger_stream_answer(LedgerStream *stream)
 {
 	hold(stream, asking_role(), statement_allowance(stream->used));
 	if (unlikely(statement_taken(stream->used) >= stream->ceiling))
-		ceiling_report(stream->ceiling, true);
+		ceiling_report(stream->ceiling);
 	stream->unused--;
 	stream->used++;
 	statement_count_answer();
@@ -292,9 +211,7 @@ ledger_stream_mark_paid(const LedgerPrice *price, const LedgerStream *stream)
 	LedgerRequest request = request_about(REQUEST_MARK_PAID, price, stream->user);
 
 	/* Whether the cap has paid is not known here; it may pay once more. */
-	request.generation = stream->generation;
-	request.account_role = stream->account_role;
-	request.account_id = stream->account_id;
+	request.paid = stream->paid;
 	if (!stream->several)
 		ledger_call_mark_paid(price, &request);
 }
@@ -303,9 +220,6 @@ void
 ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms)
 {
 	CatalogSession session;
-	Oid			   type = INT8OID;
-	Datum		   id = Int64GetDatum(stream->held.id);
-	bool		   isnull;
 
 	memset(terms, 0, sizeof(StreamTerms));
 	if (stream->several)
@@ -318,16 +232,14 @@ ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms)
 				 "What came through both of them has no price of its own. Both streams stay charged."),
 			 errhint("Try again, and let nobody close the stream before the end.")));
 	catalog_begin(&session);
-	if (SPI_execute_with_args("SELECT s.unstable_limit, s.epsilon_units, s.delta "
-							  "FROM privpred.stream s WHERE s.stream_id = $1",
-							  1, &type, &id, NULL, true, 1) != SPI_OK_SELECT ||
-		SPI_processed != 1)
+	query_read("SELECT s.unstable_limit, s.epsilon_units, s.delta FROM privpred.stream s "
+			   "WHERE s.stream_id = $1",
+			   ARG_INT8(stream->held.id));
+	if (SPI_processed != 1)
 		elog(ERROR, "could not read stream " INT64_FORMAT, stream->held.id);
-#define GET(column) SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull)
-	terms->unstable = DatumGetInt32(GET(1));
-	terms->epsilon = DatumGetInt64(GET(2));
-	terms->delta = DatumGetFloat8(GET(3));
-#undef GET
+	terms->unstable = row_int4(0, 1);
+	terms->epsilon = row_int8(0, 2);
+	terms->delta = row_float8(0, 3);
 	catalog_end(&session);
 }
 
@@ -342,7 +254,7 @@ have_test_recorded(LedgerStream *stream, bool tested)
 	request.stream.id = stream->held.id;
 	request.stream.tested = tested;
 	reply = ledger_call_counted(&stream->price, &request);
-	report_refusal(&stream->price, stream->user, &reply);
+	ledger_report_refusal(&stream->price, stream->user, &reply);
 	stream->recorded += tested ? 1 : 0;
 }
 

@@ -5,17 +5,17 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "account/accountant.h"
+#include "account/terms.h"
 #include "ledger/accounts.h"
 #include "ledger/asking.h"
 #include "ledger/chain.h"
+#include "server/query.h"
 #include "server/session.h"
 #include "server/progress.h"
 
@@ -69,56 +69,6 @@ tally_of(Verification *verification, int64 account_id)
 		tally->account_id = account_id;
 	}
 	return tally;
-}
-
-static void
-entry_from_spi(LedgerEntry *entry, uint64 row, bool chained)
-{
-	HeapTuple tuple = SPI_tuptable->vals[row];
-	TupleDesc desc = SPI_tuptable->tupdesc;
-	bool	  isnull;
-	Datum	  value;
-
-#define GET(column) (value = SPI_getbinval(tuple, desc, column, &isnull))
-#define GET_TEXT(column) (GET(column), isnull ? NULL : TextDatumGetCString(value))
-#define GET_INT8(column) (GET(column), isnull ? 0 : DatumGetInt64(value))
-#define GET_INT4(column) (GET(column), isnull ? 0 : DatumGetInt32(value))
-
-	memset(entry, 0, sizeof(LedgerEntry));
-	entry->id = GET_INT8(1);
-	entry->at = DatumGetTimestampTz(GET(2));
-	entry->kind = GET_TEXT(3);
-	entry->account_id = GET_INT8(4);
-	entry->cap_id = GET_INT8(5);
-	entry->role_name = GET_TEXT(6);
-	entry->relation_id = GET_INT8(7);
-	entry->relation_name = GET_TEXT(8);
-	entry->model_id = GET_INT8(9);
-	entry->model = GET_TEXT(10);
-	entry->version = GET_INT4(11);
-	entry->lease = GET_INT8(12);
-	entry->answers = GET_INT8(13);
-	entry->units = GET_INT8(14);
-	entry->cap_units = GET_INT8(15);
-	entry->limit = GET_INT8(16);
-	entry->has_limit = !isnull;
-	entry->actor = GET_TEXT(17);
-	entry->pid = GET_INT4(18);
-	entry->order = GET_INT8(19);
-	if (isnull)
-		entry->order = RENYI_ORDER_INFINITE;
-	entry->window_units = GET_INT8(20);
-	entry->window_limit = GET_INT8(21);
-	entry->has_window = !isnull;
-	entry->delta = DatumGetFloat8(GET(22));
-	entry->detail = GET_TEXT(23);
-	if (chained)
-	{
-		bytea *head = DatumGetByteaPP(GET(24));
-
-		if (VARSIZE_ANY_EXHDR(head) == HEAD_SIZE)
-			memcpy(entry->head, VARDATA_ANY(head), HEAD_SIZE);
-	}
 }
 
 /* The terms that entries recorded last. */
@@ -217,7 +167,7 @@ walk(Verification *verification, const char *query, bool chained)
 			LedgerEntry	  entry;
 
 			CHECK_FOR_INTERRUPTS();
-			entry_from_spi(&entry, row, chained);
+			entry_from_row(&entry, row);
 			if (chained)
 				check_entry(verification, &entry);
 			else
@@ -240,52 +190,52 @@ has_limits(const Account *account, const Tally *tally)
 		   (!tally->has_window || tally->window_limit == account->window_limit);
 }
 
-/* Compares the accounts with what the entries add up to. */
+/* Compares an account with what its entries add up to, if there are any. */
+static char *
+account_problem(const Account *account, const Tally *tally)
+{
+	EpsilonUnits window_spent = account->has_window ? account->window_spent : 0;
+	char		 stored[EPSILON_TEXT_SIZE];
+	char		 summed[EPSILON_TEXT_SIZE];
+	char		 terms[TERMS_TEXT_SIZE];
+
+	if (tally == NULL)
+		return "has no entries";
+	if (tally->spent != account->spent)
+		return psprintf("says that epsilon %s is spent, its entries add up to %s",
+						epsilon_to_text(account->spent, stored),
+						epsilon_to_text(tally->spent, summed));
+	if (tally->window_spent != window_spent)
+		return psprintf("says that epsilon %s is spent in its window, its entries add up to %s",
+						epsilon_to_text(account->window_spent, stored),
+						epsilon_to_text(tally->window_spent, summed));
+	if (tally->delta_spent != account->delta_spent)
+		return psprintf("says that delta %.17g is spent, its entries add up to %.17g",
+						account->delta_spent, tally->delta_spent);
+	if (!has_limits(account, tally))
+		return "has a limit that is not the one last granted";
+	if (tally->terms == NULL || strcmp(tally->terms, terms_to_text(account, terms)) != 0)
+		return psprintf("has terms that are not those last granted: %s",
+						tally->terms ? tally->terms : "none");
+	return NULL;
+}
+
 static void
 check_accounts(Verification *verification)
 {
-	if (SPI_execute("SELECT " ACCOUNT_COLUMNS " FROM privpred.account a ORDER BY a.account_id",
-					true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read accounts");
+	query_read("SELECT " ACCOUNT_COLUMNS " FROM privpred.account a ORDER BY a.account_id");
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
 		Account account;
 		Tally  *tally;
-		bool	found;
-		char	stored[EPSILON_TEXT_SIZE];
-		char	summed[EPSILON_TEXT_SIZE];
+		char   *found;
 
-		account_from_spi(&account, row);
-		tally = hash_search(verification->tallies, &account.account_id, HASH_REMOVE, &found);
-		if (!found)
+		account_from_row(&account, row, InvalidOid);
+		tally = hash_search(verification->tallies, &account.account_id, HASH_REMOVE, NULL);
+		found = account_problem(&account, tally);
+		if (found != NULL)
 			problem(verification, 0,
-					psprintf("account " INT64_FORMAT " has no entries", account.account_id));
-		else if (tally->spent != account.spent)
-			problem(verification, 0,
-					psprintf("account " INT64_FORMAT
-							 " says that epsilon %s is spent, its entries add up to %s",
-							 account.account_id, epsilon_to_text(account.spent, stored),
-							 epsilon_to_text(tally->spent, summed)));
-		else if (tally->window_spent != (account.has_window ? account.window_spent : 0))
-			problem(
-				verification, 0,
-				psprintf("account " INT64_FORMAT
-						 " says that epsilon %s is spent in its window, its entries add up to %s",
-						 account.account_id, epsilon_to_text(account.window_spent, stored),
-						 epsilon_to_text(tally->window_spent, summed)));
-		else if (tally->delta_spent != account.delta_spent)
-			problem(verification, 0,
-					psprintf("account " INT64_FORMAT
-							 " says that delta %.17g is spent, its entries add up to %.17g",
-							 account.account_id, account.delta_spent, tally->delta_spent));
-		else if (!has_limits(&account, tally))
-			problem(verification, 0,
-					psprintf("the limit of account " INT64_FORMAT " is not the one last granted",
-							 account.account_id));
-		else if (tally->terms == NULL || strcmp(tally->terms, terms_text(&account)) != 0)
-			problem(verification, 0,
-					psprintf("the terms of account " INT64_FORMAT " are not those last granted: %s",
-							 account.account_id, tally->terms ? tally->terms : "none"));
+					psprintf("account " INT64_FORMAT " %s", account.account_id, found));
 		if (account_left(&account) < 0)
 			verification->verdict->frozen_accounts++;
 	}
@@ -297,50 +247,28 @@ check_accounts(Verification *verification)
 static void
 check_releases(Verification *verification)
 {
-	if (SPI_execute(
-			"WITH paid AS (SELECT account_id, cap_id, relation_id, detail "
-			"FROM privpred.ledger_entry WHERE kind IN ('release', 'export') UNION ALL "
-			"SELECT account_id, cap_id, relation_id, detail "
-			"FROM privpred.ledger_outbox WHERE kind = 'export') "
-			"SELECT r.account_id FROM privpred.release r "
-			"LEFT JOIN privpred.account a USING (account_id) "
-			"WHERE r.account_id <> 0 AND NOT EXISTS (SELECT FROM paid p "
-			"WHERE p.detail = 'training ' || r.training_id "
-			"AND (p.account_id = r.account_id OR a.role = 0 AND p.relation_id = a.relation_id)) "
-			"ORDER BY r.account_id LIMIT 1",
-			true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read releases");
+	query_read("WITH paid AS (SELECT account_id, cap_id, relation_id, detail "
+			   "FROM privpred.ledger_entry WHERE kind IN ('release', 'export') UNION ALL "
+			   "SELECT account_id, cap_id, relation_id, detail "
+			   "FROM privpred.ledger_outbox WHERE kind = 'export') "
+			   "SELECT r.account_id FROM privpred.release r "
+			   "LEFT JOIN privpred.account a USING (account_id) "
+			   "WHERE r.account_id <> 0 AND NOT EXISTS (SELECT FROM paid p "
+			   "WHERE p.detail = 'training ' || r.training_id AND (p.account_id = r.account_id "
+			   "OR a.role = 0 AND p.relation_id = a.relation_id)) ORDER BY r.account_id LIMIT 1");
 	if (SPI_processed > 0)
 		problem(verification, 0,
-				psprintf("account %s is said to have paid for a model and was not charged",
-						 SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)));
+				psprintf("account " INT64_FORMAT
+						 " is said to have paid for a model and was not charged",
+						 row_int8(0, 1)));
 }
 
-static int
-count_orphans(void)
-{
-	Oid	  argtypes[] = {INT8OID};
-	Datum args[] = {Int64GetDatum(ledger_incarnation())};
-	bool  isnull;
-
-	if (SPI_execute_with_args("SELECT count(*)::int4 FROM privpred.open_lease o "
-							  "WHERE o.incarnation <> $1",
-							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read open leases");
-	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
-}
-
-/* Entries are numbered from 1 on. */
+/* A single number. */
 static int64
-last_entry(void)
+read_number(const char *sql)
 {
-	bool  isnull;
-	Datum last;
-
-	if (SPI_execute("SELECT max(id) FROM privpred.ledger_entry", true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read entries");
-	last = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	return isnull ? 0 : DatumGetInt64(last);
+	query_read(sql, ARG_INT8(ledger_incarnation()));
+	return row_int8(0, 1);
 }
 
 /* Lets the ledger's process chain what is committed; a standby takes it as it is. */
@@ -375,18 +303,11 @@ ledger_verify(const uint8 *expected_head)
 	verification.tallies =
 		hash_create("privpred tallies", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	verification.expected = expected_head;
-	progress_phase("verifying entries", last_entry());
-	walk(&verification,
-		 "SELECT id, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
-		 "model_id, model, version, lease, answers, units, cap_units, limit_units, actor, pid, "
-		 "renyi_order, window_units, window_limit_units, delta, detail, head "
-		 "FROM privpred.ledger_entry ORDER BY id",
+	progress_phase("verifying entries",
+				   read_number("SELECT max(id) FROM privpred.ledger_entry WHERE $1 IS NOT NULL"));
+	walk(&verification, "SELECT id, " ENTRY_COLUMNS ", head FROM privpred.ledger_entry ORDER BY id",
 		 true);
-	walk(&verification,
-		 "SELECT seq, at, kind, account_id, cap_id, role_name, relation_id, relation_name, "
-		 "model_id, model, version, lease, answers, units, cap_units, limit_units, "
-		 "actor, pid, renyi_order, window_units, window_limit_units, delta, detail "
-		 "FROM privpred.ledger_outbox ORDER BY seq",
+	walk(&verification, "SELECT seq, " ENTRY_COLUMNS " FROM privpred.ledger_outbox ORDER BY seq",
 		 false);
 	if (expected_head != NULL && !verification.seen)
 		problem(
@@ -396,7 +317,8 @@ ledger_verify(const uint8 *expected_head)
 	check_releases(&verification);
 	if (!RecoveryInProgress() && !ledger_is_ours(&moved))
 		problem(&verification, 0, "the ledger was restored from a dump or cloned, and not adopted");
-	verdict.orphaned_leases = count_orphans();
+	verdict.orphaned_leases =
+		read_number("SELECT count(*) FROM privpred.open_lease o WHERE o.incarnation <> $1");
 	memcpy(verdict.head, verification.head, HEAD_SIZE);
 	catalog_end(&session);
 	PopActiveSnapshot();

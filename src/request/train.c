@@ -350,6 +350,7 @@ request_retrain(const char *name)
 	model_declare_sizes(model, protected);
 	train(model, protected);
 	model_update(model);
+	ledger_forget_memos(model->model_id);
 	progress_end();
 	ledger_invalidate_leases();
 	return model_card(name);
@@ -358,6 +359,9 @@ request_retrain(const char *name)
 void
 request_drop_model(const char *name)
 {
-	model_delete(own_model(name));
+	ModelRecord *model = own_model(name);
+
+	ledger_forget_memos(model->model_id);
+	model_delete(model);
 	ledger_invalidate_leases();
 }

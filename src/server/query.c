@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "server/privpred.h"
 #include "server/query.h"
@@ -40,6 +41,40 @@ free_arrays(ArgumentArrays *arrays)
 	pfree(arrays->nulls);
 }
 
+/* Where plans are kept. */
+static List *kept = NIL;
+
+static void
+keep_plan(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types)
+{
+	SPIPlanPtr	  prepared = SPI_prepare(sql, nargs, types);
+	MemoryContext caller;
+
+	if (prepared == NULL)
+		elog(ERROR, "could not prepare \"%s\"", sql);
+	caller = MemoryContextSwitchTo(TopMemoryContext);
+	kept = list_append_unique_ptr(kept, plan);
+	MemoryContextSwitchTo(caller);
+	if (SPI_keepplan(prepared) != 0)
+		elog(ERROR, "could not keep the plan of \"%s\"", sql);
+	*plan = prepared;
+}
+
+void
+query_forget_plans(void)
+{
+	ListCell *cell;
+
+	foreach(cell, kept)
+	{
+		SPIPlanPtr *plan = lfirst(cell);
+
+		if (*plan != NULL)
+			SPI_freeplan(*plan);
+		*plan = NULL;
+	}
+}
+
 void
 query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 limit, int nargs,
 		  const QueryArgument *args)
@@ -48,13 +83,7 @@ query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 limit, int na
 	int			   result;
 
 	if (plan != NULL && *plan == NULL)
-	{
-		SPIPlanPtr prepared = SPI_prepare(sql, nargs, arrays.types);
-
-		if (prepared == NULL || SPI_keepplan(prepared) != 0)
-			elog(ERROR, "could not prepare \"%s\"", sql);
-		*plan = prepared;
-	}
+		keep_plan(plan, sql, nargs, arrays.types);
 	result = plan != NULL ? SPI_execute_plan(*plan, arrays.values, arrays.nulls, read_only, limit)
 						  : SPI_execute_with_args(sql, nargs, arrays.types, arrays.values,
 												  arrays.nulls, read_only, limit);
@@ -128,6 +157,22 @@ char *
 row_text(uint64 row, int column)
 {
 	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+}
+
+int64
+row_int8_or(uint64 row, int column, int64 absent)
+{
+	return row_isnull(row, column) ? absent : row_int8(row, column);
+}
+
+List *
+rows_oids(int column)
+{
+	List *oids = NIL;
+
+	for (uint64 row = 0; row < SPI_processed; row++)
+		oids = lappend_oid(oids, row_oid(row, column));
+	return oids;
 }
 
 /* ---------- scans ---------- */

@@ -11,6 +11,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
+#include "nodes/pg_list.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -33,8 +34,17 @@ typedef struct QueryArgument
 #define ARG_TEXT(string) \
 	ARG_OR_NULL(TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), \
 				(string) == NULL)
+/* An argument, or NULL unless it is present. */
+#define ARG_IF(present, argument) query_argument_if(present, argument)
 /* A varlena of the given type; NULL is NULL. */
 #define ARG_POINTER(type, pointer) ARG_OR_NULL(type, PointerGetDatum(pointer), (pointer) == NULL)
+
+static inline QueryArgument
+query_argument_if(bool present, QueryArgument argument)
+{
+	argument.isnull |= !present;
+	return argument;
+}
 
 /*
  * Runs a statement and leaves its result in SPI_processed and SPI_tuptable.  A
@@ -53,6 +63,9 @@ extern void query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 l
 #define query_write(sql, ...) query_run(NULL, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
 #define query_kept(plan, sql, ...) query_run(plan, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
 
+/* Frees all plans that this process keeps, as after an error that may be due to one. */
+extern void query_forget_plans(void);
+
 /* A column of a row of the result, rows from 0 and columns from 1. */
 extern Datum row_value(uint64 row, int column, bool *isnull);
 extern bool	 row_isnull(uint64 row, int column);
@@ -65,6 +78,12 @@ extern double	   row_float8(uint64 row, int column);
 extern Oid		   row_oid(uint64 row, int column);
 extern TimestampTz row_time(uint64 row, int column);
 extern char		  *row_text(uint64 row, int column);
+
+/* The same where NULL means something else. */
+extern int64 row_int8_or(uint64 row, int column, int64 absent);
+
+/* A column of all rows, which outlives other queries. */
+extern List *rows_oids(int column);
 
 /*
  * A scan of a large result, a batch at a time.  After scan_next() has returned true, scan_value()

@@ -14,15 +14,21 @@ log=$sandbox/log
 export PG_TEST_TIMEOUT_DEFAULT=600 PGCTLTIMEOUT=600
 started=$SECONDS
 
-# tap FILE LOG: FILE is below test/.
+# tap FILE LOG: FILE is below test/.  With impatient=yes it ends at the first failure: what a mistake
+# holds up may be waited for very long.
 tap() {
-	local dir
+	local dir job
 	dir=$sandbox/tap/$(basename "$1")
 	rm -rf "$dir"
 	mkdir -p "$dir" "$sandbox/ports"
 	PG_REGRESS=$pgxs/src/test/regress/pg_regress PG_TEST_PORT_DIR=$sandbox/ports \
 		TEMP_CONFIG=$sandbox/src/test/tap.conf TESTDIR=$dir TESTDATADIR=$dir/tmp_check TESTLOGDIR=$dir/tmp_check/log \
-		JOB_TIMEOUT=7200 run_job "$2" perl -I "$pgxs/src/test/perl" -I test/lib "test/$1.pl"
+		JOB_TIMEOUT=7200 start_job "$2" perl -I "$pgxs/src/test/perl" -I test/lib "test/$1.pl"
+	while [ "${impatient:-}" = yes ] && kill -0 "$job" 2>/dev/null; do
+		! grep -q '^not ok' "$2" || kill -TERM "$job" 2>/dev/null || true
+		sleep 1
+	done
+	wait "$job"
 }
 
 failures() { { grep -h '^not ok' "$1" || true; } | sed 's/^not ok [0-9]* - //'; }
@@ -54,7 +60,7 @@ check_one() {
 		rows) AUDIT_MUTANT=$name AUDIT_ROWS=$(mutant_field "$name" rows) tap t/020_conformance "$out" || true ;;
 		audit) AUDIT_MUTANT=$name AUDIT_MODELS=$(mutant_field "$name" audit) tap audit/audit "$out" || true ;;
 		unit/*) run_job "$out" bash test/unit/run.sh "$sandbox/unit" "${what#unit/}" || true ;;
-		t/*) tap "$what" "$out" || true ;;
+		t/*) impatient=yes tap "$what" "$out" || true ;;
 		sql/*) regress regress regress/pg_regress . "${what#sql/}" "$out" ;;
 		specs/*) regress isolation isolation/pg_isolation_regress test "${what#specs/}" "$out" ;;
 		check_*) run_job "$out" bash "test/$what.sh" || true ;;

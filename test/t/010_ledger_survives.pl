@@ -138,7 +138,7 @@ is(() = $err =~ /privacy budget of role "bob" is exhausted/g, 54, '54 are refuse
 is(spent($node, 'bob', relation => 'visits'), 10, '10 are charged');
 ($out, $err) = charges($node, 'bob', 0, q{SELECT probe('v')}, 'exhausted', state => '53400',
 	relation => 'visits');
-like($err, qr/costs epsilon 0\.1, left is 0, missing is 0\.1/, 'requested, left and missing');
+like($err, qr/costs epsilon 0\.1; 0 is left, and 0\.1 more would be needed/, 'requested, left and missing');
 
 is($node->safe_psql('postgres', q{SELECT ok, problem, orphaned_leases FROM privpred.verify_ledger()}),
 	't||0', 'the ledger verifies');

@@ -293,7 +293,7 @@ tampered(q{DELETE FROM privpred.ledger_entry WHERE id > 20}, qr/^f\|account \d+ 
 tampered(q{UPDATE privpred.account SET spent_units = 0 WHERE account_id = 1},
 	qr/^f\|account 1 says that epsilon 0 is spent/m, 'spending forgotten');
 tampered(q{UPDATE privpred.account SET limit_units = limit_units + 1 WHERE account_id = 1},
-	qr/^f\|the limit of account 1 is not the one last granted/m, 'a limit raised by hand');
+	qr/^f\|account 1 has a limit that is not the one last granted/m, 'a limit raised by hand');
 tampered(q{DELETE FROM privpred.account WHERE account_id = 2}, qr/^f\|entries name accounts/m,
 	'an account removed');
 is($node->safe_psql('postgres', qq{SELECT ok FROM privpred.verify_ledger('$head')}), 't',

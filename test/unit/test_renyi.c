@@ -293,7 +293,8 @@ test_exact_charges(void)
 	   "multiples saturate");
 	ok(renyi_answers(10, 0, 3) == 3 && renyi_answers(10, 10, 3) == 0 &&
 		   renyi_answers(10, 12, 3) == 0 && renyi_answers(10, 0, 0) == 0 &&
-		   renyi_answers(10, -5, 3) == 0 && renyi_answers(10, 0, PG_INT64_MAX) == 0,
+		   renyi_answers(10, -5, 3) == 0 && renyi_answers(10, 0, PG_INT64_MAX) == 0 &&
+		   renyi_answers(PG_INT64_MAX, 0, PG_INT64_MAX) == 0,
 	   "answers that fit");
 }
 

@@ -104,7 +104,7 @@ board_publish(LedgerSlot *slot)
 {
 	const LedgerRequest *request = &slot->request;
 	StreamReply			*reply = &slot->reply.stream;
-	Oid					 generation = slot->reply.generation;
+	Oid					 generation = slot->reply.paid.generation;
 	StreamBoard			*board;
 	int					 index;
 

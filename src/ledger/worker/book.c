@@ -10,8 +10,6 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/procarray.h"
 #include "utils/hsearch.h"
@@ -19,7 +17,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/by_id.h"
 #include "ledger/worker/worker.h"
+#include "server/query.h"
 
 #define MAX_CACHED 4096
 
@@ -68,10 +68,6 @@ static HTAB			*cache = NULL;
 static HTAB			*names = NULL;
 static MemoryContext names_context = NULL;
 
-static SPIPlanPtr lock_plan = NULL;
-static SPIPlanPtr exists_plan = NULL;
-static SPIPlanPtr names_plan = NULL;
-
 void
 book_forget_rows(void)
 {
@@ -83,34 +79,6 @@ book_forget_rows(void)
 		MemoryContextDelete(names_context);
 	cache = names = NULL;
 	names_context = NULL;
-}
-
-void
-book_forget(void)
-{
-	SPIPlanPtr *plans[] = {&lock_plan, &exists_plan, &names_plan};
-
-	for (int i = 0; i < lengthof(plans); i++)
-	{
-		if (*plans[i] != NULL)
-			SPI_freeplan(*plans[i]);
-		*plans[i] = NULL;
-	}
-	book_forget_rows();
-}
-
-void
-book_run(SPIPlanPtr *plan, const char *query, int nargs, Oid *argtypes, Datum *args,
-		 const char *nulls)
-{
-	if (*plan == NULL)
-	{
-		*plan = SPI_prepare(query, nargs, argtypes);
-		if (*plan == NULL || SPI_keepplan(*plan) != 0)
-			elog(ERROR, "could not prepare a query of the ledger");
-	}
-	if (SPI_execute_plan(*plan, args, nulls, false, 0) < 0)
-		elog(ERROR, "a query of the ledger failed");
 }
 
 static HTAB *
@@ -142,25 +110,23 @@ cached_account(int64 relation_id, Oid role, bool enter)
 static Found
 lock_account(int64 relation_id, Oid role, HeldAccount *held)
 {
-	Oid	  argtypes[] = {INT8OID, REGROLEOID};
-	Datum args[] = {Int64GetDatum(relation_id), ObjectIdGetDatum(role)};
+	static SPIPlanPtr lock_plan = NULL;
+	static SPIPlanPtr exists_plan = NULL;
+	bool			  isnull;
 
-	book_run(&lock_plan,
-			 "SELECT " ACCOUNT_COLUMNS ", a.ctid FROM privpred.account a "
-			 "WHERE a.relation_id = $1 AND a.role = $2 FOR NO KEY UPDATE SKIP LOCKED",
-			 2, argtypes, args, NULL);
+	query_kept(&lock_plan,
+			   "SELECT " ACCOUNT_COLUMNS ", a.ctid FROM privpred.account a "
+			   "WHERE a.relation_id = $1 AND a.role = $2 FOR NO KEY UPDATE SKIP LOCKED",
+			   ARG_INT8(relation_id), ARG_OID(role));
 	if (SPI_processed > 0)
 	{
-		bool isnull;
-
-		account_from_spi(&held->account, 0);
-		held->tid = *(ItemPointer) DatumGetPointer(SPI_getbinval(
-			SPI_tuptable->vals[0], SPI_tuptable->tupdesc, ACCOUNT_COLUMN_COUNT + 1, &isnull));
+		account_from_row(&held->account, 0, relation_brief(relation_id).relid);
+		held->tid = *(ItemPointer) DatumGetPointer(row_value(0, ACCOUNT_NEXT_COLUMN, &isnull));
 		return ACCOUNT_FOUND;
 	}
-	book_run(&exists_plan,
-			 "SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = $2", 2, argtypes,
-			 args, NULL);
+	query_kept(&exists_plan,
+			   "SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = $2",
+			   ARG_INT8(relation_id), ARG_OID(role));
 	if (SPI_processed > 0)
 		return ACCOUNT_LOCKED;
 	cached_account(relation_id, role, true)->missing = true;
@@ -189,15 +155,13 @@ read_account(Batch *batch, int64 relation_id, Oid role, HeldAccount *held)
 	return ACCOUNT_FOUND;
 }
 
-/* How relation and model are called; cached until a grant or model changes. */
+/* What relation and model are called; cached until a grant or model changes. */
 static NameCache
 lookup_names(int64 relation_id, int64 model_id)
 {
 	NameCache	  result = {.key = {relation_id, model_id}};
 	NameCache	 *entry;
-	Oid			  argtypes[] = {INT8OID, INT8OID};
-	Datum		  args[] = {Int64GetDatum(relation_id), Int64GetDatum(model_id)};
-	bool		  found;
+	ModelSale	 *model;
 	MemoryContext old;
 
 	if (names == NULL)
@@ -206,27 +170,19 @@ lookup_names(int64 relation_id, int64 model_id)
 		names_context =
 			AllocSetContextCreate(TopMemoryContext, "privpred names", ALLOCSET_SMALL_SIZES);
 	}
-	entry = hash_search(names, &result.key, HASH_FIND, &found);
-	if (found)
+	entry = hash_search(names, &result.key, HASH_FIND, NULL);
+	if (entry != NULL)
 		return *entry;
 
-	book_run(
-		&names_plan,
-		"SELECT CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END, m.name "
-		"FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
-		"LEFT JOIN privpred.model m ON m.model_id = $2 AND m.relation_id = r.relation_id "
-		"WHERE r.relation_id = $1",
-		2, argtypes, args, NULL);
-	if (SPI_processed == 0)
-		return result;
 	old = MemoryContextSwitchTo(names_context);
-	result.relation_name = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-	result.model = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2);
+	result.relation_name = relation_brief(relation_id).name;
+	model = model_id == 0 ? NULL : model_sale(model_id);
 	MemoryContextSwitchTo(old);
 	/* A model that is not there yet may come. */
-	if (result.model != NULL)
+	if (model != NULL && model->relation_id == relation_id)
 	{
-		entry = hash_search(names, &result.key, HASH_ENTER, &found);
+		result.model = model->name;
+		entry = hash_search(names, &result.key, HASH_ENTER, NULL);
 		*entry = result;
 	}
 	return result;
@@ -249,7 +205,6 @@ book_append(Batch *batch, const char *kind, const LedgerRequest *request, Ledger
 	chain_append(&batch->end, entry);
 }
 
-/* What an entry says about the account that it is charged to. */
 void
 book_describe(LedgerEntry *entry, const Account *account)
 {
@@ -276,7 +231,6 @@ refresh_account(Batch *batch, Account *account)
 	book_append(batch, "refresh", &request, &entry);
 }
 
-/* The batch's own copy of an account; *result is NULL if there is none. */
 Found
 book_account(Batch *batch, int64 relation_id, Oid role, Account **result)
 {

@@ -1,13 +1,13 @@
 /*
  * ceiling.c
- *		Ceilings, as the ledger's process applies them.
+ *		Ceilings of a statement's answers, as the ledger's process applies them.
  */
 #include "postgres.h"
 
-#include "executor/spi.h"
 #include "utils/memutils.h"
 
 #include "ledger/worker/worker.h"
+#include "server/query.h"
 
 #define EVERYBODY InvalidOid
 
@@ -24,19 +24,11 @@ void
 ceilings_read(void)
 {
 	Ceiling *all;
-	bool	 isnull;
 
-	if (SPI_execute("SELECT c.role::oid, c.answers FROM privpred.ceiling c", true, 0) !=
-		SPI_OK_SELECT)
-		elog(ERROR, "could not read ceilings");
-	all = MemoryContextAlloc(TopMemoryContext, Max(SPI_processed, 1) * sizeof(Ceiling));
+	query_read("SELECT c.role::oid, c.answers FROM privpred.ceiling c");
+	all = MemoryContextAlloc(TopMemoryContext, (SPI_processed + 1) * sizeof(Ceiling));
 	for (uint64 row = 0; row < SPI_processed; row++)
-	{
-		HeapTuple tuple = SPI_tuptable->vals[row];
-
-		all[row].role = DatumGetObjectId(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &isnull));
-		all[row].answers = DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &isnull));
-	}
+		all[row] = (Ceiling){row_oid(row, 1), row_int8(row, 2)};
 	if (ceilings != NULL)
 		pfree(ceilings);
 	ceilings = all;

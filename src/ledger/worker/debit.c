@@ -10,39 +10,23 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 
 #include "ledger/worker/worker.h"
+#include "server/query.h"
 #include "server/session.h"
 #include "ledger/worker/returns.h"
 
 static uint64 seen_epoch = 0; /* 0: look at everything anew */
 
-static SPIPlanPtr open_plan = NULL;
-static SPIPlanPtr close_plan = NULL;
-
 void
 debit_forget(void)
 {
-	SPIPlanPtr *plans[] = {&open_plan, &close_plan};
-
-	for (int i = 0; i < lengthof(plans); i++)
-	{
-		if (*plans[i] != NULL)
-			SPI_freeplan(*plans[i]);
-		*plans[i] = NULL;
-	}
-	book_forget();
-	payer_forget();
-	release_forget();
-	stream_book_forget();
-	memo_forget();
-	seen_epoch = 0;
+	query_forget_plans();
+	book_forget_rows();
 	chain_forget();
+	seen_epoch = 0;
 }
 
 /*
@@ -52,26 +36,10 @@ debit_forget(void)
 static void
 list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz now)
 {
-	Oid	  argtypes[] = {INT8OID, INT8OID,		 INT8OID, INT8OID, INT4OID,		  INT8OID,
-						INT8OID, TIMESTAMPTZOID, INT4OID, INT8OID, TIMESTAMPTZOID};
-	char  nulls[] = "           ";
-	Datum args[11];
+	static SPIPlanPtr plan = NULL;
 
-	args[0] = Int64GetDatum(reply->lease);
-	args[1] = Int64GetDatum(request->relation_id);
-	args[2] = Int64GetDatum(reply->account_id);
-	args[3] = Int64GetDatum(reply->cap_id);
-	nulls[3] = reply->cap_id != 0 ? ' ' : 'n';
-	args[4] = Int32GetDatum(reply->granted);
-	args[5] = Int64GetDatum(reply->charge);
-	args[6] = Int64GetDatum(reply->cap_charge);
-	args[7] = TimestampTzGetDatum(now);
-	args[8] = Int32GetDatum(request->pid);
-	args[9] = Int64GetDatum(ledger_incarnation());
-	args[10] = TimestampTzGetDatum(reply->window);
-	nulls[10] = reply->window != 0 ? ' ' : 'n';
-	book_run(
-		&open_plan,
+	query_kept(
+		&plan,
 		"INSERT INTO privpred.open_lease AS o (lease, relation_id, account_id, cap_id, answers, "
 		"charge, cap_charge, at, pid, incarnation, window_start) "
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
@@ -79,22 +47,23 @@ list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz n
 		"cap_id = excluded.cap_id, answers = excluded.answers, charge = excluded.charge, "
 		"cap_charge = excluded.cap_charge, at = excluded.at, "
 		"window_start = excluded.window_start",
-		11, argtypes, args, nulls);
+		ARG_INT8(reply->paid.lease), ARG_INT8(request->relation_id),
+		ARG_INT8(reply->paid.account_id),
+		ARG_IF(reply->paid.cap_id != 0, ARG_INT8(reply->paid.cap_id)), ARG_INT4(reply->granted),
+		ARG_INT8(reply->paid.charge), ARG_INT8(reply->paid.cap_charge), ARG_TIME(now),
+		ARG_INT4(request->pid), ARG_INT8(ledger_incarnation()),
+		ARG_IF(reply->paid.window != 0, ARG_TIME(reply->paid.window)));
 }
 
 /* Answers of the block that was listed, or -1 if none was. */
 static int64
 unlist_block(int64 lease)
 {
-	Oid	  argtypes[] = {INT8OID};
-	Datum args[] = {Int64GetDatum(lease)};
-	bool  isnull;
+	static SPIPlanPtr plan = NULL;
 
-	book_run(&close_plan, "DELETE FROM privpred.open_lease WHERE lease = $1 RETURNING answers", 1,
-			 argtypes, args, NULL);
-	if (SPI_processed == 0)
-		return -1;
-	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	query_kept(&plan, "DELETE FROM privpred.open_lease WHERE lease = $1 RETURNING answers",
+			   ARG_INT8(lease));
+	return SPI_processed == 0 ? -1 : row_int4(0, 1);
 }
 
 /* Is a grant that nobody took what the request would be granted now? */
@@ -104,16 +73,16 @@ still_fits(const Batch *batch, const LedgerRequest *request, const LedgerRequest
 {
 	const Charge *drawn;
 
-	if (payer == NULL || payer->account_id != grant->account_id ||
+	if (payer == NULL || payer->account_id != grant->paid.account_id ||
 		!(payer->role == request->role || role_inherits_budget_of(request->role, payer->role)) ||
-		grant->generation != batch->generation ||
-		account_status(payer, batch->now) != OUTCOME_GRANTED ||
-		grant->window != (payer->has_window ? payer->window_start : 0) ||
-		grant->cap_id != (cap != NULL ? cap->account_id : 0))
+		grant->paid.generation != batch->generation ||
+		account_outcome(payer, batch->now) != OUTCOME_GRANTED ||
+		grant->paid.window != (payer->has_window ? payer->window_start : 0) ||
+		grant->paid.cap_id != (cap != NULL ? cap->account_id : 0))
 		return false;
 	drawn = payer_charge(request, payer);
-	return grant->charge == charge_units(drawn, payer->order) &&
-		   grant->cap_charge == (cap != NULL ? charge_units(drawn, cap->order) : 0);
+	return grant->paid.charge == charge_units(drawn, payer->order) &&
+		   grant->paid.cap_charge == (cap != NULL ? charge_units(drawn, cap->order) : 0);
 }
 
 /* Says in the reply what the ceiling is; false, with the outcome, if it is reached. */
@@ -131,7 +100,7 @@ within_ceiling(const LedgerRequest *request, const Account *payer, LedgerReply *
 static bool
 hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *locked)
 {
-	int					 place = request->lease == 0 ? returns_find_grant(request) : -1;
+	int					 place = request->paid.lease == 0 ? returns_find_grant(request) : -1;
 	const LedgerRequest *grant;
 	Account				*payer;
 	Account				*cap;
@@ -139,25 +108,18 @@ hand_on(Batch *batch, const LedgerRequest *request, LedgerReply *reply, bool *lo
 	if (place < 0)
 		return false;
 	grant = returns_request(place);
-	*locked =
-		book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
-		book_account(batch, request->relation_id, grant->account_role, &payer) == ACCOUNT_LOCKED;
+	*locked = book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED ||
+			  book_account(batch, request->relation_id, grant->paid.account_role, &payer) ==
+				  ACCOUNT_LOCKED;
 	if (*locked || !still_fits(batch, request, grant, payer, cap))
 		return false;
 	if (!within_ceiling(request, payer, reply))
 		return true;
 	returns_settle(place);
 	reply->outcome = OUTCOME_GRANTED;
+	reply->paid = grant->paid;
 	reply->granted = grant->answers;
-	reply->lease = grant->lease;
-	reply->generation = grant->generation;
-	reply->account_id = grant->account_id;
-	reply->account_role = grant->account_role;
-	reply->cap_id = grant->cap_id;
-	reply->charge = grant->charge;
-	reply->cap_charge = grant->cap_charge;
 	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
-	reply->window = grant->window;
 	reply->valid_until = Min(payer->valid_until, payer->window_end);
 	return true;
 }
@@ -184,12 +146,12 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	drawn = payer_charge(request, payer);
 	if (payer_refuses(reply, payer, cap, drawn))
 		return true;
-	reply->charge = charge_units(drawn, payer->order);
+	reply->paid.charge = charge_units(drawn, payer->order);
 	answers = account_affords(payer, drawn);
 	if (cap != NULL)
 	{
-		reply->cap_id = cap->account_id;
-		reply->cap_charge = charge_units(drawn, cap->order);
+		reply->paid.cap_id = cap->account_id;
+		reply->paid.cap_charge = charge_units(drawn, cap->order);
 		answers = Min(answers, account_affords(cap, drawn));
 	}
 	if (!within_ceiling(request, payer, reply))
@@ -198,22 +160,22 @@ grant_block(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	answers = Min(answers, reply->ceiling - request->taken);
 
 	payer_pay(payer, cap, drawn, answers, &entry);
-	entry.lease = request->lease != 0 ? request->lease : -1;
+	entry.lease = request->paid.lease != 0 ? request->paid.lease : -1;
 	entry.answers = answers;
 	book_append(batch, "lease", request, &entry);
 
 	reply->granted = answers;
-	reply->lease = entry.lease;
-	reply->generation = batch->generation;
-	reply->account_id = payer->account_id;
-	reply->account_role = payer->role;
+	reply->paid.lease = entry.lease;
+	reply->paid.generation = batch->generation;
+	reply->paid.account_id = payer->account_id;
+	reply->paid.account_role = payer->role;
+	reply->paid.window = payer->has_window ? payer->window_start : 0;
 	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
-	reply->window = payer->has_window ? payer->window_start : 0;
 	reply->valid_until = Min(payer->valid_until, payer->window_end);
 	if (answers > 1)
 		list_block(request, reply, batch->now);
-	else if (request->lease != 0)
-		(void) unlist_block(request->lease);
+	else if (request->paid.lease != 0)
+		(void) unlist_block(request->paid.lease);
 	return true;
 }
 
@@ -230,34 +192,35 @@ take_back(Batch *batch, const LedgerRequest *request)
 	EpsilonUnits window_units;
 	int64		 listed;
 
-	if (request->generation != batch->generation)
+	if (request->paid.generation != batch->generation)
 		return true; /* the extension was dropped in between */
-	if (book_account(batch, request->relation_id, request->account_role, &payer) == ACCOUNT_LOCKED)
+	if (book_account(batch, request->relation_id, request->paid.account_role, &payer) ==
+		ACCOUNT_LOCKED)
 		return false;
-	if (request->cap_id != 0 &&
+	if (request->paid.cap_id != 0 &&
 		book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED)
 		return false;
 
-	listed = unlist_block(request->lease);
+	listed = unlist_block(request->paid.lease);
 	if (request->kind == REQUEST_SETTLE && listed < request->answers)
 		return true;
-	if (payer == NULL || payer->account_id != request->account_id ||
-		(request->cap_id != 0 && (cap == NULL || cap->account_id != request->cap_id)))
+	if (payer == NULL || payer->account_id != request->paid.account_id ||
+		(request->paid.cap_id != 0 && (cap == NULL || cap->account_id != request->paid.cap_id)))
 		return true;
 
-	entry.account_id = request->account_id;
+	entry.account_id = request->paid.account_id;
 	entry.order = payer->order;
-	entry.cap_id = request->cap_id;
-	entry.lease = request->lease;
+	entry.cap_id = request->paid.cap_id;
+	entry.lease = request->paid.lease;
 	entry.answers = -(int64) request->answers;
-	entry.units = -account_owed(payer, request->answers, request->charge);
+	entry.units = -account_owed(payer, request->answers, request->paid.charge);
 	if (cap != NULL)
-		entry.cap_units = -account_owed(cap, request->answers, request->cap_charge);
+		entry.cap_units = -account_owed(cap, request->answers, request->paid.cap_charge);
 	if (payer->spent + entry.units < 0 || (cap != NULL && cap->spent + entry.cap_units < 0))
 		return true;
 	/* A window that has ended keeps what it was charged. */
-	window_units = renyi_charge_times(request->charge, request->answers);
-	if (payer->has_window && payer->window_start == request->window &&
+	window_units = renyi_charge_times(request->paid.charge, request->answers);
+	if (payer->has_window && payer->window_start == request->paid.window &&
 		payer->window_spent >= window_units)
 		entry.window_units = -window_units;
 	payer->window_spent += entry.window_units;
@@ -276,38 +239,22 @@ take_back(Batch *batch, const LedgerRequest *request)
 static void
 note_orphans(Batch *batch)
 {
-	Oid			   argtypes[] = {INT8OID, TIMESTAMPTZOID};
-	Datum		   args[] = {Int64GetDatum(ledger_incarnation()), TimestampTzGetDatum(batch->now)};
-	SPITupleTable *table;
-	uint64		   rows;
-
 	/* Whoever forgives one holds it. */
-	if (SPI_execute_with_args("UPDATE privpred.open_lease o SET orphaned_at = $2 "
-							  "WHERE o.lease IN (SELECT l.lease FROM privpred.open_lease l "
-							  "WHERE l.incarnation <> $1 AND l.orphaned_at IS NULL "
-							  "FOR UPDATE SKIP LOCKED) "
-							  "RETURNING o.lease, o.account_id, o.relation_id, o.answers, o.pid, "
-							  "(SELECT a.renyi_order FROM privpred.account a "
-							  "WHERE a.account_id = o.account_id)",
-							  2, argtypes, args, NULL, false, 0) != SPI_OK_UPDATE_RETURNING)
-		elog(ERROR, "could not mark orphaned leases");
-	table = SPI_tuptable;
-	rows = SPI_processed;
-	for (uint64 row = 0; row < rows; row++)
+	query_write("UPDATE privpred.open_lease o SET orphaned_at = $2 "
+				"WHERE o.lease IN (SELECT l.lease FROM privpred.open_lease l "
+				"WHERE l.incarnation <> $1 AND l.orphaned_at IS NULL FOR UPDATE SKIP LOCKED) "
+				"RETURNING o.lease, o.account_id, o.relation_id, o.answers, o.pid, "
+				"(SELECT a.renyi_order FROM privpred.account a "
+				"WHERE a.account_id = o.account_id)",
+				ARG_INT8(ledger_incarnation()), ARG_TIME(batch->now));
+	for (uint64 row = 0; row < SPI_processed; row++)
 	{
-		LedgerRequest request = {0};
-		LedgerEntry	  entry = {0};
-		bool		  isnull;
+		LedgerEntry	  entry = {.lease = row_int8(row, 1),
+							   .account_id = row_int8(row, 2),
+							   .answers = row_int4(row, 4),
+							   .order = row_int8_or(row, 6, RENYI_ORDER_INFINITE)};
+		LedgerRequest request = {.relation_id = row_int8(row, 3), .pid = row_int4(row, 5)};
 
-#define GET(column) SPI_getbinval(table->vals[row], table->tupdesc, column, &isnull)
-		entry.order = DatumGetInt64(GET(6));
-		if (isnull)
-			entry.order = RENYI_ORDER_INFINITE;
-		entry.lease = DatumGetInt64(GET(1));
-		entry.account_id = DatumGetInt64(GET(2));
-		request.relation_id = DatumGetInt64(GET(3));
-		entry.answers = DatumGetInt32(GET(4));
-		request.pid = DatumGetInt32(GET(5));
 		book_append(batch, "orphan", &request, &entry);
 	}
 }

@@ -1,31 +1,11 @@
 /*
  * payer.c
- *		In the ledger's process: which account pays for a purchase, and what
- *		prevents it.
+ *		Which account pays for a purchase, and what prevents it.
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "nodes/pg_list.h"
-
 #include "ledger/worker/worker.h"
-
-static SPIPlanPtr groups_plan = NULL;
-static SPIPlanPtr reserved_plan = NULL;
-
-void
-payer_forget(void)
-{
-	SPIPlanPtr *plans[] = {&groups_plan, &reserved_plan};
-
-	for (int i = 0; i < lengthof(plans); i++)
-	{
-		if (*plans[i] != NULL)
-			SPI_freeplan(*plans[i]);
-		*plans[i] = NULL;
-	}
-}
+#include "server/query.h"
 
 const Charge *
 payer_charge(const LedgerRequest *request, const Account *payer)
@@ -43,31 +23,24 @@ affordable(const LedgerRequest *request, const Account *account)
 Found
 payer_groups(Batch *batch, const LedgerRequest *request, List **groups)
 {
-	Oid			   argtypes[] = {INT8OID, REGROLEOID};
-	Datum		   args[] = {Int64GetDatum(request->relation_id), ObjectIdGetDatum(request->role)};
-	SPITupleTable *table;
-	uint64		   rows;
+	static SPIPlanPtr plan = NULL;
+	ListCell		 *cell;
 
 	*groups = NIL;
-	book_run(&groups_plan,
-			 "SELECT a.role::oid FROM privpred.account a "
-			 "WHERE a.relation_id = $1 AND a.role NOT IN (0, $2) AND a.revoked_at IS NULL",
-			 2, argtypes, args, NULL);
-	table = SPI_tuptable;
-	rows = SPI_processed;
-	for (uint64 row = 0; row < rows; row++)
+	query_kept(&plan,
+			   "SELECT a.role::oid FROM privpred.account a "
+			   "WHERE a.relation_id = $1 AND a.role NOT IN (0, $2) AND a.revoked_at IS NULL",
+			   ARG_INT8(request->relation_id), ARG_OID(request->role));
+	foreach(cell, rows_oids(1))
 	{
-		bool isnull;
-		Oid	 role = DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 1, &isnull));
 		Account *account;
 
-		if (!role_inherits_budget_of(request->role, role))
+		if (!role_inherits_budget_of(request->role, lfirst_oid(cell)))
 			continue;
-		if (book_account(batch, request->relation_id, role, &account) == ACCOUNT_LOCKED)
+		if (book_account(batch, request->relation_id, lfirst_oid(cell), &account) == ACCOUNT_LOCKED)
 			return ACCOUNT_LOCKED;
-		if (account == NULL || account_status(account, batch->now) != OUTCOME_GRANTED)
-			continue;
-		*groups = lappend(*groups, account);
+		if (account != NULL && account_outcome(account, batch->now) == OUTCOME_GRANTED)
+			*groups = lappend(*groups, account);
 	}
 	return ACCOUNT_FOUND;
 }
@@ -100,7 +73,7 @@ payer_choose(Batch *batch, const LedgerRequest *request, LedgerReply *reply, Acc
 
 	if (book_account(batch, request->relation_id, request->role, &own) == ACCOUNT_LOCKED)
 		return ACCOUNT_LOCKED;
-	reply->outcome = own != NULL ? account_status(own, batch->now) : OUTCOME_NO_BUDGET;
+	reply->outcome = own != NULL ? account_outcome(own, batch->now) : OUTCOME_NO_BUDGET;
 	*payer = reply->outcome == OUTCOME_GRANTED ? own : NULL;
 	if (*payer != NULL && affordable(request, own) > 0)
 		return ACCOUNT_FOUND;
@@ -124,19 +97,15 @@ payer_choose(Batch *batch, const LedgerRequest *request, LedgerReply *reply, Acc
 static EpsilonUnits
 reserved_units(int64 account_id)
 {
-	Oid	  argtypes[] = {INT8OID};
-	Datum args[] = {Int64GetDatum(account_id)};
-	Datum value;
-	bool  isnull;
+	static SPIPlanPtr plan = NULL;
 
-	book_run(
-		&reserved_plan,
+	query_kept(
+		&plan,
 		"SELECT least(coalesce(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
 		"ELSE o.cap_charge END), 0), 9223372036854775807)::int8 "
 		"FROM privpred.open_lease o WHERE $1 IN (o.account_id, o.cap_id)",
-		1, argtypes, args, NULL);
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	return isnull ? 0 : DatumGetInt64(value);
+		ARG_INT8(account_id));
+	return row_int8(0, 1);
 }
 
 void
@@ -144,14 +113,14 @@ payer_refuse(LedgerReply *reply, const Account *bound, const Charge *drawn)
 {
 	EpsilonUnits charge = charge_units(drawn, bound->order);
 
-	reply->account_role = bound->role;
+	reply->paid.account_role = bound->role;
 	reply->order = bound->order;
 	reply->left = account_left(bound);
 	reply->window_end = bound->window_end;
 	reply->delta_charge = drawn->delta;
 	reply->delta_limit = account_delta_limit(bound);
 	reply->delta_spent = bound->delta_spent;
-	reply->charge = charge;
+	reply->paid.charge = charge;
 	if (!account_can_pay(bound, drawn))
 	{
 		reply->outcome = OUTCOME_CANNOT_PAY;

@@ -9,42 +9,22 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
+#include "catalog/by_id.h"
 #include "ledger/worker/worker.h"
+#include "server/query.h"
 
 #define EVERYBODY 0 /* in the place of an account: it was exported */
-
-static SPIPlanPtr paid_plan = NULL;
-static SPIPlanPtr mark_plan = NULL;
-static SPIPlanPtr holders_plan = NULL;
-
-void
-release_forget(void)
-{
-	SPIPlanPtr *plans[] = {&paid_plan, &mark_plan, &holders_plan};
-
-	for (int i = 0; i < lengthof(plans); i++)
-	{
-		if (*plans[i] != NULL)
-			SPI_freeplan(*plans[i]);
-		*plans[i] = NULL;
-	}
-}
 
 static bool
 has_paid(int64 account_id, const LedgerRequest *request)
 {
-	Oid	  argtypes[] = {INT8OID, INT8OID};
-	Datum args[] = {Int64GetDatum(account_id), Int64GetDatum(request->training_id)};
+	static SPIPlanPtr plan = NULL;
 
-	book_run(&paid_plan,
-			 "SELECT FROM privpred.release r WHERE r.account_id = $1 "
-			 "AND r.training_id = $2",
-			 2, argtypes, args, NULL);
+	query_kept(&plan,
+			   "SELECT FROM privpred.release r WHERE r.account_id = $1 AND r.training_id = $2",
+			   ARG_INT8(account_id), ARG_INT8(request->training_id));
 	return SPI_processed > 0;
 }
 
@@ -52,31 +32,20 @@ has_paid(int64 account_id, const LedgerRequest *request)
 static void
 mark_paid(Batch *batch, int64 account_id, const LedgerRequest *request)
 {
-	Oid			  argtypes[] = {INT8OID, INT8OID,		 INT8OID, INT8OID,
-								INT4OID, TIMESTAMPTZOID, TEXTOID, TEXTOID};
-	char		  nulls[] = "        ";
-	Datum		  args[lengthof(argtypes)];
-	const Charge *charges[] = {&request->finite, &request->infinite};
-	char		  text[CHARGE_TEXT_SIZE];
+	static SPIPlanPtr plan = NULL;
+	const ModelSale	 *model = model_sale(request->model_id);
+	const char		 *name = model != NULL ? model->name : NULL;
+	char			  finite[CHARGE_TEXT_SIZE];
+	char			  infinite[CHARGE_TEXT_SIZE];
 
-	args[0] = Int64GetDatum(account_id);
-	args[1] = Int64GetDatum(request->training_id);
-	args[2] = Int64GetDatum(request->relation_id);
-	args[3] = Int64GetDatum(request->model_id);
-	args[4] = Int32GetDatum(request->version);
-	args[5] = TimestampTzGetDatum(batch->now);
-	for (int i = 0; i < lengthof(charges); i++)
-	{
-		if (charge_to_text(charges[i], text) != NULL)
-			args[6 + i] = CStringGetTextDatum(text);
-		else
-			nulls[6 + i] = 'n';
-	}
-	book_run(&mark_plan,
-			 "INSERT INTO privpred.release (account_id, training_id, relation_id, "
-			 "model_id, model, version, at, charge, pure_charge) VALUES ($1, $2, $3, $4, "
-			 "(SELECT m.name FROM privpred.model m WHERE m.model_id = $4), $5, $6, $7, $8)",
-			 lengthof(argtypes), argtypes, args, nulls);
+	query_kept(&plan,
+			   "INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, "
+			   "model, version, at, charge, pure_charge) "
+			   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+			   ARG_INT8(account_id), ARG_INT8(request->training_id), ARG_INT8(request->relation_id),
+			   ARG_INT8(request->model_id), ARG_TEXT(name), ARG_INT4(request->version),
+			   ARG_TIME(batch->now), ARG_TEXT(charge_to_text(&request->finite, finite)),
+			   ARG_TEXT(charge_to_text(&request->infinite, infinite)));
 }
 
 /* An account of the role or of its groups that has paid already; NULL: none. */
@@ -90,7 +59,7 @@ find_paid(Batch *batch, const LedgerRequest *request, Account **payer)
 	*payer = NULL;
 	if (book_account(batch, request->relation_id, request->role, &own) == ACCOUNT_LOCKED)
 		return ACCOUNT_LOCKED;
-	if (own != NULL && account_status(own, batch->now) == OUTCOME_GRANTED &&
+	if (own != NULL && account_outcome(own, batch->now) == OUTCOME_GRANTED &&
 		has_paid(own->account_id, request))
 	{
 		*payer = own;
@@ -157,8 +126,8 @@ release_grant(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 			return true;
 	}
 	reply->outcome = OUTCOME_GRANTED;
-	reply->account_id = payer->account_id;
-	reply->account_role = payer->role;
+	reply->paid.account_id = payer->account_id;
+	reply->paid.account_role = payer->role;
 	reply->order_is_infinite = payer->order == RENYI_ORDER_INFINITE;
 	reply->valid_until = payer->valid_until;
 	return true;
@@ -172,18 +141,19 @@ release_mark(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	Account	   *cap = NULL;
 	LedgerEntry entry = {0};
 
-	if (book_account(batch, request->relation_id, request->account_role, &payer) == ACCOUNT_LOCKED)
+	if (book_account(batch, request->relation_id, request->paid.account_role, &payer) ==
+		ACCOUNT_LOCKED)
 		return false;
-	if (request->cap_id != 0 &&
+	if (request->paid.cap_id != 0 &&
 		book_account(batch, request->relation_id, CAP_ROLE, &cap) == ACCOUNT_LOCKED)
 		return false;
 	reply->outcome = OUTCOME_NO_BUDGET;
-	if (request->generation != batch->generation || payer == NULL ||
-		payer->account_id != request->account_id)
+	if (request->paid.generation != batch->generation || payer == NULL ||
+		payer->account_id != request->paid.account_id)
 		return true;
 	mark_paid(batch, payer->account_id, request);
 	book_describe(&entry, payer);
-	if (cap != NULL && cap->account_id == request->cap_id)
+	if (cap != NULL && cap->account_id == request->paid.cap_id)
 	{
 		entry.cap_id = cap->account_id;
 		mark_paid(batch, cap->account_id, request);
@@ -204,26 +174,20 @@ release_mark(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 static Found
 find_unpaid(Batch *batch, const LedgerRequest *request, List **unpaid)
 {
-	Oid			   argtypes[] = {INT8OID};
-	Datum		   args[] = {Int64GetDatum(request->relation_id)};
-	SPITupleTable *table;
-	uint64		   rows;
+	static SPIPlanPtr plan = NULL;
+	ListCell		 *cell;
 
 	*unpaid = NIL;
-	book_run(&holders_plan,
-			 "SELECT a.role::oid FROM privpred.account a "
-			 "WHERE a.relation_id = $1 AND a.revoked_at IS NULL ORDER BY a.account_id",
-			 1, argtypes, args, NULL);
-	table = SPI_tuptable;
-	rows = SPI_processed;
-	for (uint64 row = 0; row < rows; row++)
+	query_kept(&plan,
+			   "SELECT a.role::oid FROM privpred.account a "
+			   "WHERE a.relation_id = $1 AND a.revoked_at IS NULL ORDER BY a.account_id",
+			   ARG_INT8(request->relation_id));
+	foreach(cell, rows_oids(1))
 	{
 		Account *account;
-		bool	 isnull;
-		Oid role = DatumGetObjectId(SPI_getbinval(table->vals[row], table->tupdesc, 1, &isnull));
 
 		/* Missing: granted while an earlier request of the batch was served. */
-		if (book_account(batch, request->relation_id, role, &account) != ACCOUNT_FOUND)
+		if (book_account(batch, request->relation_id, lfirst_oid(cell), &account) != ACCOUNT_FOUND)
 			return ACCOUNT_LOCKED;
 		if (account->live_role && !has_paid(account->account_id, request))
 			*unpaid = lappend(*unpaid, account);

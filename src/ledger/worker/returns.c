@@ -1,6 +1,6 @@
 /*
  * returns.c
- *		In the ledger's process: what comes back and is not put back yet.
+ *		What comes back and is not put back yet.
  *
  * The slots in shared memory are few, and belong to all databases.  What comes
  * back to an account that somebody has locked waits here instead, in our own
@@ -14,12 +14,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "utils/memutils.h"
 
-#include "ledger/worker/worker.h"
 #include "ledger/worker/returns.h"
+#include "server/query.h"
 
 #define MAX_KEPT 1024
 #define MAX_KEPT_RELATION 256
@@ -110,7 +108,7 @@ returns_give_up(const LedgerRequest *request)
 
 	if (lists)
 	{
-		given_up[ngiven_up].lease = request->lease;
+		given_up[ngiven_up].lease = request->paid.lease;
 		given_up[ngiven_up++].unused = request->answers;
 	}
 	ereport(
@@ -119,7 +117,7 @@ returns_give_up(const LedgerRequest *request)
 		 errdetail(
 			 "The account is locked, and the ledger's process cannot wait for it any longer."),
 		 lists ? errhint("The owner of the relation can forgive lease " INT64_FORMAT ".",
-						 request->lease)
+						 request->paid.lease)
 			   : 0));
 }
 
@@ -226,17 +224,10 @@ returns_settle(int place)
 void
 returns_list_orphans(void)
 {
-	Oid argtypes[] = {INT8OID, INT4OID};
-
 	for (int i = 0; i < ngiven_up; i++)
-	{
-		Datum args[] = {Int64GetDatum(given_up[i].lease), Int32GetDatum(given_up[i].unused)};
-
-		if (SPI_execute_with_args("UPDATE privpred.open_lease SET incarnation = 0, "
-								  "answers = least(answers, $2) WHERE lease = $1",
-								  2, argtypes, args, NULL, false, 0) != SPI_OK_UPDATE)
-			elog(ERROR, "could not list an orphaned lease");
-	}
+		query_write("UPDATE privpred.open_lease SET incarnation = 0, "
+					"answers = least(answers, $2) WHERE lease = $1",
+					ARG_INT8(given_up[i].lease), ARG_INT4(given_up[i].unused));
 }
 
 bool

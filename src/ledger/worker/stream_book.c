@@ -1,17 +1,15 @@
 /*
  * stream_book.c
- *		What the ledger's process does about streams, see stream.h.
+ *		Streams as the ledger's process keeps them, see ledger/stream.h.
  *
  * As for accounts, row locks are never waited for; a function that returns
  * false has done nothing because of one.
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "utils/builtins.h"
-
+#include "catalog/by_id.h"
 #include "ledger/worker/worker.h"
+#include "server/query.h"
 
 /* A row of privpred.stream. */
 typedef struct Stream
@@ -29,109 +27,55 @@ typedef struct Stream
 	int32		holders;	 /* call sites that use it */
 	int64		incarnation; /* of the server that they use it in */
 	const char *closed;		 /* why; NULL: open */
-	bool		was_closed;
 	bool		uniform;
 } Stream;
 
-static SPIPlanPtr candidates_plan = NULL;
-static SPIPlanPtr lock_plan = NULL;
-static SPIPlanPtr exists_plan = NULL;
-static SPIPlanPtr write_plan = NULL;
-static SPIPlanPtr insert_plan = NULL;
-static SPIPlanPtr version_plan = NULL;
-
-void
-stream_book_forget(void)
-{
-	SPIPlanPtr *plans[] = {&candidates_plan, &lock_plan,   &exists_plan,
-						   &write_plan,		 &insert_plan, &version_plan};
-
-	for (int i = 0; i < lengthof(plans); i++)
-	{
-		if (*plans[i] != NULL)
-			SPI_freeplan(*plans[i]);
-		*plans[i] = NULL;
-	}
-}
-
 /* ---------- reading and writing ---------- */
-
-static Datum
-value_of(int column, bool *isnull)
-{
-	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, isnull);
-}
-
-static int64
-int8_of(int column, int64 absent)
-{
-	bool  isnull;
-	Datum value = value_of(column, &isnull);
-
-	return isnull ? absent : DatumGetInt64(value);
-}
-
-static int32
-int4_of(int column)
-{
-	bool isnull;
-
-	return DatumGetInt32(value_of(column, &isnull));
-}
-
-static Oid
-oid_of(int column)
-{
-	bool isnull;
-
-	return DatumGetObjectId(value_of(column, &isnull));
-}
 
 /* Reads a stream, open or closed, and locks its row. */
 static Found
 lock_stream(int64 id, Stream *stream)
 {
-	Oid	  argtypes[] = {INT8OID};
-	Datum args[] = {Int64GetDatum(id)};
-	bool  isnull;
+	static SPIPlanPtr lock_plan = NULL;
+	static SPIPlanPtr exists_plan = NULL;
+	const ModelSale	 *model;
+	int				  column = 0;
 
-	book_run(&lock_plan,
-			 "SELECT s.stream_id, s.account_id, a.role, a.renyi_order, s.version, "
-			 "m.version IS NOT DISTINCT FROM s.version, s.opened_by, s.unstable_limit, "
-			 "s.unstable_used, s.epsilon_units, s.width, s.threshold, s.answers_limit, "
-			 "s.answers_used, s.holders, s.incarnation, s.status, s.uniform "
-			 "FROM privpred.stream s JOIN privpred.account a ON a.account_id = s.account_id "
-			 "LEFT JOIN privpred.model m ON m.model_id = s.model_id "
-			 "WHERE s.stream_id = $1 FOR NO KEY UPDATE OF s SKIP LOCKED",
-			 1, argtypes, args, NULL);
+	query_kept(&lock_plan,
+			   "SELECT s.account_id, a.role::oid, a.renyi_order, s.model_id, s.version, "
+			   "s.opened_by, s.unstable_limit, s.unstable_used, s.epsilon_units, s.width, "
+			   "s.threshold, s.answers_limit, s.answers_used, s.holders, s.incarnation, s.status, "
+			   "s.uniform FROM privpred.stream s JOIN privpred.account a USING (account_id) "
+			   "WHERE s.stream_id = $1 FOR NO KEY UPDATE OF s SKIP LOCKED",
+			   ARG_INT8(id));
 	if (SPI_processed == 0)
 	{
-		book_run(&exists_plan, "SELECT FROM privpred.stream s WHERE s.stream_id = $1", 1, argtypes,
-				 args, NULL);
+		query_kept(&exists_plan, "SELECT FROM privpred.stream s WHERE s.stream_id = $1",
+				   ARG_INT8(id));
 		return SPI_processed > 0 ? ACCOUNT_LOCKED : ACCOUNT_MISSING;
 	}
 	memset(stream, 0, sizeof(Stream));
 	stream->id = id;
-	stream->account_id = int8_of(2, 0);
-	stream->account_role = oid_of(3);
-	stream->account_order = int8_of(4, RENYI_ORDER_INFINITE);
-	stream->version = int4_of(5);
-	stream->current = DatumGetBool(value_of(6, &isnull));
-	stream->opened_by = oid_of(7);
-	stream->run.unstable = int4_of(8);
-	stream->run.failed = int4_of(9);
-	stream->run.epsilon = int8_of(10, 0);
-	stream->run.width = int8_of(11, 0);
-	stream->run.threshold = int8_of(12, 0);
-	stream->answers = int8_of(13, 0);
-	stream->answers_used = int8_of(14, 0);
-	stream->holders = int4_of(15);
-	stream->incarnation = int8_of(16, 0);
-	stream->closed = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 17);
+	stream->account_id = row_int8(0, ++column);
+	stream->account_role = row_oid(0, ++column);
+	stream->account_order = row_int8_or(0, ++column, RENYI_ORDER_INFINITE);
+	model = model_sale(row_int8(0, ++column));
+	stream->version = row_int4(0, ++column);
+	stream->current = model != NULL && model->version == stream->version;
+	stream->opened_by = row_oid(0, ++column);
+	stream->run.unstable = row_int4(0, ++column);
+	stream->run.failed = row_int4(0, ++column);
+	stream->run.epsilon = row_int8(0, ++column);
+	stream->run.width = row_int8(0, ++column);
+	stream->run.threshold = row_int8(0, ++column);
+	stream->answers = row_int8(0, ++column);
+	stream->answers_used = row_int8(0, ++column);
+	stream->holders = row_int4(0, ++column);
+	stream->incarnation = row_int8(0, ++column);
+	stream->closed = row_text(0, ++column);
 	if (strcmp(stream->closed, "open") == 0)
 		stream->closed = NULL;
-	stream->was_closed = stream->closed != NULL;
-	stream->uniform = DatumGetBool(value_of(18, &isnull));
+	stream->uniform = row_bool(0, ++column);
 	return ACCOUNT_FOUND;
 }
 
@@ -139,35 +83,27 @@ lock_stream(int64 id, Stream *stream)
 static void
 write_stream(Batch *batch, const Stream *stream)
 {
-	Oid	  argtypes[] = {INT8OID, INT4OID, INT8OID, INT8OID,
-						INT4OID, INT8OID, TEXTOID, TIMESTAMPTZOID};
-	char  nulls[] = "        ";
-	Datum args[8];
+	static SPIPlanPtr plan = NULL;
+	const char		 *status = stream->closed != NULL ? stream->closed : "open";
 
-	args[0] = Int64GetDatum(stream->id);
-	args[1] = Int32GetDatum(stream->run.failed);
-	args[2] = Int64GetDatum(stream->run.threshold);
-	nulls[2] = stream->closed == NULL ? ' ' : 'n';
-	args[3] = Int64GetDatum(stream->answers_used);
-	args[4] = Int32GetDatum(stream->holders);
-	args[5] = Int64GetDatum(stream->incarnation);
-	nulls[5] = stream->holders > 0 ? ' ' : 'n';
-	args[6] = CStringGetTextDatum(stream->closed ? stream->closed : "open");
-	args[7] = TimestampTzGetDatum(batch->now);
-	book_run(&write_plan,
-			 "UPDATE privpred.stream s SET unstable_used = $2, threshold = $3, answers_used = $4, "
-			 "holders = $5, incarnation = $6, status = $7, "
-			 "closed_at = CASE WHEN $7 <> 'open' THEN coalesce(s.closed_at, $8) END "
-			 "WHERE s.stream_id = $1",
-			 8, argtypes, args, nulls);
+	query_kept(&plan,
+			   "UPDATE privpred.stream s SET unstable_used = $2, threshold = $3, "
+			   "answers_used = $4, holders = $5, incarnation = $6, status = $7, "
+			   "closed_at = CASE WHEN $7 <> 'open' THEN coalesce(s.closed_at, $8) END "
+			   "WHERE s.stream_id = $1",
+			   ARG_INT8(stream->id), ARG_INT4(stream->run.failed),
+			   ARG_IF(stream->closed == NULL, ARG_INT8(stream->run.threshold)),
+			   ARG_INT8(stream->answers_used), ARG_INT4(stream->holders),
+			   ARG_IF(stream->holders > 0, ARG_INT8(stream->incarnation)), ARG_TEXT(status),
+			   ARG_TIME(batch->now));
 }
 
 static void
 fill_reply(const Batch *batch, const Stream *stream, LedgerReply *reply)
 {
-	reply->generation = batch->generation;
-	reply->account_role = stream->account_role;
-	reply->account_id = stream->account_id;
+	reply->paid.generation = batch->generation;
+	reply->paid.account_role = stream->account_role;
+	reply->paid.account_id = stream->account_id;
 	reply->stream.id = stream->id;
 	reply->stream.run = stream->run.failed;
 	reply->stream.unstable = stream->run.unstable;
@@ -177,18 +113,23 @@ fill_reply(const Batch *batch, const Stream *stream, LedgerReply *reply)
 	reply->stream.epsilon = stream->run.epsilon;
 }
 
+/* Appends an entry about a stream. */
 static void
 note(Batch *batch, const LedgerRequest *request, const Stream *stream, const char *kind,
-	 const char *why)
+	 char *detail)
 {
-	LedgerEntry entry = {0};
+	LedgerEntry entry = {
+		.account_id = stream->account_id, .order = stream->account_order, .detail = detail};
 
-	entry.account_id = stream->account_id;
-	entry.order = stream->account_order;
-	entry.detail =
-		psprintf("stream " INT64_FORMAT ", %d of %d unstable answers%s%s", stream->id,
-				 stream->run.failed, stream->run.unstable, why ? ": " : "", why ? why : "");
 	book_append(batch, kind, request, &entry);
+}
+
+/* How many unstable answers it has given and, unless it is NULL, why there is an entry. */
+static char *
+failures_text(const Stream *stream, const char *why)
+{
+	return psprintf("stream " INT64_FORMAT ", %d of %d unstable answers%s%s", stream->id,
+					stream->run.failed, stream->run.unstable, why ? ": " : "", why ? why : "");
 }
 
 /* ---------- what happens to a stream ---------- */
@@ -197,7 +138,7 @@ static void
 close_it(Batch *batch, const LedgerRequest *request, Stream *stream, const char *why)
 {
 	stream->closed = why;
-	note(batch, request, stream, "stream closed", why);
+	note(batch, request, stream, "stream closed", failures_text(stream, why));
 }
 
 /* The threshold has seen a failure: another one, or none if it was the last. */
@@ -208,7 +149,7 @@ count_failure(Batch *batch, const LedgerRequest *request, Stream *stream, const 
 
 	/* A uniform stream says "tested" of every answer instead, below. */
 	if (!stream->uniform || why != NULL)
-		note(batch, request, stream, "unstable", why);
+		note(batch, request, stream, "unstable", failures_text(stream, why));
 	if (!more)
 		close_it(batch, request, stream, STREAM_USED_UP);
 }
@@ -217,13 +158,9 @@ count_failure(Batch *batch, const LedgerRequest *request, Stream *stream, const 
 static void
 note_test(Batch *batch, const LedgerRequest *request, const Stream *stream)
 {
-	LedgerEntry entry = {0};
-
-	entry.account_id = stream->account_id;
-	entry.order = stream->account_order;
-	entry.detail = psprintf("stream " INT64_FORMAT ", %07d of %07d unstable answers", stream->id,
-							stream->run.failed, stream->run.unstable);
-	book_append(batch, "tested", request, &entry);
+	note(batch, request, stream, "tested",
+		 psprintf("stream " INT64_FORMAT ", %07d of %07d unstable answers", stream->id,
+				  stream->run.failed, stream->run.unstable));
 }
 
 /* Brings a stream up to date with what has happened to it. */
@@ -264,25 +201,21 @@ closed_outcome(const char *status)
 static int64
 choose_stream(const LedgerRequest *request, LedgerOutcome *outcome)
 {
-	Oid	  argtypes[] = {INT8OID, INT4OID};
-	Datum args[] = {Int64GetDatum(request->model_id), Int32GetDatum(request->version)};
-	int64 chosen = 0;
+	static SPIPlanPtr plan = NULL;
+	int64			  chosen = 0;
 
 	*outcome = OUTCOME_NO_STREAM;
-	book_run(&candidates_plan,
-			 "SELECT s.stream_id, a.role::oid, s.status "
-			 "FROM privpred.stream s JOIN privpred.account a ON a.account_id = s.account_id "
-			 "WHERE s.model_id = $1 AND (s.status = 'open' OR s.version = $2) "
-			 "ORDER BY s.stream_id",
-			 2, argtypes, args, NULL);
+	query_kept(&plan,
+			   "SELECT s.stream_id, a.role::oid, s.status "
+			   "FROM privpred.stream s JOIN privpred.account a USING (account_id) "
+			   "WHERE s.model_id = $1 AND (s.status = 'open' OR s.version = $2) "
+			   "ORDER BY s.stream_id",
+			   ARG_INT8(request->model_id), ARG_INT4(request->version));
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[row];
-		TupleDesc	columns = SPI_tuptable->tupdesc;
-		bool		isnull;
-		Oid			role = DatumGetObjectId(SPI_getbinval(tuple, columns, 2, &isnull));
+		Oid			role = row_oid(row, 2);
+		const char *status = row_text(row, 3);
 		bool		own = role == request->role;
-		const char *status = SPI_getvalue(tuple, columns, 3);
 
 		if (!own && !role_inherits_budget_of(request->role, role))
 			continue;
@@ -292,7 +225,7 @@ choose_stream(const LedgerRequest *request, LedgerOutcome *outcome)
 			continue;
 		}
 		if (own || chosen == 0)
-			chosen = DatumGetInt64(SPI_getbinval(tuple, columns, 1, &isnull));
+			chosen = row_int8(row, 1);
 		if (own)
 			return chosen;
 	}
@@ -325,7 +258,7 @@ check_stream(Batch *batch, const LedgerRequest *request, const Stream *stream, L
 	if (book_account(batch, request->relation_id, stream->account_role, &account) == ACCOUNT_LOCKED)
 		return ACCOUNT_LOCKED;
 	reply->outcome = account != NULL && account->account_id == stream->account_id
-						 ? account_status(account, batch->now)
+						 ? account_outcome(account, batch->now)
 						 : OUTCOME_NO_BUDGET;
 	if (reply->outcome != OUTCOME_GRANTED)
 		return ACCOUNT_FOUND;
@@ -387,11 +320,11 @@ may_close(const LedgerRequest *request, const Stream *stream, LedgerReply *reply
 	if (request->role == stream->account_role || request->role == stream->opened_by)
 		return true;
 	reply->outcome = OUTCOME_STREAM_OF_OTHERS;
-	reply->account_role = stream->account_role;
+	reply->paid.account_role = stream->account_role;
 	return false;
 }
 
-/* What is done with a stream that there is. */
+/* Every request about a stream that was bought before. */
 static bool
 serve_stream(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
@@ -431,31 +364,30 @@ serve_stream(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 static bool
 make_room(Batch *batch, const LedgerRequest *request, int64 account_id, LedgerReply *reply)
 {
-	Oid	   argtypes[] = {INT8OID, INT8OID};
-	Datum  args[] = {Int64GetDatum(account_id), Int64GetDatum(request->model_id)};
-	Stream stream;
-	Found  found;
+	static SPIPlanPtr plan = NULL;
+	const ModelSale	 *model = model_sale(request->model_id);
+	Stream			  stream;
+	Found			  found;
 
-	book_run(&version_plan,
-			 "SELECT m.version, s.stream_id FROM privpred.model m LEFT JOIN privpred.stream s "
-			 "ON s.model_id = m.model_id AND s.account_id = $1 AND s.status = 'open' "
-			 "WHERE m.model_id = $2",
-			 2, argtypes, args, NULL);
-	if (SPI_processed == 0 || int4_of(1) != request->version)
+	if (model == NULL || model->version != request->version)
 	{
 		reply->outcome = OUTCOME_STREAM_VERSION;
 		return true;
 	}
-	if (int8_of(2, 0) == 0)
+	query_kept(&plan,
+			   "SELECT s.stream_id FROM privpred.stream s WHERE s.model_id = $1 "
+			   "AND s.account_id = $2 AND s.status = 'open'",
+			   ARG_INT8(request->model_id), ARG_INT8(account_id));
+	if (SPI_processed == 0)
 		return true;
-	found = lock_stream(int8_of(2, 0), &stream);
+	found = lock_stream(row_int8(0, 1), &stream);
 	if (found != ACCOUNT_FOUND)
 		return found == ACCOUNT_MISSING;
 	catch_up(batch, request, &stream);
 	if (stream.closed == NULL)
 	{
 		reply->outcome = OUTCOME_STREAM_EXISTS;
-		reply->account_role = stream.account_role;
+		reply->paid.account_role = stream.account_role;
 	}
 	write_stream(batch, &stream);
 	return true;
@@ -465,36 +397,25 @@ make_room(Batch *batch, const LedgerRequest *request, int64 account_id, LedgerRe
 static char *
 insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, LedgerReply *reply)
 {
+	static SPIPlanPtr  plan = NULL;
 	const StreamTerms *terms = &request->stream.terms;
-	Oid		  argtypes[] = {INT8OID,   INT8OID, INT8OID, INT4OID, OIDOID,		  INT4OID, INT8OID,
-							FLOAT8OID, INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, BOOLOID};
-	char	  nulls[] = "             ";
-	Datum	  args[lengthof(argtypes)];
-	StreamRun run;
+	const ModelSale	  *model = model_sale(request->model_id);
+	StreamRun		   run;
 
 	stream_run_first(&run, terms);
-	args[0] = Int64GetDatum(account_id);
-	args[1] = Int64GetDatum(request->relation_id);
-	args[2] = Int64GetDatum(request->model_id);
-	args[3] = Int32GetDatum(request->version);
-	args[4] = ObjectIdGetDatum(request->role);
-	args[5] = Int32GetDatum(terms->unstable);
-	args[6] = Int64GetDatum(terms->epsilon);
-	args[7] = Float8GetDatum(terms->delta);
-	args[8] = Int64GetDatum(run.width);
-	args[9] = Int64GetDatum(run.threshold);
-	args[10] = Int64GetDatum(terms->answers);
-	nulls[10] = terms->answers > 0 ? ' ' : 'n';
-	args[11] = TimestampTzGetDatum(batch->now);
-	args[12] = BoolGetDatum(terms->uniform);
-	book_run(&insert_plan,
-			 "INSERT INTO privpred.stream (account_id, relation_id, model_id, model, version, "
-			 "opened_by, unstable_limit, epsilon_units, delta, width, threshold, answers_limit, "
-			 "opened_at, uniform) "
-			 "SELECT $1, $2, $3, m.name, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 "
-			 "FROM privpred.model m WHERE m.model_id = $3 RETURNING stream_id",
-			 lengthof(argtypes), argtypes, args, nulls);
-	reply->stream.id = int8_of(1, 0);
+	query_kept(&plan,
+			   "INSERT INTO privpred.stream (account_id, relation_id, model_id, model, version, "
+			   "opened_by, unstable_limit, epsilon_units, delta, width, threshold, "
+			   "answers_limit, opened_at, uniform) "
+			   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
+			   "RETURNING stream_id",
+			   ARG_INT8(account_id), ARG_INT8(request->relation_id), ARG_INT8(request->model_id),
+			   ARG_TEXT(model->name), ARG_INT4(request->version), ARG_OID(request->role),
+			   ARG_INT4(terms->unstable), ARG_INT8(terms->epsilon), ARG_FLOAT8(terms->delta),
+			   ARG_INT8(run.width), ARG_INT8(run.threshold),
+			   ARG_IF(terms->answers > 0, ARG_INT8(terms->answers)), ARG_TIME(batch->now),
+			   ARG_BOOL(terms->uniform));
+	reply->stream.id = row_int8(0, 1);
 	return psprintf("stream " INT64_FORMAT ", %d unstable answers, width " INT64_FORMAT,
 					reply->stream.id, terms->unstable, run.width);
 }

@@ -86,10 +86,6 @@ typedef enum Found
 	ACCOUNT_LOCKED /* by another transaction */
 } Found;
 
-/* Runs a query, planned once. */
-extern void book_run(SPIPlanPtr *plan, const char *query, int nargs, Oid *argtypes, Datum *args,
-					 const char *nulls);
-
 /* The batch's own copy of an account; *result is NULL if there is none. */
 extern Found book_account(Batch *batch, int64 relation_id, Oid role, Account **result);
 
@@ -102,7 +98,6 @@ extern void
 book_append(Batch *batch, const char *kind, const LedgerRequest *request, LedgerEntry *entry);
 
 extern void book_forget_rows(void);
-extern void book_forget(void);
 
 /* ---------- payer.c ---------- */
 
@@ -132,14 +127,12 @@ payer_refuses(LedgerReply *reply, const Account *payer, const Account *cap, cons
 /* Charges purchases to an account and the cap, and says so in the entry. */
 extern void
 payer_pay(Account *payer, Account *cap, const Charge *drawn, int64 times, LedgerEntry *entry);
-extern void payer_forget(void);
 
 /* ---------- release.c ---------- */
 
 /* False if an account is locked by another transaction. */
 extern bool release_grant(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
 extern bool release_export(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
-extern void release_forget(void);
 extern bool release_mark(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
 
 /* ---------- stream_book.c ---------- */
@@ -149,12 +142,10 @@ extern bool release_mark(Batch *batch, const LedgerRequest *request, LedgerReply
 #define STREAM_ANSWERED "all answers given"
 
 extern bool stream_book_serve(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
-extern void stream_book_forget(void);
 
 /* ---------- memo.c ---------- */
 
 extern void memo_keep(const LedgerRequest *request, LedgerReply *reply);
-extern void memo_forget(void);
 
 /* ---------- ceiling.c ---------- */
 
