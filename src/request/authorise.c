@@ -20,8 +20,8 @@
 #include "request/request.h"
 
 /*
- * Budgets that were found, for as long as a lease would be good: an answer that
- * costs nothing should not look them up each time.
+ * Budgets that were found, remembered for as long as a lease would be good, so
+ * that an answer that costs nothing does not look them up each time.
  */
 typedef struct KnownBudget
 {
@@ -55,7 +55,7 @@ role_has_budget(int64 relation_id, Oid role)
 	return true;
 }
 
-/* No, if there is no such relation (any more). */
+/* False if the relation does not exist, or no longer. */
 static bool
 role_owns(Oid role, Oid relid)
 {
@@ -69,7 +69,7 @@ role_owns(Oid role, Oid relid)
 	return has_privs_of_role(role, owner);
 }
 
-/* Does the role have to do with any model at all? */
+/* Does the role own a protected relation or hold a budget? */
 static bool
 role_is_insider(Oid role)
 {
@@ -83,18 +83,14 @@ role_is_insider(Oid role)
 	return false;
 }
 
-static void
-refuse(const char *name, Oid role)
+void
+refuse_without_budget(const char *model, Oid role)
 {
-	if (role_is_insider(role))
-		no_such_model(name);
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-		 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-				GetUserNameFromId(role, false), name),
-		 errhint(
-			 "The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
+	ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+						   GetUserNameFromId(role, false), model),
+					errhint("The owner of the relation can grant one with privpred.grant_budget(); "
+							"it counts once that transaction has committed.")));
 }
 
 void
@@ -103,16 +99,20 @@ check_model_known(const char *name, Oid role)
 	const CachedModel *model = model_cache_peek(name);
 	int64			   relation_id;
 	Oid				   relid;
+	bool			   exists = true;
 
 	if (model != NULL)
 	{
 		relation_id = model->record->relation_id;
 		relid = model->record->relid;
 	}
-	else if (!model_find_relation(name, &relation_id, &relid))
-		refuse(name, role);
-	if (!role_owns(role, relid) && !role_has_budget(relation_id, role))
-		refuse(name, role);
+	else
+		exists = model_find_relation(name, &relation_id, &relid);
+	if (exists && (role_owns(role, relid) || role_has_budget(relation_id, role)))
+		return;
+	if (role_is_insider(role))
+		no_such_model(name);
+	refuse_without_budget(name, role);
 }
 
 ModelRecord *

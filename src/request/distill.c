@@ -1,7 +1,7 @@
 /*
  * distill.c
  *		Students: public rows, labelled by a private model, teach a model whose
- *		answers are free (book, section 14).
+ *		answers are free (docs/mechanisms.md, section 8).
  *
  * Whoever calls pays for the labels as for any other answers.  The owner of
  * the protected relation may go without a budget, since nobody else sees the
@@ -38,7 +38,7 @@ typedef struct Distillation
 	int64			   asked;
 	int64			   by_infinite; /* labels paid by accounts of infinite order */
 
-	/* who pays: one of them, or the owner's word */
+	/* who pays: one of these, or nobody if the owner asks */
 	LedgerLease	 *lease;
 	LedgerStream *stream;
 	StatSite	 *stats;
@@ -62,23 +62,16 @@ check_teacher(const ModelRecord *teacher)
 				 errhint("Ask that model itself, or distill one whose answers are charged.")));
 }
 
-/* What is protected is not for those who may not read it; of a view, what is behind it. */
-static void
-check_readable(Oid relid)
-{
-	CatalogSession session;
-
-	caller_begin(&session);
-	query_run(NULL, psprintf("SELECT FROM %s LIMIT 0", relation_sql_name(relid)), true, 0, 0, NULL);
-	catalog_end(&session);
-}
-
+/* The caller must be able to read the rows, and none of them may be protected. */
 static void
 check_public(Oid relid, const FeatureSpec *features)
 {
-	/* It is there until the student is. */
-	relation_close(open_relation(relid, AccessShareLock), NoLock);
-	check_readable(relid);
+	CatalogSession session;
+
+	relation_close(open_relation(relid, AccessShareLock), NoLock); /* until the student is stored */
+	caller_begin(&session);
+	query_run(NULL, psprintf("SELECT FROM %s LIMIT 0", relation_sql_name(relid)), true, 0, 0, NULL);
+	catalog_end(&session);
 	require_features(relid, features,
 					 "Public rows need all features of the model, under the same names; "
 					 "a view can rename them.");
@@ -86,7 +79,7 @@ check_public(Oid relid, const FeatureSpec *features)
 					  "What a student learns from its rows would be charged to nobody's budget.");
 }
 
-/* It would run code that the caller has chosen as the owner of the relation. */
+/* Code that the caller has chosen would run as the owner of the relation. */
 static void
 check_learner(const Learner *learner)
 {
@@ -102,25 +95,25 @@ check_learner(const Learner *learner)
 
 /* All rows, or the first of them, with the caller's rights. */
 static void
-read_rows(Distillation *distillation, Oid relid, int64 most)
+read_rows(Distillation *task, Oid relid, int64 most)
 {
-	Size		   row_size = distillation->width * sizeof(double) + sizeof(int32);
+	Size		   row_size = task->width * sizeof(double) + sizeof(int32);
 	int64		   fitting = (Size) maintenance_work_mem * 1024 / row_size;
 	MemoryContext  caller = CurrentMemoryContext;
 	CatalogSession session;
 
 	caller_begin(&session);
 	progress_phase_rows("reading public rows", estimated_rows(relation_sql_name(relid)));
-	distillation->x = read_public_rows(relid, distillation->teacher->record->features, most,
-									   fitting, caller, &distillation->nrows);
+	task->x = read_public_rows(relid, task->teacher->record->features, most, fitting, caller,
+							   &task->nrows);
 	catalog_end(&session);
-	if (distillation->nrows > fitting)
+	if (task->nrows > fitting)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
 						errmsg("public rows do not fit into maintenance_work_mem"),
 						errdetail("Nothing was charged."),
 						errhint("Raise maintenance_work_mem, or pass labels => %d.",
 								(int) Min(fitting, PG_INT32_MAX))));
-	if (distillation->nrows == 0)
+	if (task->nrows == 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("relation \"%s\" has no rows to label", get_rel_name(relid)),
 						errdetail("Nothing was charged."),
@@ -130,62 +123,57 @@ read_rows(Distillation *distillation, Oid relid, int64 most)
 /* ---------- labels ---------- */
 
 static void
-open_purse(Distillation *distillation, const LedgerPrice *price)
+open_purse(Distillation *task, const LedgerPrice *price)
 {
-	const ModelRecord *teacher = distillation->teacher->record;
+	const ModelRecord *teacher = task->teacher->record;
 	LedgerQuote		   quote;
 
 	if (price->kind == CHARGE_PER_STREAM)
 	{
-		ledger_check_allowance(distillation->nrows, asking_role());
-		distillation->stream = ledger_stream_use(CurrentMemoryContext, price);
+		ledger_check_allowance(task->nrows, asking_role());
+		task->stream = ledger_stream_use(CurrentMemoryContext, price);
 		return;
 	}
-	quote = ledger_quote(price, asking_role(), distillation->nrows);
-	ledger_check_allowance(distillation->nrows, quote.has_account ? quote.payer : asking_role());
+	quote = ledger_quote(price, asking_role(), task->nrows);
+	ledger_check_allowance(task->nrows, quote.has_account ? quote.payer : asking_role());
 	if (!quote.has_account)
 	{
 		if (object_ownercheck(RelationRelationId, teacher->relid, asking_role()))
 			return;
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-						GetUserNameFromId(asking_role(), false), teacher->name),
-				 errhint("The owner of the relation can grant one with privpred.grant_budget().")));
+		refuse_without_budget(teacher->name, asking_role());
 	}
-	if (quote.answers_left < distillation->nrows)
+	if (quote.answers_left < task->nrows)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("the privacy budget does not cover " INT64_FORMAT " labels of model \"%s\"",
-						distillation->nrows, teacher->name),
+						task->nrows, teacher->name),
 				 errdetail("It covers " INT64_FORMAT ". Nothing was charged.", quote.answers_left),
 				 errhint("Pass labels => " INT64_FORMAT ", or take a model with a smaller epsilon.",
 						 Max(quote.answers_left, 1))));
-	distillation->lease = ledger_open(CurrentMemoryContext, price);
+	task->lease = ledger_open(CurrentMemoryContext, price);
 }
 
 static const Receipt *
-pay_for_label(Distillation *distillation)
+pay_for_label(Distillation *task)
 {
-	if (distillation->stream != NULL)
-		return ledger_stream_answer(distillation->stream);
-	if (distillation->lease != NULL)
-		return ledger_spend(distillation->lease);
+	if (task->stream != NULL)
+		return ledger_stream_answer(task->stream);
+	if (task->lease != NULL)
+		return ledger_spend(task->lease);
 	return ledger_owner_receipt();
 }
 
 /* A stream may end before all rows are labelled. */
 static void
-label_rows(Distillation *distillation)
+label_rows(Distillation *task)
 {
-	const CachedModel *teacher = distillation->teacher;
+	const CachedModel *teacher = task->teacher;
 	CatalogSession	   session;
 	bool			   more = true;
 
-	distillation->label =
-		MemoryContextAllocHuge(CurrentMemoryContext, distillation->nrows * sizeof(int32));
-	progress_phase("labelling", distillation->nrows);
-	while (more && distillation->asked < distillation->nrows)
+	task->label = MemoryContextAllocHuge(CurrentMemoryContext, task->nrows * sizeof(int32));
+	progress_phase("labelling", task->nrows);
+	while (more && task->asked < task->nrows)
 	{
 		const Receipt *receipt;
 		Oid			   owner;
@@ -193,36 +181,36 @@ label_rows(Distillation *distillation)
 
 		CHECK_FOR_INTERRUPTS();
 		owner = owner_code_check(teacher);
-		receipt = pay_for_label(distillation);
-		stats_count(distillation->stats, STAT_ANSWERS, 1);
-		distillation->by_infinite += receipt_order_is_infinite(receipt) ? 1 : 0;
+		receipt = pay_for_label(task);
+		stats_count(task->stats, STAT_ANSWERS, 1);
+		task->by_infinite += receipt_order_is_infinite(receipt) ? 1 : 0;
 		owner_code_enter(&session, owner);
 		label = mechanism_answer(teacher->record->mechanism, receipt, &teacher->mechanism_model,
-								 distillation->x + distillation->asked * distillation->width);
+								 task->x + task->asked * task->width);
 		owner_code_leave(&session, owner);
-		if (distillation->stream != NULL)
-			ledger_stream_even_out(distillation->stream, teacher->record->mechanism->tests);
-		distillation->label[distillation->asked++] = label;
-		distillation->labelled += label >= 0 ? 1 : 0;
-		stats_count(distillation->stats, STAT_UNSTABLE, label >= 0 ? 0 : 1);
-		more = distillation->stream == NULL || receipt_failures_left(receipt) > 0;
-		progress_update(distillation->asked);
+		if (task->stream != NULL)
+			ledger_stream_even_out(task->stream, teacher->record->mechanism->tests);
+		task->label[task->asked++] = label;
+		task->labelled += label >= 0 ? 1 : 0;
+		stats_count(task->stats, STAT_UNSTABLE, label >= 0 ? 0 : 1);
+		more = task->stream == NULL || receipt_failures_left(receipt) > 0;
+		progress_update(task->asked);
 	}
 }
 
 /* ---------- the student ---------- */
 
 static ModelRecord *
-declare_student(const Distillation *distillation, const char *name, Jsonb *options)
+declare_student(const Distillation *task, const char *name, Jsonb *options)
 {
-	const ModelRecord *teacher = distillation->teacher->record;
+	const ModelRecord *teacher = task->teacher->record;
 	ModelRecord		  *student = palloc0_object(ModelRecord);
 
 	check_model_name(name);
 	*student = *teacher;
 	student->name = pstrdup(name);
 	student->mechanism = &distill_mechanism;
-	student->learner = distillation->learner;
+	student->learner = task->learner;
 	student->spec.teachers = 1;
 	student->spec.options = declare_options(options);
 	student->spec.default_class = model_default_class(student);
@@ -257,21 +245,20 @@ student_train(ModelRecord *student, int64 nrows, const double *x, const int32 *l
 											width, student->spec.default_class);
 }
 
-/* Labels that the student would have given. */
+/* The share of the labels that the student would have given. */
 static double
-agreement(const Distillation *distillation, const ModelRecord *student)
+agreement(const Distillation *task, const ModelRecord *student)
 {
 	MechanismModel model = {.spec = &student->spec, .ensemble = ensemble_load(student->predictor)};
 	int64		   agreed = 0;
 
-	for (int64 i = 0; i < distillation->asked; i++)
+	for (int64 i = 0; i < task->asked; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (distillation->label[i] ==
-			teachers_majority(&model, distillation->x + i * distillation->width))
+		if (task->label[i] == teachers_majority(&model, task->x + i * task->width))
 			agreed++;
 	}
-	return distillation->labelled > 0 ? (double) agreed / distillation->labelled : 0;
+	return task->labelled > 0 ? (double) agreed / task->labelled : 0;
 }
 
 /* ---------- the price ---------- */
@@ -303,38 +290,37 @@ student_charge(const LedgerPrice *labels, int64 by_finite, int64 by_infinite)
  * of a stream cost what the stream cost, however many labels came through it.
  */
 static void
-set_price(const Distillation *distillation, const LedgerPrice *labels, ModelRecord *student)
+set_price(const Distillation *task, const LedgerPrice *labels, ModelRecord *student)
 {
-	int64  by_finite = distillation->asked - distillation->by_infinite;
+	int64  by_finite = task->asked - task->by_infinite;
 	Charge charge = {0};
 
-	if (distillation->stream != NULL)
+	if (task->stream != NULL)
 	{
 		StreamTerms terms;
 
-		ledger_stream_terms(distillation->stream, &terms);
-		charge = stream_price(distillation->teacher->record, &terms).finite;
+		ledger_stream_terms(task->stream, &terms);
+		charge = stream_price(task->teacher->record, &terms).finite;
 	}
 	else
-		charge = student_charge(labels, by_finite, distillation->by_infinite);
+		charge = student_charge(labels, by_finite, task->by_infinite);
 	student->charge = charge_to_text(&charge, palloc(CHARGE_TEXT_SIZE));
 	student->pure_charge = charge_has_gaussian(&charge) ? NULL : student->charge;
 	student->spec.epsilon = charge_units(&charge, RENYI_ORDER_INFINITE);
 	if (student->spec.epsilon == PG_INT64_MAX)
-		student->spec.epsilon = distillation->teacher->record->spec.epsilon;
+		student->spec.epsilon = task->teacher->record->spec.epsilon;
 }
 
 /* ---------- requests ---------- */
 
 static Jsonb *
-report(const Distillation *distillation, const ModelRecord *student)
+report(const Distillation *task, const ModelRecord *student)
 {
-	int64 unstable = distillation->asked - distillation->labelled;
-	char *figures =
-		psprintf("{\"labels\": " INT64_FORMAT ", \"unstable\": " INT64_FORMAT
-				 ", \"unstable_share\": %.4f, \"agreement\": %.4f, \"charge\": \"%s\"}",
-				 distillation->labelled, unstable, (double) unstable / distillation->asked,
-				 agreement(distillation, student), student->charge);
+	int64 unstable = task->asked - task->labelled;
+	char *figures = psprintf("{\"labels\": " INT64_FORMAT ", \"unstable\": " INT64_FORMAT
+							 ", \"unstable_share\": %.4f, \"agreement\": %.4f, \"charge\": \"%s\"}",
+							 task->labelled, unstable, (double) unstable / task->asked,
+							 agreement(task, student), student->charge);
 
 	return DatumGetJsonbP(
 		DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(model_card(student->name)),
@@ -344,41 +330,40 @@ report(const Distillation *distillation, const ModelRecord *student)
 Jsonb *
 request_distill(const DistillRequest *request)
 {
-	Distillation	   distillation = {0};
+	Distillation	   task = {0};
 	const ModelRecord *teacher;
 	ModelRecord		  *student;
 	LedgerPrice		   labels;
 	LedgerPrice		   price;
 
-	distillation.teacher =
-		known_model_decoded(request->teacher, CurrentMemoryContext, asking_role());
-	teacher = distillation.teacher->record;
+	task.teacher = known_model_decoded(request->teacher, CurrentMemoryContext, asking_role());
+	teacher = task.teacher->record;
 	(void) protected_relation_hold(teacher->relid);
-	distillation.width = teacher->spec.width;
-	distillation.learner = find_learner(request->learner);
+	task.width = teacher->spec.width;
+	task.learner = find_learner(request->learner);
 	check_teacher(teacher);
-	check_learner(distillation.learner);
+	check_learner(task.learner);
 	check_public(request->public_relation, teacher->features);
-	(void) owner_code_check(distillation.teacher);
-	/* The rows that count are public, and labels are what the caller pays for. */
+	(void) owner_code_check(task.teacher);
+	/* The rows that are counted are public, and the caller pays for the labels. */
 	progress_begin(request->student, teacher->relid);
 	progress_show_to(asking_role());
-	student = declare_student(&distillation, request->student, request->options);
-	read_rows(&distillation, request->public_relation, request->labels);
+	student = declare_student(&task, request->student, request->options);
+	read_rows(&task, request->public_relation, request->labels);
 
 	labels = request_price(teacher);
-	labels.stats = distillation.stats = request_stats(teacher, CurrentMemoryContext);
-	open_purse(&distillation, &labels);
-	label_rows(&distillation);
-	set_price(&distillation, &labels, student);
-	student_train(student, distillation.asked, distillation.x, distillation.label);
+	labels.stats = task.stats = request_stats(teacher, CurrentMemoryContext);
+	open_purse(&task, &labels);
+	label_rows(&task);
+	set_price(&task, &labels, student);
+	student_train(student, task.asked, task.x, task.label);
 	progress_phase("storing", -1);
 	model_insert(student);
 	price = request_price(student);
-	if (distillation.lease != NULL)
-		ledger_mark_paid(&price, distillation.lease);
-	else if (distillation.stream != NULL)
-		ledger_stream_mark_paid(&price, distillation.stream);
+	if (task.lease != NULL)
+		ledger_mark_paid(&price, task.lease);
+	else if (task.stream != NULL)
+		ledger_stream_mark_paid(&price, task.stream);
 	progress_end();
-	return report(&distillation, student);
+	return report(&task, student);
 }

@@ -55,25 +55,17 @@ enum
 static void
 append_test_query(TrainingQuery *query, const ModelRecord *model, Oid test_relation)
 {
-	StringInfo	text = &query->text;
 	const char *label = quote_identifier(model->label);
+	const char *class = psprintf("pg_catalog.array_position($%d, r.%s::pg_catalog.text) - 1",
+								 PARAMETER_CLASSES, label);
+	const char *number = "NULL";
 
-	appendStringInfoString(text, "SELECT ");
-	if (model->nbins > 0)
-		append_label_number(text, model);
-	else
-		appendStringInfo(text, "pg_catalog.array_position($%d, r.%s::pg_catalog.text) - 1",
-						 PARAMETER_CLASSES, label);
 	if (model->nbins > 0 || model->spec.nclasses == 0)
-	{
-		appendStringInfo(text, ", CASE WHEN r.%s IS NOT NULL THEN ", label);
-		append_scaled_label(text, model);
-		appendStringInfoString(text, " END, ");
-	}
-	else
-		appendStringInfoString(text, ", NULL, ");
-	append_encoding(text, model->features, PARAMETER_FEATURES);
-	appendStringInfo(text, " FROM %s r", relation_sql_name(test_relation));
+		number = psprintf("CASE WHEN r.%s IS NOT NULL THEN %s END", label, scaled_label_sql(model));
+	appendStringInfo(&query->text, "SELECT %s, %s, %s FROM %s r",
+					 model->nbins > 0 ? label_number_sql(model) : class, number,
+					 encoding_sql(model->features, PARAMETER_FEATURES),
+					 relation_sql_name(test_relation));
 }
 
 /* ---------- one row ---------- */
@@ -206,31 +198,35 @@ tally_row(Tally *tally, const QueryScan *scan)
 
 /* ---------- epsilons ---------- */
 
-static int
-compare_epsilons(const void *a, const void *b)
+/* Adds an epsilon to a list in order, unless it is there. */
+static void
+add_epsilon(EpsilonUnits *list, int *count, EpsilonUnits epsilon)
 {
-	EpsilonUnits left = *(const EpsilonUnits *) a;
-	EpsilonUnits right = *(const EpsilonUnits *) b;
+	int place = *count;
 
-	return left < right ? -1 : left > right;
+	while (place > 0 && list[place - 1] > epsilon)
+		place--;
+	if (place > 0 && list[place - 1] == epsilon)
+		return;
+	memmove(&list[place + 1], &list[place], (*count - place) * sizeof(EpsilonUnits));
+	list[place] = epsilon;
+	(*count)++;
 }
 
-/* In order, each once, and the model's own among them. */
+/* Those that are asked for, or the usual ones, and the model's own. */
 static EpsilonUnits *
 list_epsilons(const ModelRecord *record, const EpsilonUnits *asked, int *count)
 {
-	bool		  usual = asked == NULL && record->mechanism->answers_at != NULL;
-	int			  n = usual ? lengthof(usual_epsilons) : asked == NULL ? 0 : *count;
-	EpsilonUnits *list = palloc_array(EpsilonUnits, n + 1);
+	int			  nasked = asked != NULL ? *count : 0;
+	EpsilonUnits *list = palloc_array(EpsilonUnits, nasked + lengthof(usual_epsilons) + 1);
 
-	for (int i = 0; i < n; i++)
-		list[i] = usual ? (EpsilonUnits) rint(usual_epsilons[i] * EPSILON_UNITS_PER_ONE) : asked[i];
-	list[n] = record->spec.epsilon;
-	qsort(list, n + 1, sizeof(EpsilonUnits), compare_epsilons);
-	*count = 1;
-	for (int i = 1; i <= n; i++)
-		if (list[i] != list[*count - 1])
-			list[(*count)++] = list[i];
+	*count = 0;
+	add_epsilon(list, count, record->spec.epsilon);
+	for (int i = 0; i < nasked; i++)
+		add_epsilon(list, count, asked[i]);
+	if (asked == NULL && record->mechanism->answers_at != NULL)
+		for (int i = 0; i < lengthof(usual_epsilons); i++)
+			add_epsilon(list, count, rint(usual_epsilons[i] * EPSILON_UNITS_PER_ONE));
 	return list;
 }
 
@@ -261,19 +257,15 @@ set_point(Tally *tally, EvaluationPoint *point, EpsilonUnits epsilon)
 	point->model = tally->model->mechanism_model;
 	point->model.spec = &point->spec;
 	point->model.votes = tally->votes;
-	point->own = point->known = epsilon == record->spec.epsilon;
-	point->remark = remark_on(tally->model);
+	point->own = epsilon == record->spec.epsilon;
+	point->known =
+		point->own || (mechanism->answers_at != NULL && mechanism->answers_at(&point->spec));
+	point->remark = point->known || mechanism->answers_at == NULL
+						? remark_on(tally->model)
+						: "create_model would refuse this epsilon";
 	if (point->own)
-	{
 		tally->sums->own = point;
-		return;
-	}
-	if (mechanism->answers_at == NULL)
-		return;
-	point->known = mechanism->answers_at(&point->spec);
-	if (!point->known)
-		point->remark = "create_model would refuse this epsilon";
-	else if (mechanism->asks_teachers)
+	else if (point->known && mechanism->asks_teachers)
 		point->model.gaussian_noise = vote_noise_is_gaussian(&point->spec);
 }
 
@@ -363,19 +355,14 @@ plan_rows(Tally *tally, const char *relation)
 	return rows;
 }
 
-/*
- * Is the next of the rows that are left one of the sample?  Each set of the
- * planned size is equally likely.
- */
+/* Is the next row one of the sample?  Each set of the planned size is equally likely. */
 static bool
 take_row(const Tally *tally, int64 left, int64 *wanted)
 {
-	if (!tally->sampled)
-		return true;
-	if (left <= 0 || (int64) sample_uniform(left) >= *wanted)
-		return false;
-	(*wanted)--;
-	return true;
+	bool taken = !tally->sampled || (left > 0 && (int64) sample_uniform(left) < *wanted);
+
+	*wanted -= taken;
+	return taken;
 }
 
 /* All rows once, with memory for one of them. */

@@ -1,6 +1,6 @@
 /*
  * export.c
- *		A released model in words, for use elsewhere.
+ *		A released model as JSON, for use elsewhere.
  *
  * What leaves the database is released to everybody, so that everybody pays
  * before it does.
@@ -24,18 +24,6 @@ append_string(StringInfo json, const char *key, const char *value)
 	appendStringInfoString(json, ", ");
 }
 
-static void
-append_classes(StringInfo json, const MechanismSpec *spec)
-{
-	appendStringInfoString(json, "\"classes\": [");
-	for (int i = 0; i < spec->nclasses; i++)
-	{
-		appendStringInfoString(json, i > 0 ? ", " : "");
-		escape_json(json, spec->classes[i]);
-	}
-	appendStringInfoString(json, "], ");
-}
-
 static bool
 is_released(const ModelRecord *record)
 {
@@ -54,13 +42,12 @@ request_export(const char *name)
 
 	check_relation_owner(record->relid);
 	if (!is_released(record))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("model \"%s\" cannot be exported", name),
-			 errdetail("Its answers are private one by one; the model itself is not."),
-			 errhint(
-				 "Make a student of it with privpred.distill, or use a mechanism that is charged once.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" cannot be exported", name),
+				 errdetail("Its answers are private one by one; the model itself is not."),
+				 errhint("Make a student of it with privpred.distill, or use a mechanism that is "
+						 "charged once.")));
 	features = feature_spec_write(record->features);
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '{');
@@ -69,7 +56,7 @@ request_export(const char *name)
 	append_string(&json, "mechanism", record->mechanism->name);
 	append_string(&json, "charge", record->charge);
 	if (record->spec.nclasses > 0)
-		append_classes(&json, &record->spec);
+		appendStringInfo(&json, "\"classes\": %s, ", classes_json(&record->spec));
 	appendStringInfo(&json, "\"features\": %s, \"predictor\": ",
 					 JsonbToCString(NULL, &features->root, VARSIZE(features)));
 	if (record->predictor != NULL)
@@ -78,7 +65,7 @@ request_export(const char *name)
 		appendStringInfoString(&json, record->mechanism->export_json(&model->mechanism_model));
 	appendStringInfoChar(&json, '}');
 
-	/* The last thing before it leaves. */
+	/* Nothing can fail after this. */
 	price = request_price(record);
 	ledger_release_to_all(&price);
 	return cstring_to_text(json.data);

@@ -66,14 +66,12 @@ check_size(const ModelRecord *model, const LearnerOptions *options)
 	int64		   bytes = model->spec.teachers * member;
 
 	if (bytes > MAX_PREDICTOR_BYTES)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("the model would need up to " INT64_FORMAT
-					" MB, more than the limit of " INT64_FORMAT " MB",
-					bytes / (1024 * 1024), MAX_PREDICTOR_BYTES / (1024 * 1024)),
-			 errhint(
-				 "Declare fewer teachers, classes, columns or levels, or fewer and smaller trees.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("the model would need up to " INT64_FORMAT
+							   " MB, more than the limit of " INT64_FORMAT " MB",
+							   bytes / (1024 * 1024), MAX_PREDICTOR_BYTES / (1024 * 1024)),
+						errhint("Declare fewer teachers, classes, columns or levels, "
+								"or fewer and smaller trees.")));
 }
 
 const Learner *
@@ -99,7 +97,7 @@ declare_plugins(const CreateModelRequest *request, ModelRecord *model)
 	model->learner = find_learner(request->learner);
 	if (model->mechanism->asks_teachers)
 		return;
-	/* The default cannot be told from a choice. */
+	/* A learner that was left out looks like the default. */
 	if (strcmp(request->learner, "logistic") != 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("mechanism \"%s\" takes no learner", request->mechanism),
@@ -110,92 +108,95 @@ declare_plugins(const CreateModelRequest *request, ModelRecord *model)
 
 /* ---------- options ---------- */
 
+/* The keys of a model's options, as C strings. */
+static List *
+option_keys(const ModelRecord *model)
+{
+	JsonbIterator	  *iterator = JsonbIteratorInit(&model->spec.options->root);
+	JsonbIteratorToken token;
+	JsonbValue		   value;
+	List			  *keys = NIL;
+
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+		if (token == WJB_KEY)
+			keys = lappend(keys, pnstrdup(value.val.string.val, value.val.string.len));
+	return keys;
+}
+
+/* Is it an option of the model itself or of its mechanism, and not of its learner? */
+static bool
+is_models_option(const ModelRecord *model, const char *key)
+{
+	return option_key_listed(MODEL_OPTION_KEYS, key) ||
+		   option_key_listed(model->mechanism->option_keys, key);
+}
+
+char *
+classes_json(const MechanismSpec *spec)
+{
+	ArrayType *classes = array_of_classes(spec->classes, spec->nclasses);
+
+	return TextDatumGetCString(DirectFunctionCall1(array_to_json, PointerGetDatum(classes)));
+}
+
 Jsonb *
 learner_options(const ModelRecord *model)
 {
-	StringInfoData	   classes;
-	Datum			   declared;
-	Datum			   options = JsonbPGetDatum(model->spec.options);
-	JsonbIterator	  *iterator = JsonbIteratorInit(&model->spec.options->root);
-	JsonbIteratorToken token;
-	JsonbValue		   value;
+	Datum		   options = JsonbPGetDatum(model->spec.options);
+	StringInfoData declared;
+	ListCell	  *cell;
 
-	/* Without what is not the learner's business. */
-	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
-	{
-		char *key;
+	/* Learners know the default class, but no other option of the model. */
+	foreach(cell, option_keys(model))
+		if (strcmp(lfirst(cell), "default") != 0 && is_models_option(model, lfirst(cell)))
+			options = DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum(lfirst(cell)));
 
-		if (token != WJB_KEY)
-			continue;
-		key = pnstrdup(value.val.string.val, value.val.string.len);
-		if (strcmp(key, "default") != 0 && (option_key_listed(MODEL_OPTION_KEYS, key) ||
-											option_key_listed(model->mechanism->option_keys, key)))
-			options = DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum(key));
-	}
-
-	initStringInfo(&classes);
-	appendStringInfoString(&classes, "{\"classes\": [");
-	for (int i = 0; i < model->spec.nclasses; i++)
-	{
-		if (i > 0)
-			appendStringInfoString(&classes, ", ");
-		escape_json(&classes, model->spec.classes[i]);
-	}
-	appendStringInfoChar(&classes, ']');
+	initStringInfo(&declared);
+	appendStringInfo(&declared, "{\"classes\": %s", classes_json(&model->spec));
 	if (model->functions != NULL)
 	{
 		/* in place of names, which somebody else might overload */
-		appendStringInfoString(&classes, ", \"train\": ");
-		escape_json(&classes, model->functions->train);
-		appendStringInfoString(&classes, ", \"predict\": ");
-		escape_json(&classes, model->functions->predict);
+		appendStringInfoString(&declared, ", \"train\": ");
+		escape_json(&declared, model->functions->train);
+		appendStringInfoString(&declared, ", \"predict\": ");
+		escape_json(&declared, model->functions->predict);
 	}
-	appendStringInfoChar(&classes, '}');
-	declared = DirectFunctionCall1(jsonb_in, CStringGetDatum(classes.data));
-	return DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, options, declared));
+	appendStringInfoChar(&declared, '}');
+	return DatumGetJsonbP(DirectFunctionCall2(
+		jsonb_concat, options, DirectFunctionCall1(jsonb_in, CStringGetDatum(declared.data))));
 }
 
-/* Without a learner nobody else looks for keys that mean nothing. */
+/* Learners refuse unknown options; without a learner it is done here. */
 static void
 check_option_keys(const ModelRecord *model)
 {
-	JsonbIterator	  *iterator = JsonbIteratorInit(&model->spec.options->root);
-	JsonbIteratorToken token;
-	JsonbValue		   value;
-	const char		  *own = model->mechanism->option_keys;
+	const char *own = model->mechanism->option_keys;
+	ListCell   *cell;
 
-	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
-	{
-		char *key;
-
-		if (token != WJB_KEY)
-			continue;
-		key = pnstrdup(value.val.string.val, value.val.string.len);
-		if (!option_key_listed(MODEL_OPTION_KEYS, key) && !option_key_listed(own, key))
+	foreach(cell, option_keys(model))
+		if (!is_models_option(model, lfirst(cell)))
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("unknown option \"%s\" of mechanism \"%s\"", key,
-								   model->mechanism->name),
+							errmsg("unknown option \"%s\" of mechanism \"%s\"",
+								   (char *) lfirst(cell), model->mechanism->name),
 							errhint("Its options are: %s%s%s.", own ? own : "", own ? ", " : "",
 									MODEL_OPTION_KEYS)));
-	}
 }
 
-/* Trees know a direction for what is missing; all else needs a number. */
+/* Trees have a direction for missing values; all other learners need a number. */
 static void
 check_missing(const ModelRecord *model)
 {
 	for (int i = 0; i < model->features->nfeatures; i++)
 		if (model->features->features[i].missing &&
 			(model->learner == NULL || !model->learner->accepts_missing))
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s \"%s\" cannot leave feature \"%s\" missing",
-						model->learner ? "learner" : "mechanism",
-						model->learner ? model->learner->name : model->mechanism->name,
-						model->features->features[i].name),
-				 errhint(
-					 "Declare {\"null\": {\"fill\": value}}, or use learner boost, forest or tree.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s \"%s\" cannot leave feature \"%s\" missing",
+							model->learner ? "learner" : "mechanism",
+							model->learner ? model->learner->name : model->mechanism->name,
+							model->features->features[i].name),
+					 errhint("Declare {\"null\": {\"fill\": value}}, or use learner boost, forest "
+							 "or tree.")));
 }
 
 static void
@@ -228,11 +229,15 @@ declare_options(Jsonb *options)
 pg_noreturn static void
 bad_number_label(const char *problem)
 {
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", problem),
-		 errhint(
-			 "Declare a number by options => '{\"target\": {\"min\": 0, \"max\": 100}}', or its bins by '{\"bins\": [0, 10, 100]}'.")));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", problem),
+					errhint("Declare a number by options => '{\"target\": {\"min\": 0, "
+							"\"max\": 100}}', or its bins by '{\"bins\": [0, 10, 100]}'.")));
+}
+
+static JsonbValue *
+option_value(const ModelRecord *model, const char *key, JsonbValue *storage)
+{
+	return getKeyJsonValueFromContainer(&model->spec.options->root, key, strlen(key), storage);
 }
 
 static double
@@ -306,12 +311,9 @@ static void
 declare_label(const CreateModelRequest *request, Oid label_type, Relation relation,
 			  ModelRecord *model)
 {
-	JsonbValue	storage;
-	JsonbValue *target =
-		getKeyJsonValueFromContainer(&model->spec.options->root, "target", 6, &storage);
-	JsonbValue	bins_storage;
-	JsonbValue *bins =
-		getKeyJsonValueFromContainer(&model->spec.options->root, "bins", 4, &bins_storage);
+	JsonbValue	storage[2];
+	JsonbValue *target = option_value(model, "target", &storage[0]);
+	JsonbValue *bins = option_value(model, "bins", &storage[1]);
 
 	if ((target != NULL) + (bins != NULL) + (request->classes != NULL) > 1)
 		bad_number_label("a label has classes, bins or a target, not several of them");
@@ -327,7 +329,7 @@ declare_label(const CreateModelRequest *request, Oid label_type, Relation relati
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("mechanism \"%s\" learns classes, not numbers", model->mechanism->name),
 				 errhint("Declare bins of the number by options => '{\"bins\": [0, 10, 100]}'.")));
-	/* Raises what there is to raise about the column. */
+	/* Raises an error if the column cannot be such a label. */
 	if (target != NULL || bins != NULL)
 		(void) label_spec(model, RelationGetDescr(relation), RelationGetRelationName(relation));
 }
@@ -346,10 +348,7 @@ check_memoize(const ModelRecord *model)
 				 errhint("Leave the option \"memoize\" out.")));
 }
 
-/*
- * Labels and price are the teacher's, so what is left to declare is the
- * learner's business, and the default.
- */
+/* A student has its teacher's labels and price; only its learner and default are declared. */
 void
 check_student(const ModelRecord *student)
 {
@@ -378,13 +377,11 @@ model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
 	if (model->spec.max_rows_per_unit == 0 && units_are_rows(protected))
 		model->spec.max_rows_per_unit = 1;
 	if (model->mechanism->labels_only && !model->spec.protects_labels)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("mechanism \"%s\" protects labels only", model->mechanism->name),
-			 errdetail(
-				 "The relation was protected with protects => 'rows', so features are secret, too."),
-			 errhint("Use another mechanism.")));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("mechanism \"%s\" protects labels only", model->mechanism->name),
+						errdetail("The relation was protected with protects => 'rows', "
+								  "so features are secret, too."),
+						errhint("Use another mechanism.")));
 	declare_public_tables(model);
 	if (model->mechanism->validate)
 		model->mechanism->validate(&model->spec);
@@ -393,11 +390,12 @@ model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
 void
 draw_salt(ModelRecord *model)
 {
-	uint64 salt[MODEL_SALT_LENGTH / sizeof(uint64)];
+	for (int i = 0; i < MODEL_SALT_LENGTH; i += sizeof(uint64))
+	{
+		uint64 word = sample_uint64();
 
-	for (int i = 0; i < lengthof(salt); i++)
-		salt[i] = sample_uint64();
-	memcpy(model->salt, salt, MODEL_SALT_LENGTH);
+		memcpy(model->salt + i, &word, sizeof(word));
+	}
 }
 
 ModelRecord *

@@ -11,7 +11,7 @@
  * is the same, bit for bit.
  *
  * Units are the same on all nodes because their hash is: a unit whose rows lie
- * on several nodes has one teacher.  privpred.node_agrees() makes sure.
+ * on several nodes has one teacher.  privpred.node_agrees() checks that.
  */
 #include "postgres.h"
 
@@ -34,7 +34,7 @@
 #include "catalog/store.h"
 #include "request/train.h"
 
-/* Of postgres_fdw, which holds as many rows in memory, as text. */
+/* postgres_fdw fetches so many rows at a time, and holds them in memory as text. */
 #define FETCH_SIZE 100
 #define TEXT_PER_BYTE (4.0 / 3)
 
@@ -45,6 +45,13 @@
 #define MAX_CHUNK_ROWS 1000
 
 static bool train_by_states = false;
+
+typedef struct NodeTables
+{
+	List  *nodes;  /* to be asked for states */
+	List  *others; /* to be read row by row */
+	double rows;   /* of nodes, about */
+} NodeTables;
 
 /* ---------- which tables ---------- */
 
@@ -114,32 +121,31 @@ asks_for_states(const ModelRecord *model, Oid relid)
 		   states_pay(model, relid);
 }
 
-NodeTables *
-nodes_find(const ModelRecord *model)
+/* The tables that a relation consists of.  Locks them. */
+static NodeTables
+find_tables(const ModelRecord *model)
 {
-	NodeTables *tables = palloc0_object(NodeTables);
-	List	   *all;
-	ListCell   *cell;
+	NodeTables tables = {0};
+	ListCell  *cell;
 
-	/* what cannot be sent: the user's code; a row of so many columns; text made of bins */
+	/* The user's code, rows of so many columns and text made of bins cannot be sent. */
 	if (model->learner->runs_user_code || model->features->nfeatures >= FUNC_MAX_ARGS - 1 ||
 		model->nbins > 0)
 		return tables;
-	all = find_all_inheritors(model->relid, AccessShareLock, NULL);
-	foreach(cell, all)
+	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
 	{
 		Oid relid = lfirst_oid(cell);
 
-		/* by itself, another owner's table may show other rows, or none */
+		/* A table of another owner, read by itself, may show other rows, or none. */
 		if (relation_owner(relid) != relation_owner(model->relid))
-			return palloc0_object(NodeTables);
+			return (NodeTables){0};
 		if (asks_for_states(model, relid))
 		{
-			tables->nodes = lappend_oid(tables->nodes, relid);
-			tables->rows += known_rows(relid);
+			tables.nodes = lappend_oid(tables.nodes, relid);
+			tables.rows += known_rows(relid);
 		}
 		else if (get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
-			tables->others = lappend_oid(tables->others, relid);
+			tables.others = lappend_oid(tables.others, relid);
 	}
 	return tables;
 }
@@ -160,49 +166,44 @@ columns_read(const ModelRecord *model, const ProtectedRelation *protected)
 	return columns;
 }
 
-static void
-append_columns(StringInfo text, List *columns, int from, int to)
+/* Calls of node_agrees(): as many as it takes for so many columns. */
+static char *
+agreement_sql(const ModelRecord *model, List *columns)
 {
-	for (int i = from; i < to; i++)
-		appendStringInfo(text, "%sr.%s", i > from ? ", " : "",
-						 quote_identifier(list_nth(columns, i)));
-}
+	int			   each = FUNC_MAX_ARGS - 1;
+	StringInfoData calls;
 
-/* As many calls as it takes for so many columns. */
-static void
-append_agreement(StringInfo text, const ModelRecord *model, List *columns)
-{
-	int each = FUNC_MAX_ARGS - 1;
-
+	initStringInfo(&calls);
 	for (int from = 0; from < list_length(columns); from += each)
 	{
-		int			   to = Min(from + each, list_length(columns));
 		StringInfoData expected;
+		StringInfoData values;
 
 		initStringInfo(&expected);
+		initStringInfo(&values);
 		appendStringInfoString(&expected, "[");
 		escape_json(&expected, PRIVPRED_VERSION);
 		appendStringInfoString(&expected, ", ");
 		escape_json(&expected, GetDatabaseEncodingName());
-		for (int i = from; i < to; i++)
+		for (int i = from; i < Min(from + each, list_length(columns)); i++)
 		{
-			AttrNumber attnum = get_attnum(model->relid, list_nth(columns, i));
+			const char *column = list_nth(columns, i);
+			Oid			type = get_atttype(model->relid, get_attnum(model->relid, column));
 
 			appendStringInfoString(&expected, ", ");
-			escape_json(&expected, format_type_extended(get_atttype(model->relid, attnum), -1,
-														FORMAT_TYPE_FORCE_QUALIFY));
+			escape_json(&expected, format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY));
+			appendStringInfo(&values, ", r.%s", quote_identifier(column));
 		}
 		appendStringInfoString(&expected, "]");
-		appendStringInfo(text, "%sprivpred.node_agrees(%s::pg_catalog.jsonb, ",
-						 from > 0 ? " AND " : "", quote_literal_cstr(expected.data));
-		append_columns(text, columns, from, to);
-		appendStringInfoString(text, ")");
+		appendStringInfo(&calls, "%sprivpred.node_agrees(%s::pg_catalog.jsonb%s)",
+						 from > 0 ? " AND " : "", quote_literal_cstr(expected.data), values.data);
 	}
+	return calls.data;
 }
 
 /*
- * A node would keep all rows of a learner that needs them, if it made one state per
- * teacher; so it makes many small ones.
+ * If a node made one state per teacher, it would keep all rows that a learner needs
+ * in memory; so it makes many small states.
  */
 static int
 chunks(const ModelRecord *model, Oid relid)
@@ -218,51 +219,57 @@ chunks(const ModelRecord *model, Oid relid)
 	return (int) Max(Min(result, (1 << 30) / model->spec.teachers), 1);
 }
 
-/* What follows SELECT: share, state, rows, rows used; of rows r. */
+/* Selects share, state, rows and rows used from rows r, which are to follow. */
 static void
 append_states(StringInfo text, const ModelRecord *model, const ProtectedRelation *protected,
 			  int chunks)
 {
-	appendStringInfo(text, "privpred.unit_share($%d, %d, ", PARAMETER_SALT,
-					 model->spec.teachers * chunks);
-	append_units(text, protected, ", ", ") AS h, privpred.partial_state(");
-	append_class(text, model);
-	/* Citus knows no polymorphic aggregates; postgres_fdw does not send this cast */
-	appendStringInfoString(text, train_by_states ? "::pg_catalog.text, " : ", ");
-	append_encoding(text, model->features, PARAMETER_FEATURES);
-	appendStringInfo(text, ", $%d || '{\"learner\": \"%s\"}'::pg_catalog.jsonb) FILTER (WHERE ",
-					 PARAMETER_OPTIONS, model->learner->name);
-	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL) AS state,");
-	appendStringInfoString(text, " pg_catalog.count(*) AS n, pg_catalog.count(*) FILTER (WHERE ");
-	append_class(text, model);
-	appendStringInfo(text, " = ANY ($%d::%s[])) AS used FROM ", PARAMETER_CLASSES,
-					 label_type_name(model));
+	appendStringInfo(
+		text,
+		"%sSELECT privpred.unit_share($%d, %d, %s) AS h,"
+		" privpred.partial_state(%s%s, %s, $%d || '{\"learner\": \"%s\"}'::pg_catalog.jsonb)"
+		" FILTER (WHERE %s IS NOT NULL) AS state, pg_catalog.count(*) AS n,"
+		" pg_catalog.count(*) FILTER (WHERE %s = ANY ($%d::%s[])) AS used FROM ",
+		text->data[text->len - 1] == '(' ? "" : " UNION ALL ", PARAMETER_SALT,
+		model->spec.teachers * chunks, units_sql(protected, ", "), class_sql(model),
+		/* Citus knows no polymorphic aggregates; postgres_fdw does not send this cast */
+		train_by_states ? "::pg_catalog.text" : "",
+		encoding_sql(model->features, PARAMETER_FEATURES), PARAMETER_OPTIONS, model->learner->name,
+		units_sql(protected, " IS NOT NULL AND "), class_sql(model), PARAMETER_CLASSES,
+		label_type_name(model));
 }
 
 /* All other tables, as one. */
-static void
-append_others(StringInfo text, List *others, List *columns)
+static char *
+others_sql(List *others, List *columns)
 {
-	ListCell *cell;
+	StringInfoData tables;
+	StringInfoData names;
+	ListCell	  *cell;
 
-	appendStringInfoString(text, "(");
+	initStringInfo(&tables);
+	initStringInfo(&names);
+	foreach(cell, columns)
+		appendStringInfo(&names, "%sr.%s", names.len > 0 ? ", " : "",
+						 quote_identifier(lfirst(cell)));
 	foreach(cell, others)
-	{
-		appendStringInfo(text, "%sSELECT ", cell == list_head(others) ? "" : " UNION ALL ");
-		append_columns(text, columns, 0, list_length(columns));
-		appendStringInfo(text, " FROM ONLY %s r", relation_sql_name(lfirst_oid(cell)));
-	}
-	appendStringInfoString(text, ") r GROUP BY 1");
+		appendStringInfo(&tables, "%sSELECT %s FROM ONLY %s r", tables.len > 0 ? " UNION ALL " : "",
+						 names.data, relation_sql_name(lfirst_oid(cell)));
+	return tables.data;
 }
 
-void
-append_nodes_query(TrainingQuery *query, const ModelRecord				*model,
-				   const ProtectedRelation *protected, const NodeTables *tables)
+bool
+append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
+				   const ProtectedRelation *protected, double *rows)
 {
 	StringInfo text = &query->text;
+	NodeTables tables = find_tables(model);
 	List	  *columns = columns_read(model, protected);
 	ListCell  *cell;
 
+	if (tables.nodes == NIL)
+		return false;
+	*rows = Max(*rows, tables.rows);
 	appendStringInfo(
 		text,
 		"SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
@@ -270,21 +277,19 @@ append_nodes_query(TrainingQuery *query, const ModelRecord				*model,
 		" FROM (SELECT u.h %% $%d AS t, privpred.finish_state(privpred.merge_states(u.state)) AS m,"
 		" pg_catalog.sum(u.n) AS n, pg_catalog.sum(u.used) AS used FROM (",
 		PARAMETER_TEACHERS);
-	foreach(cell, tables->nodes)
+	foreach(cell, tables.nodes)
 	{
-		appendStringInfo(text, "%sSELECT ", cell == list_head(tables->nodes) ? "" : " UNION ALL ");
 		append_states(text, model, protected, chunks(model, lfirst_oid(cell)));
-		appendStringInfo(text, "ONLY %s r WHERE ", relation_sql_name(lfirst_oid(cell)));
-		append_agreement(text, model, columns);
-		appendStringInfoString(text, " GROUP BY 1");
+		appendStringInfo(text, "ONLY %s r WHERE %s GROUP BY 1", relation_sql_name(lfirst_oid(cell)),
+						 agreement_sql(model, columns));
 	}
-	if (tables->others != NIL)
+	if (tables.others != NIL)
 	{
-		appendStringInfoString(text, " UNION ALL SELECT ");
 		append_states(text, model, protected, 1);
-		append_others(text, tables->others, columns);
+		appendStringInfo(text, "(%s) r GROUP BY 1", others_sql(tables.others, columns));
 	}
 	appendStringInfoString(text, ") u GROUP BY 1) s");
+	return true;
 }
 
 void

@@ -18,7 +18,7 @@
 #include "ledger/ledger.h"
 #include "request/train.h"
 
-/* How a model is made is not for strangers, not even when it cannot answer. */
+/* A stranger does not learn how a model is made, not even when it cannot answer. */
 static void
 check_asker(const ModelRecord *model)
 {
@@ -27,14 +27,10 @@ check_asker(const ModelRecord *model)
 
 	if (!object_ownercheck(RelationRelationId, model->relid, role) &&
 		!ledger_quote(&price, role, 1).has_account)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-						GetUserNameFromId(role, false), model->name),
-				 errhint("The owner of the relation can grant one with privpred.grant_budget().")));
+		refuse_without_budget(model->name, role);
 }
 
-/* pg_temp is searched first wherever a function's search_path does not say last. */
+/* pg_temp is searched first unless a function's search_path puts it last. */
 pg_noreturn static void
 refuse_temporary_objects(const ModelRecord *model)
 {
@@ -83,10 +79,10 @@ owner_code_check(const CachedModel *model)
 		ERROR,
 		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 		 errmsg("functions of model \"%s\" are not those that it was trained with", record->name),
-		 errdetail(
-			 "Their definition or owner, or the owner of the relation, has changed. Nothing was charged."),
-		 errhint(
-			 "The owner of the relation can take them as they are now with privpred.retrain().")));
+		 errdetail("Their definition or owner, or the owner of the relation, has changed. "
+				   "Nothing was charged."),
+		 errhint("The owner of the relation can take them as they are now with "
+				 "privpred.retrain().")));
 }
 
 void

@@ -38,7 +38,7 @@ typedef struct PredictSite
 	int			  memo_limit;	 /* answers to keep for good; 0: none */
 	Oid			  memo_full_for; /* the role that has that many */
 	double		 *x;			 /* the encoded question */
-	text		**answers;		 /* the classes, as they are returned; NULL until then */
+	text		**answers;		 /* the classes, as they are returned */
 
 	RowEncoder *row_encoder; /* for the row type last seen */
 	Oid			row_type;
@@ -59,7 +59,7 @@ request_price(const ModelRecord *model)
 		.kind = model->mechanism->charge_kind,
 	};
 
-	/* A charge that is not set costs more than any budget has. */
+	/* A charge that is not set cannot be paid by any budget. */
 	price.pure_accounts = model->pure_charge != NULL;
 	if ((model->charge != NULL && !charge_from_text(model->charge, &price.finite)) ||
 		(model->pure_charge != NULL && !charge_from_text(model->pure_charge, &price.infinite)))
@@ -104,7 +104,7 @@ fallback_price(const ModelRecord *model)
 	return price;
 }
 
-/* Where answers are paid from; nothing is paid as yet. */
+/* Opens the accounts that will pay for answers; nothing is paid yet. */
 static void
 open_accounts(PredictSite *predict, MemoryContext context)
 {
@@ -148,7 +148,9 @@ open_site(FmgrInfo *site, text *name)
 	result->memo_limit = model_memo_limit(record);
 	result->name_length = strlen(record->name);
 	result->x = palloc0_array(double, record->features->width);
-	result->answers = palloc0_array(text *, record->spec.nclasses);
+	result->answers = palloc_array(text *, record->spec.nclasses);
+	for (int i = 0; i < record->spec.nclasses; i++)
+		result->answers[i] = cstring_to_text(record->spec.classes[i]);
 	result->next = site->fn_extra;
 	site->fn_extra = result;
 	MemoryContextSwitchTo(caller);
@@ -202,22 +204,13 @@ encode_input(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input)
 {
 	const FeatureSpec *features = predict->model->record->features;
 
-	switch (question_read(form, &input))
-	{
-		case INPUT_ARRAY:
-			encode_array(features, DatumGetArrayTypeP(input), predict->x);
-			break;
-		case INPUT_JSONB:
-			encode_jsonb(features, DatumGetJsonbP(input), predict->x);
-			break;
-		case INPUT_ROW:
-			encode_row_input(site, predict, DatumGetHeapTupleHeader(input));
-			break;
-		case INPUT_JSON:
-		case INPUT_TEXT:
-			elog(ERROR, "a question was not read");
-			break;
-	}
+	form = question_read(form, &input);
+	if (form == INPUT_ARRAY)
+		encode_array(features, DatumGetArrayTypeP(input), predict->x);
+	else if (form == INPUT_JSONB)
+		encode_jsonb(features, DatumGetJsonbP(input), predict->x);
+	else
+		encode_row_input(site, predict, DatumGetHeapTupleHeader(input));
 }
 
 /* ---------- answers ---------- */
@@ -244,41 +237,30 @@ check_wish(const ModelRecord *model, const Wish *wish)
 	mechanism->check_precision(&model->spec, wish->precision);
 }
 
+/* Functions of learner "sql" run as the given owner, not as the asker. */
 static Answer
-draw(const Receipt *receipt, const Mechanism *mechanism, const CachedModel *model, const double *x,
-	 const Wish *wish)
-{
-	const ModelRecord *record = model->record;
-	Answer			   answer = {0};
-
-	if (wish->score && mechanism->score != NULL)
-	{
-		answer.isnull = !mechanism_score(mechanism, receipt, &model->mechanism_model, x,
-										 wish->precision, &answer.score);
-		return answer;
-	}
-	answer.class_index = mechanism_answer(mechanism, receipt, &model->mechanism_model, x);
-	answer.isnull = answer.class_index < 0;
-	if (wish->score && !answer.isnull)
-		answer.score = bin_middle(record, answer.class_index);
-	return answer;
-}
-
-/* A learner in SQL runs the owner's functions: as that owner, not as the asker. */
-static Answer
-draw_as(Oid owner, const Receipt *receipt, const Mechanism *mechanism, const CachedModel *model,
-		const double *x, const Wish *wish)
+draw(Oid owner, const Receipt *receipt, const Mechanism *mechanism, const CachedModel *model,
+	 const double *x, const Wish *wish)
 {
 	CatalogSession session;
-	Answer		   answer;
+	Answer		   answer = {0};
 
 	owner_code_enter(&session, owner);
-	answer = draw(receipt, mechanism, model, x, wish);
+	if (wish->score && mechanism->score != NULL)
+		answer.isnull = !mechanism_score(mechanism, receipt, &model->mechanism_model, x,
+										 wish->precision, &answer.score);
+	else
+	{
+		answer.class_index = mechanism_answer(mechanism, receipt, &model->mechanism_model, x);
+		answer.isnull = answer.class_index < 0;
+		if (wish->score && !answer.isnull)
+			answer.score = bin_middle(model->record, answer.class_index);
+	}
 	owner_code_leave(&session, owner);
 	return answer;
 }
 
-/* The owner alone may have what no account can pay for. */
+/* Answers that no account can pay for are given to the owner alone. */
 static const Receipt *
 pay(PredictSite *predict)
 {
@@ -298,49 +280,40 @@ pay(PredictSite *predict)
 	return ledger_owner_receipt();
 }
 
-/* A question as bytes: the same for every form in which it may be asked. */
-static const void *
-question_bytes(const PredictSite *predict, const Wish *wish, Size *size)
-{
-	int		width = predict->model->record->spec.width;
-	double *bytes = palloc_array(double, width + 2);
-
-	bytes[0] = wish->score ? 1 : 0;
-	bytes[1] = wish->precision;
-	memcpy(bytes + 2, predict->x, width * sizeof(double));
-	*size = (width + 2) * sizeof(double);
-	return bytes;
-}
-
-/* From this session's memory, or from what is kept for good; memo is for keeping. */
+/*
+ * Looks for an answer in this session's memory and, if the model memoizes, among
+ * those that are kept for good; memo is for keeping a new one.
+ */
 static bool
 recall(PredictSite *predict, const Wish *wish, Answer *answer, LedgerMemo *memo)
 {
-	const void *question;
-	Size		size;
+	const ModelRecord *record = predict->model->record;
+	int				   width = record->spec.width;
+	double			  *question; /* the same for every form in which it may be asked */
 
 	if (repeat_find(&predict->repeats, &predict->price, wish, predict->x, answer))
 		return true;
 	if (predict->memo_limit == 0)
 		return false;
-	question = question_bytes(predict, wish, &size);
-	if (!ledger_memo_find(&predict->price, asking_role(), question, size, memo) ||
+	question = palloc_array(double, width + 2);
+	question[0] = wish->score ? 1 : 0;
+	question[1] = wish->precision;
+	memcpy(question + 2, predict->x, width * sizeof(double));
+	if (!ledger_memo_find(&predict->price, asking_role(), question, (width + 2) * sizeof(double),
+						  memo) ||
 		!ledger_quote(&predict->price, asking_role(), 1).has_account)
 		return false;
 	if (!wish->score && !memo->isnull &&
-		(memo->class_index < 0 || memo->class_index >= predict->model->record->spec.nclasses))
+		(memo->class_index < 0 || memo->class_index >= record->spec.nclasses))
 		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("a remembered answer of model \"%s\" cannot be read",
-							   predict->model->record->name),
+						errmsg("a remembered answer of model \"%s\" cannot be read", record->name),
 						errhint("Retrain the model.")));
-	answer->isnull = memo->isnull;
-	answer->class_index = memo->class_index;
-	answer->score = memo->score;
+	*answer = (Answer){memo->isnull, memo->class_index, memo->score};
 	repeat_remember(&predict->repeats, wish, predict->x, answer);
 	return true;
 }
 
-/* Before the answer leaves, so that whoever has it has it for good. */
+/* Called before the answer leaves, so that no asker has an answer that is not kept. */
 static void
 keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *memo)
 {
@@ -372,37 +345,22 @@ ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wis
 		stats_count(predict->stats, STAT_REPEATS, 1);
 		return answer;
 	}
-	/* at each answer: the asker's statement may run functions in between */
+	/* for each answer: the asker's statement may run functions in between */
 	owner = owner_code_check(model);
 	receipt = pay(predict);
 	stats_count(predict->stats, STAT_ANSWERS, 1);
 	if (predict->fallback != NULL && ledger_stream_is_uniform(predict->stream))
 		vote = ledger_spend(predict->fallback);
-	answer = draw_as(owner, receipt, model->record->mechanism, model, predict->x, wish);
+	answer = draw(owner, receipt, model->record->mechanism, model, predict->x, wish);
 	if (predict->stream != NULL)
 		ledger_stream_even_out(predict->stream, model->record->mechanism->tests);
 	if (answer.isnull)
 		stats_count(predict->stats, STAT_UNSTABLE, 1);
 	if (answer.isnull && predict->fallback != NULL)
-		answer = draw_as(owner, vote != NULL ? vote : ledger_spend(predict->fallback),
-						 &vote_mechanism, model, predict->x, wish);
+		answer = draw(owner, vote != NULL ? vote : ledger_spend(predict->fallback), &vote_mechanism,
+					  model, predict->x, wish);
 	keep(predict, wish, &answer, &memo);
 	return answer;
-}
-
-/* Lives as long as the call site: answers are many, classes few. */
-static text *
-class_as_text(FmgrInfo *site, PredictSite *predict, int class_index)
-{
-	if (unlikely(predict->answers[class_index] == NULL))
-	{
-		MemoryContext caller = MemoryContextSwitchTo(site->fn_mcxt);
-
-		predict->answers[class_index] =
-			cstring_to_text(predict->model->record->spec.classes[class_index]);
-		MemoryContextSwitchTo(caller);
-	}
-	return predict->answers[class_index];
 }
 
 text *
@@ -412,7 +370,7 @@ request_predict(FmgrInfo *site, text *name, InputForm form, Datum input)
 	Wish		 wish = {0};
 	Answer		 answer = ask(site, predict, form, input, &wish);
 
-	return answer.isnull ? NULL : class_as_text(site, predict, answer.class_index);
+	return answer.isnull ? NULL : predict->answers[answer.class_index];
 }
 
 bool

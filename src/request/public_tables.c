@@ -15,7 +15,6 @@
 #include "nodes/makefuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/varlena.h"
@@ -29,31 +28,23 @@
 #define FIRST_ROWS 64
 #define MAX_REFERENCE_POINTS 100000
 
-/* Names in the order of their first row. */
 typedef struct NameList
 {
-	HTAB	   *numbers;
 	const char *what;
 	int			count;
 	int			limit;
-	int			last; /* found */
 	char	  **names;
 } NameList;
 
-typedef struct NameNumber
-{
-	char name[NAMEDATALEN];
-	int	 number;
-} NameNumber;
-
+/* A finite class is read hypothesis by hypothesis, each in the order of its points. */
 typedef struct ClassReader
 {
 	const char *relation; /* for messages */
 	NameList	hypotheses;
-	NameList	points;
-	int			words; /* of a row */
-	uint64	   *known; /* bit p of row h: there is a label */
-	uint64	   *labels;
+	NameList	points;	  /* of the first hypothesis, hence of all */
+	int			labelled; /* points of the current hypothesis, so far */
+	int			words;	  /* of a row */
+	uint64	   *labels;	  /* bit p of row h */
 } ClassReader;
 
 /* ---------- the relation ---------- */
@@ -105,21 +96,17 @@ double *
 read_public_rows(Oid relid, const FeatureSpec *features, int64 limit, int64 room,
 				 MemoryContext context, int64 *count)
 {
-	Size		   row_size = features->width * sizeof(double);
-	int64		   capacity = FIRST_ROWS;
-	double		  *rows = MemoryContextAllocHuge(context, capacity * row_size);
-	StringInfoData query;
-	QueryArgument  argument = ARG(JSONBOID, JsonbPGetDatum(feature_spec_write(features)));
-	QueryScan	   scan;
+	Size		  row_size = features->width * sizeof(double);
+	int64		  capacity = FIRST_ROWS;
+	double		 *rows = MemoryContextAllocHuge(context, capacity * row_size);
+	QueryArgument argument = ARG(JSONBOID, JsonbPGetDatum(feature_spec_write(features)));
+	QueryScan	  scan;
 
-	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT ");
-	append_encoding(&query, features, 1);
-	appendStringInfo(&query, " FROM %s r", relation_sql_name(relid));
-	if (limit > 0)
-		appendStringInfo(&query, " LIMIT " INT64_FORMAT, limit);
+	char *query =
+		psprintf("SELECT %s FROM %s r%s", encoding_sql(features, 1), relation_sql_name(relid),
+				 limit > 0 ? psprintf(" LIMIT " INT64_FORMAT, limit) : "");
 	/* A few rows at a time: each may have thousands of numbers. */
-	scan_open(&scan, Max(1, NUMBERS_PER_FETCH / features->width), query.data, 1, &argument);
+	scan_open(&scan, Max(1, NUMBERS_PER_FETCH / features->width), query, 1, &argument);
 	for (*count = 0; *count <= room && scan_next(&scan); (*count)++)
 	{
 		if (*count == room)
@@ -137,70 +124,83 @@ read_public_rows(Oid relid, const FeatureSpec *features, int64 limit, int64 room
 
 /* ---------- finite classes ---------- */
 
-static void
-name_list_init(NameList *list, const char *what, int limit)
-{
-	HASHCTL control = {.keysize = NAMEDATALEN, .entrysize = sizeof(NameNumber)};
-
-	control.hcxt = CurrentMemoryContext;
-	list->what = what;
-	list->count = list->last = 0;
-	list->limit = limit;
-	list->names = palloc_array(char *, limit);
-	list->numbers = hash_create(what, 256, &control, HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
-}
-
 static bool
-name_is(const NameList *list, int number, const text *name)
+name_is(const char *name, const text *other)
 {
-	Size length = VARSIZE_ANY_EXHDR(name);
+	Size length = VARSIZE_ANY_EXHDR(other);
 
-	return number < list->count && strlen(list->names[number]) == length &&
-		   memcmp(list->names[number], VARDATA_ANY(name), length) == 0;
+	return strlen(name) == length && memcmp(name, VARDATA_ANY(other), length) == 0;
 }
 
-/* Rows often come in order: the name of the last row again, or the one after it. */
-static int
-name_number(NameList *list, const ClassReader *reader, const text *name)
+static void
+add_name(NameList *list, const ClassReader *reader, const text *name)
 {
-	NameNumber *entry;
-	char	   *string;
-	bool		found;
-
-	for (int i = 0; i < 2; i++)
-		if (name_is(list, list->last + i, name))
-			return list->last += i;
-	string = text_to_cstring(name);
-	if (strlen(string) >= NAMEDATALEN)
+	if (VARSIZE_ANY_EXHDR(name) >= NAMEDATALEN)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("names of %s in relation \"%s\" must be shorter than %d bytes",
 							   list->what, reader->relation, NAMEDATALEN),
 						errhint("Use short names or numbers.")));
-	entry = hash_search(list->numbers, string, HASH_ENTER, &found);
-	if (!found)
-	{
-		if (list->count == list->limit)
-			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-							errmsg("relation \"%s\" has more than %d %s", reader->relation,
-								   list->limit, list->what),
-							errhint("A finite class has at most %d hypotheses over %d points.",
-									FINITE_MAX_HYPOTHESES, FINITE_MAX_POINTS)));
-		list->names[list->count] = string;
-		entry->number = list->count++;
-	}
-	return list->last = entry->number;
+	if (list->count == list->limit)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("relation \"%s\" has more than %d %s", reader->relation, list->limit,
+							   list->what),
+						errhint("A finite class has at most %d hypotheses over %d points.",
+								FINITE_MAX_HYPOTHESES, FINITE_MAX_POINTS)));
+	list->names[list->count++] = text_to_cstring(name);
+}
+
+pg_noreturn static void
+refuse_gap(const ClassReader *reader, const char *hypothesis, const char *point)
+{
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("hypothesis \"%s\" in relation \"%s\" has no label for point \"%s\"",
+						   hypothesis, reader->relation, point),
+					errhint("Every hypothesis of a finite class gives every point a label.")));
+}
+
+/* The hypothesis that was read must have labelled all points. */
+static void
+check_complete(const ClassReader *reader, int hypothesis)
+{
+	if (reader->labelled < reader->points.count)
+		refuse_gap(reader, reader->hypotheses.names[hypothesis],
+				   reader->points.names[reader->labelled]);
+}
+
+/* Adds the next point of the current hypothesis. */
+static void
+add_point(ClassReader *reader, const text *point, bool label)
+{
+	NameList *points = &reader->points;
+	int		  hypothesis = reader->hypotheses.count - 1;
+	char	 *name = reader->hypotheses.names[hypothesis];
+	int		  p = reader->labelled;
+
+	if (p > 0 && name_is(points->names[p - 1], point))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("relation \"%s\" labels point \"%s\" twice for hypothesis \"%s\"",
+						reader->relation, points->names[p - 1], name),
+				 errhint("Every hypothesis of a finite class gives every point one label.")));
+	if (hypothesis == 0)
+		add_name(points, reader, point);
+	else if (p == points->count || strcmp(points->names[p], text_to_cstring(point)) > 0)
+		refuse_gap(reader, reader->hypotheses.names[0], text_to_cstring(point));
+	else if (!name_is(points->names[p], point))
+		refuse_gap(reader, name, points->names[p]);
+	if (label)
+		bits_add(reader->labels + hypothesis * (Size) reader->words, p);
+	reader->labelled++;
 }
 
 static void
 read_class_row(ClassReader *reader, const QueryScan *scan)
 {
-	bool	nulls[3];
-	Datum	hypothesis = scan_value(scan, 1, &nulls[0]);
-	Datum	point = scan_value(scan, 2, &nulls[1]);
-	Datum	label = scan_value(scan, 3, &nulls[2]);
-	uint64 *known;
-	int		h;
-	int		p;
+	NameList *hypotheses = &reader->hypotheses;
+	bool	  nulls[3];
+	Datum	  hypothesis = scan_value(scan, 1, &nulls[0]);
+	Datum	  point = scan_value(scan, 2, &nulls[1]);
+	Datum	  label = scan_value(scan, 3, &nulls[2]);
 
 	if (nulls[0] || nulls[1] || nulls[2])
 		ereport(ERROR,
@@ -208,18 +208,14 @@ read_class_row(ClassReader *reader, const QueryScan *scan)
 				 errmsg("relation \"%s\" has a row with a NULL, or with a label other than 0 and 1",
 						reader->relation),
 				 errhint("Every hypothesis of a finite class gives every point a label.")));
-	h = name_number(&reader->hypotheses, reader, DatumGetTextPP(hypothesis));
-	p = name_number(&reader->points, reader, DatumGetTextPP(point));
-	known = reader->known + h * (Size) reader->words;
-	if (bits_member(known, p))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("relation \"%s\" labels point \"%s\" twice for hypothesis \"%s\"",
-						reader->relation, reader->points.names[p], reader->hypotheses.names[h]),
-				 errhint("Every hypothesis of a finite class gives every point one label.")));
-	bits_add(known, p);
-	if (DatumGetBool(label))
-		bits_add(reader->labels + h * (Size) reader->words, p);
+	if (hypotheses->count == 0 ||
+		!name_is(hypotheses->names[hypotheses->count - 1], DatumGetTextPP(hypothesis)))
+	{
+		add_name(hypotheses, reader, DatumGetTextPP(hypothesis));
+		check_complete(reader, hypotheses->count - 2);
+		reader->labelled = 0;
+	}
+	add_point(reader, DatumGetTextPP(point), DatumGetBool(label));
 }
 
 /* The label in SQL: a boolean, NULL for numbers that are none. */
@@ -243,24 +239,35 @@ static void
 read_class(Oid relid, ClassReader *reader)
 {
 	static const char *const columns[] = {"hypothesis", "point", "label"};
+	char					*name = relation_sql_name(relid);
 	char					*query;
 	QueryScan				 scan;
 
 	for (int i = 0; i < lengthof(columns); i++)
 		require_column(relid, columns[i],
 					   "A finite class is a table with the columns hypothesis, point and label.");
-	reader->relation = get_rel_name(relid);
-	name_list_init(&reader->hypotheses, "hypotheses", FINITE_MAX_HYPOTHESES);
-	name_list_init(&reader->points, "points", FINITE_MAX_POINTS);
-	reader->words = BITS_WORDS(FINITE_MAX_POINTS);
-	reader->known = palloc0_array(uint64, FINITE_MAX_HYPOTHESES * (Size) reader->words);
+	*reader = (ClassReader){
+		.relation = get_rel_name(relid),
+		.hypotheses = {"hypotheses", 0, FINITE_MAX_HYPOTHESES},
+		.points = {"points", 0, FINITE_MAX_POINTS},
+		.words = BITS_WORDS(FINITE_MAX_POINTS),
+	};
+	reader->hypotheses.names = palloc_array(char *, FINITE_MAX_HYPOTHESES);
+	reader->points.names = palloc_array(char *, FINITE_MAX_POINTS);
 	reader->labels = palloc0_array(uint64, FINITE_MAX_HYPOTHESES * (Size) reader->words);
-	query = psprintf("SELECT r.hypothesis::pg_catalog.text, r.point::pg_catalog.text, %s FROM %s r",
-					 label_expression(relid), relation_sql_name(relid));
+	query = psprintf("SELECT r.hypothesis::pg_catalog.text COLLATE pg_catalog.\"C\","
+					 " r.point::pg_catalog.text COLLATE pg_catalog.\"C\", %s FROM %s r"
+					 " ORDER BY 1 NULLS FIRST, 2 NULLS FIRST",
+					 label_expression(relid), name);
 	scan_open(&scan, ROWS_PER_FETCH, query, 0, NULL);
 	while (scan_next(&scan))
 		read_class_row(reader, &scan);
 	scan_close(&scan);
+	check_complete(reader, reader->hypotheses.count - 1);
+	if (reader->hypotheses.count == 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("relation \"%s\" has no hypotheses", reader->relation),
+						errhint("A finite class has at least one.")));
 }
 
 /* Point p of the class is number order[p] of the reader, or p itself. */
@@ -278,24 +285,9 @@ make_class(const ClassReader *reader, const int *order)
 	{
 		finite->names[h] = pstrdup(reader->hypotheses.names[h]);
 		for (int p = 0; p < finite->npoints; p++)
-		{
-			int number = order != NULL ? order[p] : p;
-
-			if (!bits_member(reader->known + h * (Size) reader->words, number))
-				ereport(
-					ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("hypothesis \"%s\" in relation \"%s\" has no label for point \"%s\"",
-							finite->names[h], reader->relation, reader->points.names[number]),
-					 errhint("Every hypothesis of a finite class gives every point a label.")));
-			if (bits_member(reader->labels + h * (Size) reader->words, number))
+			if (bits_member(reader->labels + h * (Size) reader->words, order ? order[p] : p))
 				bits_add(finite->columns + p * (Size) words, h);
-		}
 	}
-	if (finite->nhypotheses == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("relation \"%s\" has no hypotheses", reader->relation),
-						errhint("A finite class has at least one.")));
 	return finite;
 }
 
@@ -313,8 +305,8 @@ order_by_levels(const FeatureSpec *features, const ClassReader *reader)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("a finite class needs one feature whose levels are its points"),
 			 errdetail("Relation \"%s\" has %d points.", reader->relation, reader->points.count),
-			 errhint(
-				 "Declare features => '{\"column\": {\"levels\": [...]}}' with every point of the class.")));
+			 errhint("Declare features => '{\"column\": {\"levels\": [...]}}' with every point of "
+					 "the class.")));
 	order = palloc_array(int, feature->nlevels);
 	for (int i = 0; i < reader->points.count; i++)
 	{
@@ -366,8 +358,8 @@ request_littlestone_dimension(Oid relid)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("the Littlestone dimension of \"%s\" takes too long to compute",
 					reader.relation),
-			 errdetail(
-				 "The search is exponential in the dimension, and stops after a fixed number of steps."),
+			 errdetail("The search is exponential in the dimension, and stops after a fixed number "
+					   "of steps."),
 			 errhint("Use fewer hypotheses or points.")));
 	catalog_end(&session);
 	return dimension;

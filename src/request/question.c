@@ -17,24 +17,22 @@
 
 #include "request/request.h"
 
-/* One number, as a cast to float8 makes it; 22003 if there is none that large. */
-static Datum
-number_to_float8(Datum number, Oid type)
+/* How a cast makes float8 of a number; 22003 if that is too large. */
+static PGFunction
+cast_to_float8(Oid type)
 {
 	switch (type)
 	{
-		case FLOAT8OID:
-			return number;
 		case FLOAT4OID:
-			return Float8GetDatum(DatumGetFloat4(number));
+			return ftod;
 		case INT2OID:
-			return Float8GetDatum(DatumGetInt16(number));
+			return i2tod;
 		case INT4OID:
-			return Float8GetDatum(DatumGetInt32(number));
+			return i4tod;
 		case INT8OID:
-			return Float8GetDatum((double) DatumGetInt64(number));
+			return i8tod;
 		case NUMERICOID:
-			return DirectFunctionCall1(numeric_float8, number);
+			return numeric_float8;
 	}
 	elog(ERROR, "features cannot be an array of type %u", type);
 }
@@ -42,19 +40,20 @@ number_to_float8(Datum number, Oid type)
 static ArrayType *
 numbers_to_float8(ArrayType *array)
 {
-	Oid	   type = ARR_ELEMTYPE(array);
-	Datum *numbers;
-	bool  *nulls;
-	int	   count;
-	int16  length;
-	bool   by_value;
-	char   alignment;
+	Oid		   type = ARR_ELEMTYPE(array);
+	PGFunction cast = cast_to_float8(type);
+	Datum	  *numbers;
+	bool	  *nulls;
+	int		   count;
+	int16	   length;
+	bool	   by_value;
+	char	   alignment;
 
 	get_typlenbyvalalign(type, &length, &by_value, &alignment);
 	deconstruct_array(array, type, length, by_value, alignment, &numbers, &nulls, &count);
 	for (int i = 0; i < count; i++)
 		if (!nulls[i])
-			numbers[i] = number_to_float8(numbers[i], type);
+			numbers[i] = DirectFunctionCall1(cast, numbers[i]);
 	return construct_md_array(numbers, nulls, ARR_NDIM(array), ARR_DIMS(array), ARR_LBOUND(array),
 							  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }
@@ -84,39 +83,28 @@ form_of_text(const char *text)
 	return INPUT_JSONB;
 }
 
-static Datum
-read_text(char *text, InputForm form)
-{
-	if (form == INPUT_JSONB)
-		return DirectFunctionCall1(jsonb_in, CStringGetDatum(text));
-	return OidInputFunctionCall(F_ARRAY_IN, text, FLOAT8OID, -1);
-}
-
 InputForm
 question_read(InputForm form, Datum *input)
 {
-	char *written;
+	char	  *written;
+	ArrayType *array;
 
 	switch (form)
 	{
 		case INPUT_ARRAY:
-		{
-			ArrayType *array = DatumGetArrayTypeP(*input);
-
+			array = DatumGetArrayTypeP(*input);
 			if (unlikely(ARR_ELEMTYPE(array) != FLOAT8OID))
 				array = numbers_to_float8(array);
 			*input = PointerGetDatum(array);
 			return INPUT_ARRAY;
-		}
 		case INPUT_JSON:
 		case INPUT_TEXT:
 			written = TextDatumGetCString(*input);
 			form = form == INPUT_JSON ? INPUT_JSONB : form_of_text(written);
-			*input = read_text(written, form);
+			*input = form == INPUT_JSONB ? DirectFunctionCall1(jsonb_in, CStringGetDatum(written))
+										 : OidInputFunctionCall(F_ARRAY_IN, written, FLOAT8OID, -1);
 			return form;
-		case INPUT_JSONB:
-		case INPUT_ROW:
-			break;
+		default:
+			return form;
 	}
-	return form;
 }

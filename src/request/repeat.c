@@ -20,9 +20,8 @@
 #define DEFAULT_REPEAT_KB 4096
 #define MAX_REPEAT_KB (1024 * 1024)
 #define MAX_MEMORIES 16
-#define FIRST_CAPACITY 64
-#define SLOTS_PER_ENTRY 2 /* in a full table */
-#define FREE_SLOT (-1)
+#define MAX_SLOTS_PER_ENTRY 3
+#define HASH_FACTOR UINT64CONST(0x9E3779B97F4A7C15)
 
 /* A revocation is noticed by the epoch, an expiry within this time. */
 #define RIGHTS_MAX_AGE_US INT64CONST(1000000)
@@ -31,7 +30,7 @@
 typedef struct RepeatSlot
 {
 	uint32 hash;
-	int32  entry; /* its number, or FREE_SLOT */
+	uint32 entry; /* its number, from 1; 0: a free slot */
 } RepeatSlot;
 
 typedef struct RepeatEntry
@@ -44,9 +43,8 @@ typedef struct RepeatEntry
 
 typedef struct RepeatTable
 {
-	int			capacity; /* entries: a power of two, or 0 */
-	int			count;
-	RepeatSlot *slots;
+	Size		count;
+	RepeatSlot *slots; /* NULL: not allocated yet */
 	char	   *entries;
 } RepeatTable;
 
@@ -58,7 +56,8 @@ typedef struct RepeatMemory
 	int64		  training_id; /* of the version */
 	int			  width;
 	Size		  entry_size;
-	Size		  maximum; /* entries of a table */
+	Size		  capacity; /* entries of a table */
+	Size		  slots;	/* half as many again at least, a power of two */
 	RepeatTable	  newer;
 	RepeatTable	  older;
 
@@ -112,18 +111,19 @@ repeat_open(const ModelRecord *model)
 	RepeatHandle handle = {.slot = -1};
 	Size entry_size = MAXALIGN(offsetof(RepeatEntry, x) + model->spec.width * sizeof(double));
 	/* entries that there is room for in two tables */
-	Size maximum =
-		(Size) repeat_memory_kb * 1024 / (entry_size + SLOTS_PER_ENTRY * sizeof(RepeatSlot));
+	Size capacity =
+		(Size) repeat_memory_kb * 1024 / (entry_size + MAX_SLOTS_PER_ENTRY * sizeof(RepeatSlot));
 	RepeatMemory *memory;
 
-	/* Released models answer for nothing, and owners pay nothing. */
-	if (maximum < 2 || model->mechanism->charge_kind == CHARGE_ONCE || model->mechanism->owner_only)
+	/* Answers of released models are free, and owners pay nothing. */
+	if (capacity < 2 || model->mechanism->charge_kind == CHARGE_ONCE ||
+		model->mechanism->owner_only)
 		return handle;
-	maximum = pg_prevpower2_size_t(maximum / 2);
+	capacity /= 2;
 	handle.slot = choose_slot(model);
 	memory = &memories[handle.slot];
 	if (memory->serial == 0 || memory->model_id != model->model_id ||
-		memory->training_id != model->training_id || memory->maximum != maximum)
+		memory->training_id != model->training_id || memory->capacity != capacity)
 	{
 		forget(memory);
 		memory->context =
@@ -133,7 +133,8 @@ repeat_open(const ModelRecord *model)
 		memory->training_id = model->training_id;
 		memory->width = model->spec.width;
 		memory->entry_size = entry_size;
-		memory->maximum = maximum;
+		memory->capacity = capacity;
+		memory->slots = pg_nextpower2_size_t(capacity + (capacity + 1) / 2);
 	}
 	handle.serial = memory->serial;
 	return handle;
@@ -141,32 +142,40 @@ repeat_open(const ModelRecord *model)
 
 /* ---------- the table ---------- */
 
+/* Takes a few cycles for each number, because every answer pays for it. */
 static uint32
 hash_question(const RepeatMemory *memory, Oid role, const Wish *wish, const double *x)
 {
-	uint64 seed = hash_combine64(role, wish->score);
+	uint64 hash = hash_combine64(role, wish->score);
+	uint64 word;
 
-	if (wish->precision != 0)
-		seed = hash_bytes_extended((const unsigned char *) &wish->precision, sizeof(double), seed);
-	return (uint32) hash_bytes_extended((const unsigned char *) x, memory->width * sizeof(double),
-										seed);
+	memcpy(&word, &wish->precision, sizeof(word));
+	hash = hash_combine64(hash, word);
+	for (int i = 0; i < memory->width; i++)
+	{
+		memcpy(&word, &x[i], sizeof(word));
+		hash = hash_combine64(hash, word);
+	}
+	hash = (hash ^ (hash >> 32)) * HASH_FACTOR;
+	hash = (hash ^ (hash >> 29)) * HASH_FACTOR;
+	return (uint32) (hash >> 32);
 }
 
 static RepeatEntry *
-entry_at(const RepeatMemory *memory, const RepeatTable *table, int number)
+entry_at(const RepeatMemory *memory, const RepeatTable *table, Size number)
 {
-	return (RepeatEntry *) (table->entries + number * memory->entry_size);
+	return (RepeatEntry *) (table->entries + (number - 1) * memory->entry_size);
 }
 
-/* The slot of a question with this hash that is after a given one, or a free slot. */
+/* From a place on, the first slot that is free or holds a question with this hash. */
 static inline RepeatSlot *
-next_slot(const RepeatTable *table, uint32 hash, const RepeatSlot *after)
+probe(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Size place)
 {
-	uint32 mask = SLOTS_PER_ENTRY * table->capacity - 1;
-	uint32 place = after == NULL ? hash & mask : (after - table->slots + 1) & mask;
+	Size mask = memory->slots - 1;
 
-	while (table->slots[place].entry != FREE_SLOT && table->slots[place].hash != hash)
-		place = (place + 1) & mask;
+	for (place &= mask; table->slots[place].entry != 0; place = (place + 1) & mask)
+		if (table->slots[place].hash == hash)
+			break;
 	return &table->slots[place];
 }
 
@@ -174,11 +183,12 @@ static const RepeatEntry *
 find_entry(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Oid role,
 		   const Wish *wish, const double *x)
 {
-	RepeatSlot *slot = NULL;
+	RepeatSlot *slot;
 
 	if (table->count == 0)
 		return NULL;
-	while ((slot = next_slot(table, hash, slot))->entry != FREE_SLOT)
+	for (slot = probe(memory, table, hash, hash); slot->entry != 0;
+		 slot = probe(memory, table, hash, slot - table->slots + 1))
 	{
 		const RepeatEntry *entry = entry_at(memory, table, slot->entry);
 
@@ -190,71 +200,30 @@ find_entry(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Oi
 	return NULL;
 }
 
+/* Forgets the older table, which becomes the newer one. */
 static void
-take_slot(RepeatTable *table, uint32 hash, int entry)
+start_table(RepeatMemory *memory)
 {
-	RepeatSlot *slot = NULL;
+	Size		bytes = memory->slots * sizeof(RepeatSlot);
+	RepeatTable table = memory->older;
 
-	do
-		slot = next_slot(table, hash, slot);
-	while (slot->entry != FREE_SLOT);
-	slot->hash = hash;
-	slot->entry = entry;
-}
-
-static void
-clear(RepeatTable *table)
-{
-	table->count = 0;
-	memset(table->slots, 0xFF, SLOTS_PER_ENTRY * table->capacity * sizeof(RepeatSlot));
-}
-
-/* Makes a table, with the entries of an old one. */
-static RepeatTable
-make_table(const RepeatMemory *memory, int capacity, const RepeatTable *old)
-{
-	RepeatTable table = {.capacity = capacity};
-	Size		slots = SLOTS_PER_ENTRY * (Size) capacity * sizeof(RepeatSlot);
-
-	table.slots = MemoryContextAllocHuge(memory->context, slots);
-	clear(&table);
-	table.entries = MemoryContextAllocHuge(memory->context, capacity * memory->entry_size);
-	for (int i = 0; i < SLOTS_PER_ENTRY * old->capacity; i++)
-		if (old->slots[i].entry != FREE_SLOT)
-			take_slot(&table, old->slots[i].hash, old->slots[i].entry);
-	if (old->capacity > 0)
-	{
-		memcpy(table.entries, old->entries, old->count * memory->entry_size);
-		pfree(old->slots);
-		pfree(old->entries);
-	}
-	table.count = old->count;
-	return table;
-}
-
-/* Room for one more answer: in a larger table, or else by forgetting the older one. */
-static void
-make_room(RepeatMemory *memory)
-{
-	RepeatTable full = memory->newer;
-
-	if (full.capacity == 0)
-		memory->newer = make_table(memory, Min(FIRST_CAPACITY, memory->maximum), &full);
-	else if (full.capacity < memory->maximum)
-		memory->newer = make_table(memory, 2 * full.capacity, &full);
+	if (table.slots != NULL)
+		memset(table.slots, 0, bytes);
 	else
 	{
-		if (memory->older.capacity == 0)
-			memory->older = make_table(memory, full.capacity, &memory->older);
-		memory->newer = memory->older;
-		clear(&memory->newer);
-		memory->older = full;
+		table.entries =
+			MemoryContextAllocHuge(memory->context, memory->capacity * memory->entry_size);
+		table.slots =
+			MemoryContextAllocExtended(memory->context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	}
+	table.count = 0;
+	memory->older = memory->newer;
+	memory->newer = table;
 }
 
 /* ---------- asking ---------- */
 
-/* Whoever has lost the budget is refused, even what is known already. */
+/* A role that has lost its budget is refused even answers that it knows. */
 static bool
 may_still_ask(RepeatMemory *memory, const LedgerPrice *price, Oid role)
 {
@@ -295,14 +264,21 @@ void
 repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x, const Answer *answer)
 {
 	RepeatMemory *memory = memory_of(handle);
+	RepeatTable	 *table;
+	RepeatSlot	 *slot;
 	RepeatEntry	 *entry;
 
 	if (memory == NULL)
 		return;
-	if (memory->newer.count == memory->newer.capacity)
-		make_room(memory);
-	take_slot(&memory->newer, handle->hash, memory->newer.count);
-	entry = entry_at(memory, &memory->newer, memory->newer.count++);
+	if (memory->newer.slots == NULL || memory->newer.count == memory->capacity)
+		start_table(memory);
+	table = &memory->newer;
+	slot = probe(memory, table, handle->hash, handle->hash);
+	while (slot->entry != 0)
+		slot = probe(memory, table, handle->hash, slot - table->slots + 1);
+	slot->hash = handle->hash;
+	slot->entry = ++table->count;
+	entry = entry_at(memory, table, slot->entry);
 	entry->role = asking_role();
 	entry->wish = *wish;
 	entry->answer = *answer;

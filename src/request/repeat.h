@@ -2,9 +2,9 @@
  * repeat.h
  *		Questions asked before: answered from memory, free of charge.
  *
- * The same role asking the same version of a model the same question learns
- * nothing new from the same answer (book, section 1).  A session remembers
- * its last answers; what another role was told is not free.
+ * A role that asks the same version of a model the same question again learns
+ * nothing new from the same answer (docs/mechanisms.md, section 1).  A session
+ * remembers its last answers; what another role was told is not free.
  */
 #ifndef PRIVPRED_REPEAT_H
 #define PRIVPRED_REPEAT_H

@@ -41,6 +41,9 @@ extern void check_model_known(const char *name, Oid role);
 extern ModelRecord *known_model(const char *name);
 extern CachedModel *known_model_decoded(const char *name, MemoryContext context, Oid role);
 
+/* Raises 42501: the role has no budget to ask a model. */
+pg_noreturn extern void refuse_without_budget(const char *model, Oid role);
+
 /* May a role know what is declared of a relation? */
 extern bool relation_is_known(Oid relid, Oid role);
 
@@ -92,11 +95,11 @@ extern Jsonb *request_distill(const DistillRequest *request);
 /* What a stream on a model costs, all of it. */
 extern LedgerPrice stream_price(const ModelRecord *model, const StreamTerms *terms);
 
+/* The classes as a JSON array. */
+extern char *classes_json(const MechanismSpec *spec);
+
 /* A released model in words; charges everybody first. */
 extern text *request_export(const char *name);
-
-/* The columns of row r as features, in SQL; the parameter of that number specifies them. */
-extern void append_encoding(StringInfo query, const FeatureSpec *features, int parameter);
 
 typedef enum InputForm
 {

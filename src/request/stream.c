@@ -12,25 +12,23 @@
 static CachedModel *
 streamed_model(const char *name)
 {
-	CachedModel *model = known_model_decoded(name, CurrentMemoryContext, asking_role());
+	CachedModel		*model = known_model_decoded(name, CurrentMemoryContext, asking_role());
+	const Mechanism *mechanism = model->record->mechanism;
 
-	if (model->record->mechanism->charge_kind != CHARGE_PER_STREAM)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("model \"%s\" does not answer through streams", name),
-			 errdetail("Mechanism \"%s\" is charged %s.", model->record->mechanism->name,
-					   model->record->mechanism->charge_kind == CHARGE_PER_ANSWER
-						   ? "for each answer"
-						   : "once"),
-			 errhint(
-				 "Ask it with private_predict; mechanisms \"sparse\" and \"soft\" need streams.")));
+	if (mechanism->charge_kind != CHARGE_PER_STREAM)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("model \"%s\" does not answer through streams", name),
+						errdetail("Mechanism \"%s\" is charged %s.", mechanism->name,
+								  mechanism->charge_kind == CHARGE_PER_ANSWER ? "for each answer"
+																			  : "once"),
+						errhint("Ask it with private_predict; mechanisms \"sparse\" and \"soft\" "
+								"need streams.")));
 	return model;
 }
 
 /*
- * All of it: runs for every unstable answer, each with its delta (book, section
- * 5).  The product is rounded up.
+ * A stream pays for a run of its threshold for every unstable answer, each with its
+ * delta (docs/mechanisms.md, section 6).  The product is rounded up.
  */
 LedgerPrice
 stream_price(const ModelRecord *model, const StreamTerms *terms)
@@ -48,16 +46,14 @@ stream_price(const ModelRecord *model, const StreamTerms *terms)
 	price.infinite = price.finite;
 	price.pure_accounts = true;
 	if (price.finite.delta >= 1)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unstable times delta must be below 1"),
-			 errhint(
-				 "Choose delta so that their product is far less than one over the number of protected units.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("unstable times delta must be below 1"),
+						errhint("Choose delta so that their product is far less than one over the "
+								"number of protected units.")));
 	return price;
 }
 
-/* Declared numbers alone tell that a stream is of no use. */
+/* Warns if the declared numbers alone tell that a stream is of no use. */
 static void
 warn_if_useless(const ModelRecord *model, const StreamTerms *terms)
 {

@@ -26,9 +26,7 @@
 /* The most parts that teachers are split into: each reads the whole table. */
 #define MAX_SHARES 32
 
-/*
- * ---------- what the planner thinks ----------
- */
+/* ---------- what the planner expects ---------- */
 
 /* Plans a query; returns how many rows it expects, and how many workers it would get. */
 static double
@@ -56,9 +54,7 @@ estimated_rows(const char *relation)
 	return plan_query(psprintf("SELECT FROM %s r", relation), &workers);
 }
 
-/*
- * ---------- choices ----------
- */
+/* ---------- choices ---------- */
 
 /*
  * The server gives an Append of n parts that cannot be divided 1 + log2(n)
@@ -109,7 +105,7 @@ choose_grouping(const ModelRecord *model, double rows, int shares)
 		bytes = rows / shares * (width + 2) * sizeof(double);
 	session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off"); /* most of the time is spent in our own code */
-	/* growth in steps of two, and an estimate that is only an estimate */
+	/* Memory grows in steps of two, and the number of rows is an estimate. */
 	if (2 * bytes > limit)
 		session_set("enable_hashagg", "off");
 	else
@@ -121,23 +117,21 @@ choose_grouping(const ModelRecord *model, double rows, int shares)
 		plan_for_shares();
 }
 
-/*
- * ---------- the query ----------
- */
+/* ---------- the query ---------- */
 
 /*
  * NOT NULL is not enforced in foreign tables and can be dropped in a child
- * table; rows without a unit would make a teacher of nobody's, so they are left
+ * table; rows without a unit would form a teacher of their own, so they are left
  * out.
  */
-static void
-append_teacher(StringInfo text, const ProtectedRelation *protected)
+static char *
+teacher_sql(const ProtectedRelation *protected)
 {
-	appendStringInfoString(text, "CASE WHEN ");
-	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL");
-	appendStringInfo(text, " THEN privpred.teacher_of(%s", protected->nunits > 1 ? "ROW(" : "");
-	append_units(text, protected, ", ", protected->nunits > 1 ? ")" : "");
-	appendStringInfo(text, ", $%d, $%d) END", PARAMETER_SALT, PARAMETER_TEACHERS);
+	const char *units = units_sql(protected, ", ");
+
+	return psprintf("CASE WHEN %s IS NOT NULL THEN privpred.teacher_of(%s%s%s, $%d, $%d) END",
+					units_sql(protected, " IS NOT NULL AND "), protected->nunits > 1 ? "ROW(" : "",
+					units, protected->nunits > 1 ? ")" : "", PARAMETER_SALT, PARAMETER_TEACHERS);
 }
 
 /*
@@ -145,53 +139,37 @@ append_teacher(StringInfo text, const ProtectedRelation *protected)
  * share 0.  Rows are encoded before they are grouped: a sort then moves
  * one array instead of many columns.
  */
-static void
-append_share(TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected,
-			 int share, int shares)
+static char *
+share_sql(const TrainingQuery *query, const ModelRecord *model, const char *teacher, int share,
+		  int shares)
 {
-	StringInfo text = &query->text;
-
-	appendStringInfo(
-		text,
+	return psprintf(
 		"SELECT q.t, privpred.%s(q.y, q.x, $%d) AS m, pg_catalog.count(*) AS n,"
 		" pg_catalog.count(*) FILTER (WHERE (q.y = ANY ($%d::%s[])) IS NOT TRUE) AS unused"
-		" FROM (SELECT ",
+		" FROM (SELECT %s AS t, %s AS y, %s AS x FROM %s r%s"
+		/* A constant OFFSET 0, not to be computed: else no worker may run the subquery. */
+		" OFFSET '0'::pg_catalog.int8) q GROUP BY 1",
 		model->learner->aggregate ? model->learner->aggregate : model->learner->name,
 		PARAMETER_OPTIONS, PARAMETER_CLASSES,
-		model->nbins > 0 ? "pg_catalog.text" : label_type_name(model));
-	append_teacher(text, protected);
-	appendStringInfoString(text, " AS t, ");
-	append_class(text, model);
-	appendStringInfoString(text, " AS y, ");
-	append_encoding(text, model->features, PARAMETER_FEATURES);
-	appendStringInfo(text, " AS x FROM %s r", query->relation);
-	if (shares > 1)
-	{
-		appendStringInfoString(text, " WHERE COALESCE(");
-		append_teacher(text, protected);
-		appendStringInfo(text, ", 0) %% %d = %d", shares, share);
-	}
-	/* A constant OFFSET 0, not to be computed: else no worker may run the subquery. */
-	appendStringInfoString(text, " OFFSET '0'::pg_catalog.int8) q GROUP BY 1");
+		model->nbins > 0 ? "pg_catalog.text" : label_type_name(model), teacher, class_sql(model),
+		encoding_sql(model->features, PARAMETER_FEATURES), query->relation,
+		shares > 1 ? psprintf(" WHERE COALESCE(%s, 0) %% %d = %d", teacher, shares, share) : "");
 }
 
 static void
 append_teachers_query(TrainingQuery *query, const ModelRecord *model,
 					  const ProtectedRelation *protected, int  shares)
 {
-	StringInfo text = &query->text;
+	const char *teacher = teacher_sql(protected);
 
 	appendStringInfoString(
-		text, "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
-			  " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint"
-			  " FROM (");
+		&query->text, "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
+					  " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint"
+					  " FROM (");
 	for (int share = 0; share < shares; share++)
-	{
-		if (share > 0)
-			appendStringInfoString(text, " UNION ALL ");
-		append_share(query, model, protected, share, shares);
-	}
-	appendStringInfoString(text, ") s");
+		appendStringInfo(&query->text, "%s%s", share > 0 ? " UNION ALL " : "",
+						 share_sql(query, model, teacher, share, shares));
+	appendStringInfoString(&query->text, ") s");
 }
 
 int64
@@ -200,7 +178,6 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	MemoryContext  caller = CurrentMemoryContext;
 	MemoryContext  spi;
 	CatalogSession session;
-	NodeTables	  *tables;
 	TrainingQuery  query;
 	Datum		   predictor;
 	LearnerOptions options;
@@ -215,13 +192,7 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	if (model->learner->runs_user_code)
 		owner_code_settings();
 	rows = estimated_rows(query.relation);
-	tables = nodes_find(model);
-	if (tables->nodes != NIL)
-	{
-		append_nodes_query(&query, model, protected, tables);
-		rows = Max(rows, tables->rows);
-	}
-	else
+	if (!append_nodes_query(&query, model, protected, &rows))
 	{
 		shares = choose_shares(model, query.relation);
 		append_teachers_query(&query, model, protected, shares);

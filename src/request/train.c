@@ -1,6 +1,6 @@
 /*
  * train.c
- *		Training: what every query over the protected table shares, and requests.
+ *		create_model, retrain, drop_model, and what their queries share.
  *
  * What queries return depends on rows; what is refused here depends on
  * declarations only, apart from memory, and is seen by the owner alone.
@@ -28,30 +28,31 @@
 #include "server/progress.h"
 #include "request/train.h"
 
-/*
- * ---------- the training query ----------
- */
+/* ---------- the training query ---------- */
 
-void
-append_encoding(StringInfo query, const FeatureSpec *features, int parameter)
+char *
+encoding_sql(const FeatureSpec *features, int parameter)
 {
-	bool as_row = features->nfeatures >= FUNC_MAX_ARGS;
+	bool		   as_row = features->nfeatures >= FUNC_MAX_ARGS;
+	StringInfoData columns;
 
-	appendStringInfo(query, "privpred.encode($%d, %s", parameter, as_row ? "ROW(" : "");
+	initStringInfo(&columns);
 	for (int i = 0; i < features->nfeatures; i++)
-		appendStringInfo(query, "%sr.%s", i > 0 ? ", " : "",
-						 quote_identifier(features->features[i].name));
-	appendStringInfoString(query, as_row ? "))" : ")");
+		appendStringInfo(&columns, ", r.%s", quote_identifier(features->features[i].name));
+	return psprintf("privpred.encode($%d, %s%s%s)", parameter, as_row ? "ROW(" : "",
+					columns.data + strlen(", "), as_row ? ")" : "");
 }
 
-void
-append_units(StringInfo query, const ProtectedRelation *protected, const char *between,
-			 const char *after)
+char *
+units_sql(const ProtectedRelation *protected, const char *between)
 {
+	StringInfoData columns;
+
+	initStringInfo(&columns);
 	for (int i = 0; i < protected->nunits; i++)
-		appendStringInfo(query, "%sr.%s", i > 0 ? between : "",
+		appendStringInfo(&columns, "%sr.%s", i > 0 ? between : "",
 						 quote_identifier(protected->unit_columns[i]));
-	appendStringInfoString(query, after);
+	return columns.data;
 }
 
 /* For comparing the label with the classes in its own type. */
@@ -125,59 +126,46 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 	set_parameter(query, PARAMETER_EDGES, FLOAT8ARRAYOID, scaled_edges(model, label));
 }
 
-void
-append_scaled_label(StringInfo query, const ModelRecord *model)
+char *
+scaled_label_sql(const ModelRecord *model)
 {
-	appendStringInfo(query, "(privpred.encode($%d, r.%s))[1]", PARAMETER_LABEL,
-					 quote_identifier(model->label));
+	return psprintf("(privpred.encode($%d, r.%s))[1]", PARAMETER_LABEL,
+					quote_identifier(model->label));
 }
 
 /* Values outside the outer bins count as inside. */
-static void
-append_bin(StringInfo query, const ModelRecord *model)
+static char *
+bin_sql(const ModelRecord *model)
 {
-	appendStringInfoString(query, "pg_catalog.width_bucket(");
-	append_scaled_label(query, model);
-	appendStringInfo(query, ", $%d)", PARAMETER_EDGES);
+	return psprintf("pg_catalog.width_bucket(%s, $%d)", scaled_label_sql(model), PARAMETER_EDGES);
 }
 
-/* The label as learners want it. */
-void
-append_class(StringInfo query, const ModelRecord *model)
+char *
+class_sql(const ModelRecord *model)
 {
+	const char *label = quote_identifier(model->label);
+
 	if (model->nbins == 0)
-	{
-		appendStringInfo(query, "r.%s", quote_identifier(model->label));
-		return;
-	}
-	appendStringInfo(query, "CASE WHEN r.%s IS NOT NULL THEN $%d[", quote_identifier(model->label),
-					 PARAMETER_CLASSES);
-	append_bin(query, model);
-	appendStringInfoString(query, " + 1] END");
+		return psprintf("r.%s", label);
+	return psprintf("CASE WHEN r.%s IS NOT NULL THEN $%d[%s + 1] END", label, PARAMETER_CLASSES,
+					bin_sql(model));
 }
 
-void
-append_label_number(StringInfo query, const ModelRecord *model)
+char *
+label_number_sql(const ModelRecord *model)
 {
 	const char *label = quote_identifier(model->label);
 
 	if (model->spec.nclasses > 0 && model->nbins == 0)
-		appendStringInfo(query, "pg_catalog.array_position($%d::%s[], r.%s::%s) - 1",
-						 PARAMETER_CLASSES, label_type_name(model), label, label_type_name(model));
-	else
-	{
-		appendStringInfo(query, "CASE WHEN r.%s IS NOT NULL THEN ", label);
-		if (model->nbins > 0)
-			append_bin(query, model);
-		else
-			append_scaled_label(query, model);
-		appendStringInfoString(query, " END");
-	}
+		return psprintf("pg_catalog.array_position($%d::%s[], r.%s::%s) - 1", PARAMETER_CLASSES,
+						label_type_name(model), label, label_type_name(model));
+	return psprintf("CASE WHEN r.%s IS NOT NULL THEN %s END", label,
+					model->nbins > 0 ? bin_sql(model) : scaled_label_sql(model));
 }
 
 /*
- * Messages go to the session, whose user may be another than the owner, who is the
- * current one: in a SECURITY DEFINER function or a trigger.
+ * Messages go to the session's user, who need not be the owner: training may run
+ * in a SECURITY DEFINER function or a trigger.
  */
 static bool
 owner_listens(const ModelRecord *model)
@@ -185,7 +173,7 @@ owner_listens(const ModelRecord *model)
 	return object_ownercheck(RelationRelationId, model->relid, GetOuterUserId());
 }
 
-/* Tells the owner, and nobody else, what the rows made of the declaration. */
+/* Tells the owner, and nobody else, which rows and teachers were of no use. */
 static void
 report_training(const ModelRecord *model, int64 unused_rows)
 {
@@ -214,16 +202,10 @@ report_training(const ModelRecord *model, int64 unused_rows)
 static void
 check_columns(const ModelRecord *model)
 {
-	for (int i = -1; i < model->features->nfeatures; i++)
-	{
-		const char *column = i < 0 ? model->label : model->features->features[i].name;
+	static const char *const hint = "Create a new model with the columns as they are now.";
 
-		if (get_attnum(model->relid, column) <= 0)
-			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-							errmsg("column \"%s\" of relation \"%s\" does not exist any more",
-								   column, get_rel_name(model->relid)),
-							errhint("Create a new model with the columns as they are now.")));
-	}
+	require_column(model->relid, model->label, hint);
+	require_features(model->relid, model->features, hint);
 }
 
 /* Mechanisms that learn from units themselves. */
@@ -248,7 +230,7 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 		AllocSetContextCreate(CurrentMemoryContext, "privpred training", ALLOCSET_DEFAULT_SIZES);
 	spi = MemoryContextSwitchTo(training);
 	units = units_open(model, protected, one_row_each);
-	progress_phase_rows("reading rows", estimated_rows(units_relation(units)));
+	progress_phase_rows("reading rows", estimated_rows(relation_sql_name(model->relid)));
 	state = model->mechanism->train(&model->spec, units, (Size) maintenance_work_mem * 1024);
 	unused_rows = units_left_out(units);
 	units_close(units);
@@ -292,9 +274,7 @@ train(ModelRecord *model, const ProtectedRelation *protected)
 	progress_phase("storing", -1);
 }
 
-/*
- * ---------- requests ----------
- */
+/* ---------- requests ---------- */
 
 Jsonb *
 request_create_model(const CreateModelRequest *request)

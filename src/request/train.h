@@ -25,20 +25,20 @@
 extern ModelRecord *
 model_declare(const CreateModelRequest *request, const ProtectedRelation *protected);
 
-/* Raises 42602 or 42710 unless a new model may be called so. */
+/* Raises 42602 or 42710 unless a new model may have this name. */
 extern void check_model_name(const char *name);
 
 /* Raises 42704 if there is no such learner. */
 extern const Learner *find_learner(const char *name);
 
-/* Raises 22023 unless they are an object, of which anything may be asked. */
+/* Raises 22023 unless they are a JSON object. */
 extern Jsonb *declare_options(Jsonb *options);
 
-/* Raises 22023 or 54000 if a student cannot be declared so, before labels are paid for. */
+/* Raises 22023 or 54000 unless a student may be declared so, before labels are paid for. */
 extern void check_student(const ModelRecord *student);
 extern void draw_salt(ModelRecord *model);
 
-/* Takes over the sizes that are declared by now, and checks that they will do. */
+/* Takes over the sizes that are declared now, and checks that they are sufficient. */
 extern void model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected);
 
 /* The options and the classes, as the learner's aggregate wants them. */
@@ -47,9 +47,9 @@ extern Jsonb *learner_options(const ModelRecord *model);
 /* owner_code.c */
 
 /*
- * Fixes which functions of the owner's the model will run; raises what stands
- * against running them, see sql_binding_create(), and 55000 in a session with
- * temporary objects.
+ * Fixes which functions of the owner's the model will run; raises an error if they
+ * cannot be run, see sql_binding_create(), and 55000 in a session with temporary
+ * objects.
  */
 extern void owner_code_bind(ModelRecord *model, const LearnerOptions *options, Oid label_type);
 
@@ -79,7 +79,7 @@ typedef enum TrainingParameter
 {
 	PARAMETER_SALT = 1,
 	PARAMETER_TEACHERS,
-	PARAMETER_FEATURES, /* for append_encoding() */
+	PARAMETER_FEATURES, /* for encoding_sql() */
 	PARAMETER_OPTIONS,
 	PARAMETER_CLASSES,
 	PARAMETER_LABEL, /* feature specification of a label that is a number */
@@ -96,19 +96,20 @@ typedef struct TrainingQuery
 
 extern void training_query_begin(TrainingQuery *query, const ModelRecord *model);
 
-/* "r.a IS NOT NULL AND r.b IS NOT NULL" */
-extern void append_units(StringInfo query, const ProtectedRelation *protected, const char *between,
-						 const char *after);
-
-/* The label number of row r: class, or number in [0, 1]; NULL: to be left out. */
-extern void append_label_number(StringInfo query, const ModelRecord *model);
-
-/* A label that is a number, scaled from its bounds to [0, 1]; not for NULL. */
-extern void append_scaled_label(StringInfo query, const ModelRecord *model);
-
-/* The label as learners want it, and its type in SQL. */
-extern void		   append_class(StringInfo query, const ModelRecord *model);
+/*
+ * Parts of such queries: the columns that identify the unit, "r.a, r.b"; the
+ * label as learners want it, and its type; the label as a number, which is a
+ * class or lies in [0, 1], NULL if it is to be left out; and a label that is a
+ * number, not NULL, scaled from its bounds to [0, 1].
+ */
+extern char		  *units_sql(const ProtectedRelation *protected, const char *between);
+extern char		  *class_sql(const ModelRecord *model);
 extern const char *label_type_name(const ModelRecord *model);
+extern char		  *label_number_sql(const ModelRecord *model);
+extern char		  *scaled_label_sql(const ModelRecord *model);
+
+/* The columns of row r as features; the parameter of that number specifies them. */
+extern char *encoding_sql(const FeatureSpec *features, int parameter);
 
 /* teachers.c */
 
@@ -120,7 +121,7 @@ extern double estimated_rows(const char *relation);
 
 /* distill.c */
 
-/* Trains a student on public rows, but for those whose label is -1. */
+/* Trains a student on public rows, except those whose label is -1. */
 extern void student_train(ModelRecord *student, int64 nrows, const double *x, const int32 *labels);
 
 /* What so many labels cost, by which kind of account they were paid. */
@@ -131,22 +132,15 @@ extern TupleDesc made_up_columns(const ModelRecord *model);
 
 /* nodes.c */
 
-/* The tables that a relation consists of. */
-typedef struct NodeTables
-{
-	List  *nodes;  /* foreign, to be asked for states; if none, others is not filled */
-	List  *others; /* to be read row by row */
-	double rows;   /* of nodes, about */
-} NodeTables;
-
-/* Inside a session of the relation's owner; locks the tables. */
-extern NodeTables *nodes_find(const ModelRecord *model);
+/*
+ * Writes the query that trains teachers if parts of the relation lie on nodes that
+ * can be asked for states, and raises *rows to what these are known to have; else
+ * returns false.  Inside a session of the relation's owner.
+ */
+extern bool append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
+							   const ProtectedRelation *protected, double *rows);
 
 extern void nodes_init(void);
-
-/* The query that trains teachers, if there are nodes to be asked. */
-extern void append_nodes_query(TrainingQuery *query, const ModelRecord				*model,
-							   const ProtectedRelation *protected, const NodeTables *tables);
 
 /* units.c */
 
@@ -157,9 +151,6 @@ extern void append_nodes_query(TrainingQuery *query, const ModelRecord				*model
 extern UnitSource *
 units_open(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each);
 extern void units_close(UnitSource *source);
-
-/* The relation's name in SQL. */
-extern const char *units_relation(const UnitSource *source);
 
 /* Rows seen in the last full scan that could not be used. */
 extern int64 units_left_out(const UnitSource *source);

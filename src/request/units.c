@@ -106,52 +106,46 @@ enum
 	COLUMN_HASH
 };
 
-/* As in teachers' queries, of the columns u0, u1, ... of s. */
-static void
-append_hash(StringInfo text, const ProtectedRelation *protected)
-{
-	appendStringInfo(text, "privpred.unit_hash(%s", protected->nunits > 1 ? "ROW(" : "");
-	for (int i = 0; i < protected->nunits; i++)
-		appendStringInfo(text, "%ss.u%d", i > 0 ? ", " : "", i);
-	appendStringInfo(text, "%s, $%d)", protected->nunits > 1 ? ")" : "", PARAMETER_SALT);
-}
-
+/*
+ * Inner columns are the label, the features and u0, u1, ..., which identify the
+ * unit.  The hash is that of teachers' queries.
+ */
 static void
 append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 {
-	StringInfo text = &scan->query.text;
+	const ModelRecord *model = scan->model;
+	const char *known = psprintf("%s IS NOT NULL", units_sql(protected, " IS NOT NULL AND "));
+	bool		one_table = scan->unit_is_row && get_rel_relkind(model->relid) == RELKIND_RELATION;
+	StringInfoData inner;
+	StringInfoData outer;
 
-	if (scan->unit_is_row)
-		appendStringInfoString(text, "SELECT s.label, s.x, ");
-	else
-		appendStringInfoString(text,
-							   "SELECT pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x), ");
-	append_hash(text, protected);
-	appendStringInfoString(text, " FROM (SELECT CASE WHEN ");
-	append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL THEN ");
-	append_label_number(text, scan->model);
-	appendStringInfoString(text, " END::pg_catalog.float8 AS label, ");
-	append_encoding(text, scan->model->features, PARAMETER_FEATURES);
-	appendStringInfoString(text, " AS x");
+	initStringInfo(&inner);
+	initStringInfo(&outer);
 	for (int i = 0; i < protected->nunits; i++)
-		appendStringInfo(text, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
-	/* A key is about the table's own rows: children may have been added since it was looked at. */
-	appendStringInfo(
-		text, " FROM %s%s r",
-		scan->unit_is_row && get_rel_relkind(scan->model->relid) == RELKIND_RELATION ? "ONLY " : "",
-		scan->query.relation);
-	/* Rows of nobody would be told by their missing label, if that is no reason to leave out. */
-	if (scan->keeps_unlabelled)
 	{
-		appendStringInfoString(text, " WHERE ");
-		append_units(text, protected, " IS NOT NULL AND ", " IS NOT NULL");
+		appendStringInfo(&inner, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
+		appendStringInfo(&outer, "%ss.u%d", i > 0 ? ", " : "", i);
 	}
-	appendStringInfoString(text, ") s");
-	if (scan->unit_is_row)
-		return;
-	appendStringInfoString(text, " GROUP BY ");
-	for (int i = 0; i < protected->nunits; i++)
-		appendStringInfo(text, "%ss.u%d", i > 0 ? ", " : "", i);
+	appendStringInfoString(&scan->query.text,
+						   scan->unit_is_row
+							   ? "SELECT s.label, s.x"
+							   : "SELECT pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x)");
+	appendStringInfo(
+		&scan->query.text,
+		", privpred.unit_hash(%s%s%s, $%d)"
+		" FROM (SELECT CASE WHEN %s THEN %s END::pg_catalog.float8 AS label, %s AS x%s",
+		protected->nunits > 1 ? "ROW(" : "", outer.data, protected->nunits > 1 ? ")" : "",
+		PARAMETER_SALT, known, label_number_sql(model),
+		encoding_sql(model->features, PARAMETER_FEATURES), inner.data);
+	/* A key holds for the table's own rows; children may have been added since it was found. */
+	appendStringInfo(&scan->query.text, " FROM %s%s r", one_table ? "ONLY " : "",
+					 scan->query.relation);
+	/* Else rows without a unit have no label, and are left out for that. */
+	if (scan->keeps_unlabelled)
+		appendStringInfo(&scan->query.text, " WHERE %s", known);
+	appendStringInfoString(&scan->query.text, ") s");
+	if (!scan->unit_is_row)
+		appendStringInfo(&scan->query.text, " GROUP BY %s", outer.data);
 }
 
 /* ---------- one unit ---------- */
@@ -352,12 +346,6 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	append_units_query(scan, protected);
 	units_rewind(&scan->source);
 	return &scan->source;
-}
-
-const char *
-units_relation(const UnitSource *source)
-{
-	return ((const UnitScan *) source)->query.relation;
 }
 
 int64
