@@ -97,7 +97,7 @@ DECLARE
 	told pg_catalog.json := privpred._plan_table(relation, label);
 	is_protected pg_catalog.bool := COALESCE((told OPERATOR(pg_catalog.->>) 'protected')::pg_catalog.bool, false);
 	has_unit pg_catalog.bool := (told OPERATOR(pg_catalog.->>) 'has_unit')::pg_catalog.bool;
-	one_row pg_catalog.bool := (told OPERATOR(pg_catalog.->>) 'one_row_a_unit')::pg_catalog.bool;
+	one_row pg_catalog.bool := COALESCE((told OPERATOR(pg_catalog.->>) 'one_row_a_unit')::pg_catalog.bool, has_unit);
 	declared_units pg_catalog.int8 := (told OPERATOR(pg_catalog.->>) 'declared_units')::pg_catalog.int8;
 	max_rows pg_catalog.int4 := (told OPERATOR(pg_catalog.->>) 'max_rows_per_unit')::pg_catalog.int4;
 	labels_only pg_catalog.bool := COALESCE((told OPERATOR(pg_catalog.->>) 'protects_labels')::pg_catalog.bool, false);

@@ -213,34 +213,29 @@ json_bool(bool value)
 	return value ? "true" : "false";
 }
 
-/* What is declared of units; returns the columns that identify them. */
+/* What protect() declared; returns the columns that identify a unit. */
 static Bitmapset *
-append_units_declared(StringInfo json, Oid relid)
+append_protection(StringInfo json, Oid relid)
 {
-	ProtectedRelation *protected = palloc0_object(ProtectedRelation);
-	/* To others it is a table like any other. */
-	bool	   is_protected = relation_is_protected(relid) && relation_is_known(relid, GetUserId());
-	Bitmapset *unit = NULL;
-	Oid		   constraint;
+	Bitmapset		  *unit = NULL;
+	ProtectedRelation *known;
+	Oid				   constraint;
 
-	if (is_protected)
-	protected = protected_relation_get(relid);
-	else unit = get_primary_key_attnos(relid, false, &constraint);
-	for (int i = 0; i < protected->nunits; i++)
-		unit = bms_add_member(unit, get_attnum(relid, protected->unit_columns[i]) -
+	/* To others it is a table like any other. */
+	if (!relation_is_protected(relid) || !relation_is_known(relid, GetUserId()))
+		return get_primary_key_attnos(relid, false, &constraint);
+	known = protected_relation_get(relid);
+	appendStringInfo(json, ", \"protected\": true, \"one_row_a_unit\": %s, \"protects_labels\": %s",
+					 json_bool(units_are_rows(known)), json_bool(known->protects_labels));
+	if (known->declared_units > 0)
+		appendStringInfo(json, ", \"declared_units\": " INT64_FORMAT, known->declared_units);
+	if (known->max_rows_per_unit > 0)
+		appendStringInfo(json, ", \"max_rows_per_unit\": %d", known->max_rows_per_unit);
+	if (known->nunits == 1)
+		append_text(json, ", \"unit\": ", known->unit_columns[0]);
+	for (int i = 0; i < known->nunits; i++)
+		unit = bms_add_member(unit, get_attnum(relid, known->unit_columns[i]) -
 										FirstLowInvalidHeapAttributeNumber);
-	appendStringInfo(json,
-					 ", \"protected\": %s, \"has_unit\": %s, \"one_row_a_unit\": %s, "
-					 "\"protects_labels\": %s",
-					 json_bool(is_protected), json_bool(unit != NULL),
-					 json_bool(is_protected ? units_are_rows(protected) : unit != NULL),
-					 json_bool(protected->protects_labels));
-	if (protected->declared_units > 0)
-		appendStringInfo(json, ", \"declared_units\": " INT64_FORMAT, protected->declared_units);
-	if (protected->max_rows_per_unit > 0)
-		appendStringInfo(json, ", \"max_rows_per_unit\": %d", protected->max_rows_per_unit);
-	if (protected->nunits == 1)
-		append_text(json, ", \"unit\": ", protected->unit_columns[0]);
 	return unit;
 }
 
@@ -264,8 +259,8 @@ request_plan_table(Oid relid, const char *label)
 					   "Name the column that is to be predicted, or leave label out.");
 	initStringInfo(&json);
 	append_text(&json, "{\"name\": ", RelationGetRelationName(relation));
-	unit = append_units_declared(&json, relid);
-	appendStringInfoString(&json, ", \"columns\": [");
+	unit = append_protection(&json, relid);
+	appendStringInfo(&json, ", \"has_unit\": %s, \"columns\": [", json_bool(unit != NULL));
 	for (int i = 0; i < columns->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(columns, i);
