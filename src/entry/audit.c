@@ -36,7 +36,7 @@ read_draws(FunctionCallInfo fcinfo)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("draws must be from 1 to " INT64_FORMAT, AUDIT_MAX_DRAWS),
 			 errhint(
-				 "Leave it out for as many as it takes to see half as much again as is charged.")));
+				 "Leave it out to draw as often as it takes to detect a loss of 1.5 times the charge.")));
 	return draws;
 }
 

@@ -22,7 +22,7 @@
 #define DRAWS_PER_REPORT 256
 #define COUNTED_STREAMS 20
 
-/* A claim with a delta is audited by events that are so many times as likely. */
+/* A claim with a delta is audited by events that are this many times as likely. */
 #define DELTA_TOLD 2.5
 
 static const char *const answers[] = {"answer a", "answer b", "answer c"};
@@ -87,8 +87,8 @@ charge_of(const Audit *audit, const AuditedModel *model, const AuditCase *plan)
 /* ---------- power ---------- */
 
 /*
- * What would have been seen, given how likely the first event was, or would be
- * by the mistake that it is asked for.
+ * The least loss that would have been seen, given how likely the first event
+ * was, or would be with the mistake that the case is about.
  */
 static double
 detected(const AuditClaim *claim, const AuditCounts *counts, double likely)
@@ -106,7 +106,7 @@ static int64
 draws_needed(const Audit *audit, const AuditCase *plan, const AuditClaim *claim)
 {
 	double likely = Max(plan->likely, claim->delta > 0 ? DELTA_TOLD * claim->delta : 0);
-	double factor = 1.5; /* how many times the claim is to be told from it */
+	double factor = 1.5; /* a loss of this many times the claim should be seen */
 	int64  most = plan->most;
 
 	if (audit->draws > 0)
@@ -117,8 +117,8 @@ draws_needed(const Audit *audit, const AuditCase *plan, const AuditClaim *claim)
 															 : AUDIT_MOST_ANSWERS;
 
 	/*
-	 * Of Gaussian noise no event shows more than 0.8 of this epsilon, so that more
-	 * is to be told, where draws are cheap.
+	 * With Gaussian noise no event shows more than 0.8 of this epsilon, so a smaller
+	 * loss should be seen where draws are cheap.
 	 */
 	if (claim->test == TEST_RENYI && most > AUDIT_MOST_MODELS)
 		factor = 1.1;
@@ -132,7 +132,7 @@ verdict(const AuditResult *result, double mistake)
 		return "violated";
 	if (isinf(result->detects))
 		return "no power";
-	/* With a delta, what is told is a likelier event: see detected(). */
+	/* With a delta, a likelier event is detected: see detected(). */
 	if (result->claim.delta == 0 && result->detects > Max(2 * result->claim.epsilon, mistake))
 		return "no power";
 	return "consistent";
@@ -271,7 +271,7 @@ run_cases(Audit *audit, const AuditedModel *model)
 
 /* ---------- the request ---------- */
 
-/* Each of thousands of trainings may have something to say. */
+/* Thousands of trainings would repeat their notices. */
 static int
 silence(void)
 {

@@ -9,7 +9,7 @@
 #include "request/audit.h"
 #include "request/train.h"
 
-#define STREAM_ANSWERS 10000 /* a broken threshold may let it go on for ever */
+#define STREAM_ANSWERS 10000 /* at most, as a broken threshold may never end a stream */
 
 #define UNSTABLE (-1)
 #define STREAM_ENDED (-2)

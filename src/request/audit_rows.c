@@ -38,13 +38,6 @@ made_up_columns(const ModelRecord *model)
 	return columns;
 }
 
-static Jsonb *
-read_options(const char *options)
-{
-	return DatumGetJsonbP(
-		DirectFunctionCall1(jsonb_in, CStringGetDatum(options != NULL ? options : "{}")));
-}
-
 /* The options of the model's own learner, without names of its classes. */
 static Jsonb *
 own_learner_options(const ModelRecord *model)
@@ -59,23 +52,25 @@ own_learner_options(const ModelRecord *model)
 static void
 declare_spec(MechanismSpec *spec, const MechanismSpec *audited, const AuditCase *plan)
 {
+	static char *classes[] = {"a", "b", "c"};
+	const char	*options = plan->options != NULL ? plan->options : "{}";
+
 	spec->epsilon = plan->epsilon > 0 ? plan->epsilon : audited->epsilon;
 	spec->nclasses = plan->numeric ? 0 : Max(plan->nclasses, 2);
-	spec->classes = palloc_array(char *, Max(spec->nclasses, 1));
-	for (int i = 0; i < spec->nclasses; i++)
-		spec->classes[i] = psprintf("%c", 'a' + i);
+	spec->classes = classes;
 	spec->label_min = -1;
 	spec->label_max = 1;
 	spec->declared_units = plan->declared_units;
 	if (plan->cut_rows)
 		spec->max_rows_per_unit = Max(1, Min(audited->max_rows_per_unit, MOST_ROWS));
-	spec->options = read_options(plan->options);
+	spec->options = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(options)));
 	spec->finite_class = plan->finite_class;
 }
 
 static MadeUp *
 declare(const ModelRecord *audited, const AuditCase *plan)
 {
+	static char *unit_columns[] = {UNIT_COLUMN};
 	MadeUp		*table = palloc0_object(MadeUp);
 	ModelRecord *record = &table->record;
 	const char	*feature = plan->finite_class != NULL ? "{\"x\": {\"levels\": [\"a\", \"b\"]}}"
@@ -100,8 +95,7 @@ declare(const ModelRecord *audited, const AuditCase *plan)
 	table->relation.relation_id = audited->relation_id;
 	table->relation.relid = audited->relid;
 	table->relation.nunits = 1;
-	table->relation.unit_columns = palloc_array(char *, 1);
-	table->relation.unit_columns[0] = UNIT_COLUMN;
+	table->relation.unit_columns = unit_columns;
 	table->model.spec = &record->spec;
 	table->model.gaussian_noise = plan->gaussian;
 	return table;
