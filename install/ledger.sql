@@ -278,157 +278,22 @@ CREATE FUNCTION privpred.account_window(anchor timestamptz, refresh interval, at
 COMMENT ON FUNCTION privpred.account_window(timestamptz, interval, timestamptz)
 	IS 'the window of a refreshing budget that a time is in';
 
+CREATE FUNCTION privpred.budget_entries(OUT role regrole, OUT relation regclass,
+		OUT epsilon_limit numeric, OUT delta_limit numeric, OUT epsilon_spent numeric,
+		OUT delta_spent numeric, OUT epsilon_left numeric, OUT renyi_order float8,
+		OUT answers_left jsonb, OUT binding_cap text, OUT valid_until timestamptz,
+		OUT window_resets_at timestamptz, OUT status text, OUT epsilon_reserved numeric,
+		OUT epsilon_orphaned numeric, OUT account_id bigint, OUT role_name text,
+		OUT relation_name text, OUT granted_at timestamptz, OUT granted_by text,
+		OUT spent_share float8, OUT lifetime_epsilon_limit numeric,
+		OUT lifetime_epsilon_spent numeric, OUT refresh interval)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_budget_entries'
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000 ROWS 20;
+COMMENT ON FUNCTION privpred.budget_entries()
+	IS 'what the view privpred.budgets shows: budgets of yours and your groups'', and all of the relations that you own';
+
 CREATE VIEW privpred.budgets WITH (security_barrier) AS
-WITH now AS (
-	SELECT pg_catalog.clock_timestamp() AS now
-), this AS (
-	SELECT b.oid FROM pg_catalog.pg_database b
-	WHERE b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-), holder AS (
-	-- as src/ledger/holders.c records them
-	SELECT d.objid AS type, d.refobjid AS role
-	FROM pg_catalog.pg_shdepend d JOIN this t ON t.oid OPERATOR(pg_catalog.=) d.dbid
-	WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
-		AND d.deptype OPERATOR(pg_catalog.=) 't'
-), out AS (
-	SELECT o.account_id,
-		pg_catalog.sum(o.answers::pg_catalog.numeric OPERATOR(pg_catalog.*) o.charge)
-			FILTER (WHERE o.incarnation OPERATOR(pg_catalog.=) privpred.ledger_incarnation()) AS reserved,
-		pg_catalog.sum(o.answers::pg_catalog.numeric OPERATOR(pg_catalog.*) o.charge)
-			FILTER (WHERE o.incarnation OPERATOR(pg_catalog.<>) privpred.ledger_incarnation()) AS orphaned
-	FROM privpred.open_lease o GROUP BY o.account_id
-), visible AS (
-	SELECT a.*, r.relation, r.relation_name, c.relowner, c.reltype, n.now, w.ends AS window_ends,
-		a.role OPERATOR(pg_catalog.=) 0::pg_catalog.oid AS is_cap,
-		CASE WHEN w.starts OPERATOR(pg_catalog.>) a.window_start THEN 0
-			ELSE a.window_spent_units END AS in_window,
-		p.oid IS NULL AS role_dropped,
-		cap.renyi_order AS cap_order,
-		cap.account_id AS cap_id,
-		cap.limit_units OPERATOR(pg_catalog.-) cap.spent_units AS cap_left,
-		cap.delta_limit OPERATOR(pg_catalog./) 2 OPERATOR(pg_catalog.-) cap.delta_spent AS cap_delta_left,
-		cap.epsilon_units OPERATOR(pg_catalog.*) 0.000000000001 OPERATOR(pg_catalog.-)
-			privpred.account_epsilon(cap.spent_units, cap.delta_limit, cap.renyi_order) AS cap_epsilon_left
-	FROM now n
-	CROSS JOIN privpred.account a
-	JOIN privpred.protected_relation r ON r.relation_id OPERATOR(pg_catalog.=) a.relation_id
-	LEFT JOIN LATERAL privpred.account_window(a.window_anchor, a.refresh, n.now) w ON true
-	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
-	LEFT JOIN pg_catalog.pg_roles p ON p.oid OPERATOR(pg_catalog.=) a.role::pg_catalog.oid
-	LEFT JOIN privpred.account cap ON cap.relation_id OPERATOR(pg_catalog.=) a.relation_id
-		AND cap.role OPERATOR(pg_catalog.=) 0::pg_catalog.oid
-	WHERE pg_catalog.pg_has_role(a.role, 'USAGE') OR pg_catalog.pg_has_role(c.relowner, 'USAGE')
-), account AS (
-	SELECT v.*,
-		v.limit_units OPERATOR(pg_catalog.-) v.spent_units AS lifetime_left,
-		v.window_limit_units OPERATOR(pg_catalog.-) v.in_window AS window_left,
-		v.epsilon_units OPERATOR(pg_catalog.*) 0.000000000001 AS epsilon,
-		CASE WHEN v.refresh IS NULL THEN v.epsilon_units ELSE v.lifetime_epsilon_units END
-			OPERATOR(pg_catalog.*) 0.000000000001 AS lifetime_epsilon,
-		CASE WHEN v.refresh IS NULL THEN v.spent_units ELSE v.in_window END AS counted,
-		CASE WHEN v.refresh IS NULL THEN v.limit_units ELSE v.window_limit_units END AS counted_limit,
-		privpred.account_epsilon(CASE WHEN v.refresh IS NULL THEN v.spent_units ELSE v.in_window END,
-			v.delta_limit, v.renyi_order) AS epsilon_spent,
-		privpred.account_epsilon(v.spent_units, v.delta_limit, v.renyi_order) AS lifetime_spent,
-		CASE WHEN v.relation IS NULL THEN 'relation dropped'
-			WHEN v.is_cap THEN 'active'
-			WHEN v.revoked_at IS NOT NULL THEN 'revoked'
-			WHEN v.role_dropped THEN 'role dropped'
-			-- the server's own roles cannot be dropped; a copy is not adopted yet
-			WHEN v.role::pg_catalog.oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid
-				AND EXISTS (SELECT FROM privpred.ledger_identity i
-					JOIN this t ON t.oid OPERATOR(pg_catalog.=) i.database)
-				AND NOT EXISTS (SELECT FROM holder h
-					WHERE h.type OPERATOR(pg_catalog.=) v.reltype
-						AND h.role OPERATOR(pg_catalog.=) v.role::pg_catalog.oid) THEN 'revoked'
-			WHEN v.valid_until OPERATOR(pg_catalog.<=) v.now THEN 'expired'
-			WHEN v.spent_units OPERATOR(pg_catalog.>) v.limit_units
-				OR v.in_window OPERATOR(pg_catalog.>) v.window_limit_units THEN 'frozen'
-			ELSE 'active' END AS status,
-		v.delta_limit OPERATOR(pg_catalog./) 2 OPERATOR(pg_catalog.-) v.delta_spent AS delta_left
-	FROM visible v
-), bound AS (
-	-- how many typical purchases each cap has room for, fractions included
-	SELECT a.*,
-		a.lifetime_left::pg_catalog.numeric OPERATOR(pg_catalog./)
-			privpred.account_charge(t.charge, t.pure_charge, a.renyi_order, a.renyi_order) AS lifetime_room,
-		a.window_left::pg_catalog.numeric OPERATOR(pg_catalog./)
-			privpred.account_charge(t.charge, t.pure_charge, a.renyi_order, a.renyi_order) AS window_room,
-		a.cap_left::pg_catalog.numeric OPERATOR(pg_catalog./)
-			privpred.account_charge(t.charge, t.pure_charge, a.renyi_order, a.cap_order) AS cap_room
-	FROM account a CROSS JOIN LATERAL (
-		SELECT 'bounded range ' OPERATOR(pg_catalog.||) e.epsilon AS charge,
-			'pure ' OPERATOR(pg_catalog.||) e.epsilon AS pure_charge
-		FROM (SELECT pg_catalog.trim_scale(a.per_answer_units OPERATOR(pg_catalog.*) 0.000000000001)::pg_catalog.text
-			AS epsilon) e
-		WHERE a.per_answer_units IS NOT NULL
-		UNION ALL
-		(SELECT m.charge, m.pure_charge FROM privpred.model m
-		WHERE a.per_answer_units IS NULL AND m.relation_id OPERATOR(pg_catalog.=) a.relation_id
-			AND privpred.account_charge(m.charge, m.pure_charge, a.renyi_order, a.renyi_order)
-				OPERATOR(pg_catalog.<) 9223372036854775807
-		ORDER BY privpred.account_charge(m.charge, m.pure_charge, a.renyi_order, a.renyi_order) DESC
-		LIMIT 1)
-		UNION ALL
-		SELECT 'bounded range 0.1', 'pure 0.1'
-		LIMIT 1) t
-)
-SELECT CASE WHEN NOT a.is_cap THEN a.role END AS role,
-	a.relation,
-	pg_catalog.trim_scale(a.epsilon) AS epsilon_limit,
-	a.delta_limit::pg_catalog.numeric AS delta_limit,
-	pg_catalog.trim_scale(a.epsilon_spent) AS epsilon_spent,
-	(a.delta_spent OPERATOR(pg_catalog.+) CASE
-		WHEN a.renyi_order IS NOT NULL AND a.spent_units OPERATOR(pg_catalog.>) 0
-		THEN a.delta_limit OPERATOR(pg_catalog./) 2 ELSE 0 END)::pg_catalog.numeric AS delta_spent,
-	pg_catalog.trim_scale(CASE WHEN a.status OPERATOR(pg_catalog.=) 'active'
-		THEN GREATEST(0, LEAST(a.epsilon OPERATOR(pg_catalog.-) a.epsilon_spent,
-			a.lifetime_epsilon OPERATOR(pg_catalog.-) a.lifetime_spent, a.cap_epsilon_left))
-		ELSE 0 END) AS epsilon_left,
-	COALESCE(a.renyi_order OPERATOR(pg_catalog./) 1048576::pg_catalog.float8,
-		'Infinity'::pg_catalog.float8) AS renyi_order,
-	COALESCE((SELECT pg_catalog.jsonb_object_agg(m.name,
-			CASE WHEN a.status OPERATOR(pg_catalog.<>) 'active' THEN 0
-				WHEN m.charge_kind OPERATOR(pg_catalog.<>) 'once' THEN LEAST(f.own, f.cap)
-				WHEN f.own_paid OR f.own OPERATOR(pg_catalog.>) 0
-					AND (a.is_cap OR f.cap_paid OR COALESCE(f.cap, 1) OPERATOR(pg_catalog.>) 0)
-				THEN 9223372036854775807
-				ELSE 0 END)
-		FROM privpred.model m CROSS JOIN LATERAL (
-			-- of a cap: whatever account pays
-			SELECT privpred.account_purchases(m.charge, c.pure_charge, c.payer_order, a.renyi_order,
-					LEAST(a.lifetime_left, a.window_left), a.delta_left) AS own,
-				CASE WHEN a.cap_id IS NOT NULL THEN privpred.account_purchases(m.charge, c.pure_charge,
-					c.payer_order, a.cap_order, a.cap_left, a.cap_delta_left) END AS cap,
-				EXISTS (SELECT FROM privpred.release p
-					WHERE p.account_id OPERATOR(pg_catalog.=) a.account_id
-						AND p.training_id OPERATOR(pg_catalog.=) m.training_id) AS own_paid,
-				EXISTS (SELECT FROM privpred.release p
-					WHERE p.account_id OPERATOR(pg_catalog.=) a.cap_id
-						AND p.training_id OPERATOR(pg_catalog.=) m.training_id) AS cap_paid
-			FROM (SELECT
-				CASE WHEN a.is_cap THEN COALESCE(m.pure_charge, m.charge) ELSE m.pure_charge END AS pure_charge,
-				CASE WHEN NOT a.is_cap THEN a.renyi_order END AS payer_order) c) f
-		WHERE m.relation_id OPERATOR(pg_catalog.=) a.relation_id), '{}'::pg_catalog.jsonb) AS answers_left,
-	CASE WHEN a.epsilon_units IS NULL THEN NULL
-		WHEN a.is_cap OR a.cap_room OPERATOR(pg_catalog.<) LEAST(a.lifetime_room, a.window_room) THEN 'relation'
-		WHEN a.refresh IS NULL THEN 'role'
-		WHEN a.lifetime_room OPERATOR(pg_catalog.<=) a.window_room THEN 'lifetime'
-		ELSE 'window' END AS binding_cap,
-	a.valid_until,
-	a.window_ends AS window_resets_at,
-	a.status,
-	pg_catalog.trim_scale(COALESCE(o.reserved, 0) OPERATOR(pg_catalog.*) 0.000000000001) AS epsilon_reserved,
-	pg_catalog.trim_scale(COALESCE(o.orphaned, 0) OPERATOR(pg_catalog.*) 0.000000000001) AS epsilon_orphaned,
-	a.account_id, a.role_name, a.relation_name, a.granted_at, a.granted_by,
-	CASE WHEN a.counted_limit IS NULL THEN NULL
-		WHEN a.counted_limit OPERATOR(pg_catalog.=) 0 THEN 1
-		ELSE LEAST(1, a.counted::pg_catalog.float8 OPERATOR(pg_catalog./) a.counted_limit) END AS spent_share,
-	CASE WHEN a.refresh IS NOT NULL AND a.lifetime_epsilon IS NULL THEN 'Infinity'::pg_catalog.numeric
-		ELSE pg_catalog.trim_scale(a.lifetime_epsilon) END AS lifetime_epsilon_limit,
-	pg_catalog.trim_scale(a.lifetime_spent) AS lifetime_epsilon_spent,
-	a.refresh
-FROM bound a LEFT JOIN out o ON o.account_id OPERATOR(pg_catalog.=) a.account_id;
+SELECT b.* FROM privpred.budget_entries() b;
 COMMENT ON VIEW privpred.budgets IS 'privacy budgets: yours and your groups'', and all of the relations that you own';
 COMMENT ON COLUMN privpred.budgets.epsilon_limit IS 'as granted; of each window if the budget refreshes';
 COMMENT ON COLUMN privpred.budgets.epsilon_spent IS

@@ -77,8 +77,8 @@ CREATE FUNCTION privpred._plan_figures(n bigint, features int, classes int, epsi
 	answers bigint, accuracy float8, learner text, baseline float8, rows_per_unit int, protects_labels boolean,
 	OUT mechanism text, OUT created_as text, OUT charge_kind text, OUT why text, OUT rows_needed bigint,
 	OUT expected float8, OUT per_answer numeric, OUT total numeric, OUT total_delta float8,
-	OUT answers_bought bigint, OUT model_epsilon text, OUT taught_by text, OUT teachers int, OUT options text,
-	OUT unstable int, OUT stream_delta text, OUT labels int, OUT budget text, OUT needs_size boolean,
+	OUT answers_bought bigint, OUT model_epsilon text, OUT taught_by text, OUT teachers bigint, OUT options text,
+	OUT unstable bigint, OUT stream_delta text, OUT labels bigint, OUT budget text, OUT needs_size boolean,
 	OUT needs_rows boolean, OUT by_theorem boolean, OUT preference float8, OUT virtue text, OUT grounds text,
 	OUT lower_bound text, OUT asked_by text)
 RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_plan_figures' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 14;

@@ -91,6 +91,7 @@ GRANT EXECUTE ON FUNCTION
 GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases, privpred.ceilings TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	privpred.ledger_incarnation(),
+	privpred.budget_entries(),
 	privpred.account_epsilon(bigint, float8, bigint),
 	privpred.account_charge(text, text, bigint, bigint),
 	privpred.account_purchases(text, text, bigint, bigint, bigint, float8),

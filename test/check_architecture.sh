@@ -10,7 +10,7 @@ floors=$(sed -n 's/^floors=(\(.*\))$/\1/p' test/check_floors.sh)
 
 named_files() {
 	sed 's,https\?://[^ )]*,,g' "$page" CONTRIBUTING.md |
-		grep -oE '\b(src|install|boost|test|docs)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' | sort -u
+		grep -oE '\b(src|install|boost|test|docs)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' | grep -v NAME | sort -u
 }
 
 missing_files() {
@@ -23,7 +23,7 @@ missing_files() {
 # "`file` `function()`, `function()`": pairs of file and function.
 named_functions() {
 	perl -ne 'while (/`(src\/[\w\/.]+\.[ch])`((?:,? `\w+\(\)`)+)/g)
-		{ my ($file, $list) = ($1, $2); print "$file $_\n" foreach $list =~ /`(\w+)\(\)`/g; }' "$page" | sort -u
+		{ my ($file, $list) = ($1, $2); print "$file $_\n" foreach $list =~ /`(\w+)\(\)`/g; }' "$page" | grep -v NAME | sort -u
 }
 
 missing_functions() {

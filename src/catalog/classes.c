@@ -5,32 +5,29 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "catalog/store.h"
+#include "catalog/features.h"
+#include "server/privpred.h"
+#include "server/query.h"
+#include "server/session.h"
 
 char **
 enum_levels(Oid enum_type, int *nlevels)
 {
-	MemoryContext  caller = CurrentMemoryContext;
-	MemoryContext  spi;
 	CatalogSession session;
-	Oid			   type = OIDOID;
-	Datum		   argument = ObjectIdGetDatum(enum_type);
 	char		 **levels;
 
 	catalog_begin(&session);
-	SPI_execute_with_args("SELECT enumlabel::text FROM pg_catalog.pg_enum"
-						  " WHERE enumtypid = $1 ORDER BY enumsortorder",
-						  1, &type, &argument, NULL, true, 0);
-	spi = MemoryContextSwitchTo(caller);
+	query_read("SELECT enumlabel FROM pg_catalog.pg_enum"
+			   " WHERE enumtypid = $1 ORDER BY enumsortorder",
+			   ARG_OID(enum_type));
+	session_keep(&session);
 	*nlevels = (int) SPI_processed;
 	levels = palloc_array(char *, Max(*nlevels, 1));
 	for (int i = 0; i < *nlevels; i++)
-		levels[i] = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
-	MemoryContextSwitchTo(spi);
+		levels[i] = row_text(i, 1);
 	catalog_end(&session);
 	return levels;
 }
@@ -64,7 +61,7 @@ canonical_class(const char *class_name, Oid type)
 	}
 }
 
-/* What the label's type alone says: an enum or a boolean needs no list. */
+/* The classes that follow from the label's type: an enum or a boolean needs no list. */
 static char **
 classes_of_type(const char *label, Oid label_type, int *nclasses)
 {

@@ -7,14 +7,15 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-#include "catalog/store.h"
 #include "catalog/features.h"
+#include "server/privpred.h"
+#include "server/query.h"
+#include "server/session.h"
 
 /* One entry of the owner's JSON, before it is understood. */
 typedef struct Declaration
@@ -31,78 +32,86 @@ bad_feature(const char *feature, const char *problem, const char *hint)
 					errdetail("%s", problem), errhint("%s", hint)));
 }
 
-/*
- * ---------- reading JSON in the order it was written ----------
- */
-
-static Datum
-query_one(const char *sql, Oid type, Datum argument, bool *isnull)
-{
-	if (SPI_execute_with_args(sql, 1, &type, &argument, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "query failed: %s", sql);
-	if (SPI_processed == 0)
-	{
-		*isnull = true;
-		return (Datum) 0;
-	}
-	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, isnull);
-}
+/* ---------- reading JSON in the order in which it was written ---------- */
 
 static Declaration *
 read_declarations(Datum json, int *count)
 {
-	MemoryContext  caller = CurrentMemoryContext;
-	MemoryContext  spi;
 	CatalogSession session;
 	Declaration	  *result;
-	Oid			   type = JSONOID;
-	bool		   isnull;
 	char		  *shape;
 
 	catalog_begin(&session);
-	shape =
-		TextDatumGetCString(query_one("SELECT pg_catalog.json_typeof($1)", JSONOID, json, &isnull));
+	query_read("SELECT pg_catalog.json_typeof($1)", ARG(JSONOID, json));
+	shape = row_text(0, 1);
 	if (strcmp(shape, "object") == 0)
-		SPI_execute_with_args("SELECT e.key, e.value::pg_catalog.jsonb"
-							  " FROM pg_catalog.json_each($1) e",
-							  1, &type, &json, NULL, true, 0);
+		query_read("SELECT e.key, e.value::pg_catalog.jsonb FROM pg_catalog.json_each($1) e",
+				   ARG(JSONOID, json));
 	else if (strcmp(shape, "array") == 0)
-		SPI_execute_with_args("SELECT CASE WHEN pg_catalog.json_typeof(e.value) = 'string'"
-							  " THEN e.value #>> '{}' END, NULL::pg_catalog.jsonb"
-							  " FROM pg_catalog.json_array_elements($1) e",
-							  1, &type, &json, NULL, true, 0);
+		query_read("SELECT CASE WHEN pg_catalog.json_typeof(e.value) = 'string'"
+				   " THEN e.value #>> '{}' END, NULL::pg_catalog.jsonb"
+				   " FROM pg_catalog.json_array_elements($1) e",
+				   ARG(JSONOID, json));
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("features must be a JSON object or array, not a %s", shape),
 				 errhint("Declare each column, as in {\"age\": {\"min\": 0, \"max\": 110}}.")));
-
-	spi = MemoryContextSwitchTo(caller);
+	session_keep(&session);
 	*count = (int) SPI_processed;
 	result = palloc0_array(Declaration, Max(*count, 1));
 	for (int i = 0; i < *count; i++)
 	{
-		HeapTuple tuple = SPI_tuptable->vals[i];
-		Datum	  column;
-
-		column = SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &isnull);
-		if (isnull)
+		result[i].column = row_text(i, 1);
+		result[i].parameters = row_varlena(i, 2);
+		if (result[i].column == NULL)
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 							errmsg("a JSON array of features must hold column names only"),
 							errhint("Use a JSON object to declare bounds and levels.")));
-		result[i].column = TextDatumGetCString(column);
-		column = SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &isnull);
-		if (!isnull)
-			result[i].parameters = DatumGetJsonbPCopy(column);
 	}
-	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
 	return result;
 }
 
-/*
- * ---------- one feature ----------
- */
+/* A key of one feature's declaration; NULL if it is not given. */
+static JsonbValue *
+parameter(const Declaration *declaration, const char *key)
+{
+	if (declaration->parameters == NULL)
+		return NULL;
+	return getKeyJsonValueFromContainer(&declaration->parameters->root, key, strlen(key), NULL);
+}
+
+static void
+check_parameters(const Declaration *declaration)
+{
+	static const char *const keys[] = {"type", "min", "max", "levels", "null"};
+	JsonbIterator			*iterator;
+	JsonbValue				 key;
+
+	if (declaration->parameters == NULL)
+		return;
+	if (!JB_ROOT_IS_OBJECT(declaration->parameters))
+		bad_feature(declaration->column, "Its declaration must be a JSON object.",
+					"Write {} for a boolean or enum column.");
+	iterator = JsonbIteratorInit(&declaration->parameters->root);
+	(void) JsonbIteratorNext(&iterator, &key, true);
+	while (JsonbIteratorNext(&iterator, &key, true) == WJB_KEY)
+	{
+		char	  *name = pnstrdup(key.val.string.val, key.val.string.len);
+		JsonbValue value;
+		bool	   known = false;
+
+		(void) JsonbIteratorNext(&iterator, &value, true);
+		for (int i = 0; i < lengthof(keys); i++)
+			known |= strcmp(name, keys[i]) == 0;
+		if (!known)
+			bad_feature(declaration->column, psprintf("Unknown key \"%s\".", name),
+						"The keys are type, min, max, levels and null.");
+	}
+}
+
+/* ---------- one feature ---------- */
 
 bool
 category_type_ok(Oid type)
@@ -188,16 +197,14 @@ declare_levels(Feature *feature, const JsonbValue *value)
 	feature->kind = FEATURE_CATEGORY;
 }
 
+/* What is declared of NULL. */
 static void
-declare_fill(Feature *feature, const JsonbValue *value)
+declare_null(Feature *feature, const JsonbValue *value)
 {
 	const char *hint =
 		"Use {\"null\": \"error\"}, {\"null\": \"missing\"} or {\"null\": {\"fill\": value}}, the value in the column's own units.";
-	JsonbIterator	  *iterator;
-	JsonbIteratorToken token;
-	JsonbValue		   key;
-	JsonbValue		   fill;
-	char			  *level;
+	JsonbValue *fill = NULL;
+	char	   *level;
 
 	if (value->type == jbvString)
 	{
@@ -207,31 +214,27 @@ declare_fill(Feature *feature, const JsonbValue *value)
 		if (feature->missing || strcmp(policy, "error") == 0)
 			return;
 	}
-	if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data) ||
-		JsonContainerSize(value->val.binary.data) != 1)
+	if (value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data) &&
+		JsonContainerSize(value->val.binary.data) == 1)
+		fill = getKeyJsonValueFromContainer(value->val.binary.data, "fill", 4, NULL);
+	if (fill == NULL)
 		bad_feature(feature->name, "\"null\" is not understood.", hint);
-	iterator = JsonbIteratorInit(value->val.binary.data);
-	(void) JsonbIteratorNext(&iterator, &key, false);
-	token = JsonbIteratorNext(&iterator, &key, false);
-	if (token != WJB_KEY || key.val.string.len != 4 || memcmp(key.val.string.val, "fill", 4) != 0)
-		bad_feature(feature->name, "\"null\" is not understood.", hint);
-	(void) JsonbIteratorNext(&iterator, &fill, true);
 
 	feature->fill_declared = true;
 	switch (feature->kind)
 	{
 		case FEATURE_NUMERIC:
-			feature->fill = number_parameter(feature, "fill", &fill);
+			feature->fill = number_parameter(feature, "fill", fill);
 			if (feature->fill < feature->min || feature->fill > feature->max)
 				bad_feature(feature->name, "\"fill\" lies outside the declared bounds.", hint);
 			break;
 		case FEATURE_BOOLEAN:
-			if (fill.type != jbvBool)
+			if (fill->type != jbvBool)
 				bad_feature(feature->name, "\"fill\" must be true or false.", hint);
-			feature->fill = fill.val.boolean ? 1 : 0;
+			feature->fill = fill->val.boolean ? 1 : 0;
 			break;
 		case FEATURE_CATEGORY:
-			level = json_scalar_text(&fill);
+			level = json_scalar_text(fill);
 			feature->fill_level = level ? feature_level(feature, level, strlen(level)) : -1;
 			if (feature->fill_level < 0)
 				bad_feature(feature->name, "\"fill\" is not one of the declared levels.", hint);
@@ -266,67 +269,25 @@ declare_from_type(Feature *feature, Oid type, bool is_array_form)
 			"Levels are declared, never read from the data: {\"ward\": {\"levels\": [\"A\", \"B\"]}}.");
 }
 
-/* Keys of one feature's object; those not given stay NULL. */
-typedef struct Parameters
-{
-	JsonbValue *type;
-	JsonbValue *min;
-	JsonbValue *max;
-	JsonbValue *levels;
-	JsonbValue *null_policy;
-} Parameters;
-
-static void
-read_parameters(const char *feature, Jsonb *json, Parameters *parameters)
-{
-	JsonbIterator	  *iterator;
-	JsonbIteratorToken token;
-	JsonbValue		   key;
-
-	if (!JB_ROOT_IS_OBJECT(json))
-		bad_feature(feature, "Its declaration must be a JSON object.",
-					"Write {} for a boolean or enum column.");
-	iterator = JsonbIteratorInit(&json->root);
-	(void) JsonbIteratorNext(&iterator, &key, false);
-	while ((token = JsonbIteratorNext(&iterator, &key, true)) == WJB_KEY)
-	{
-		JsonbValue *value = palloc_object(JsonbValue);
-		char	   *name = pnstrdup(key.val.string.val, key.val.string.len);
-
-		(void) JsonbIteratorNext(&iterator, value, true);
-		if (strcmp(name, "type") == 0)
-			parameters->type = value;
-		else if (strcmp(name, "min") == 0)
-			parameters->min = value;
-		else if (strcmp(name, "max") == 0)
-			parameters->max = value;
-		else if (strcmp(name, "levels") == 0)
-			parameters->levels = value;
-		else if (strcmp(name, "null") == 0)
-			parameters->null_policy = value;
-		else
-			bad_feature(feature, psprintf("Unknown key \"%s\".", name),
-						"The keys are type, min, max, levels and null.");
-	}
-}
-
 static void
 check_declared_type(const Feature *feature, const JsonbValue *declared, Oid type)
 {
-	char *name = declared->type == jbvString ? json_scalar_text(declared) : NULL;
-	bool  agrees;
+	static const struct
+	{
+		const char *name;
+		FeatureKind kind;
+	} types[] = {
+		{"boolean", FEATURE_BOOLEAN},
+		{"numeric", FEATURE_NUMERIC},
+		{"category", FEATURE_CATEGORY},
+		{"enum", FEATURE_CATEGORY},
+	};
+	char *name = declared->type == jbvString ? json_scalar_text(declared) : "";
+	bool  agrees = false;
 
-	if (name && strcmp(name, "boolean") == 0)
-		agrees = feature->kind == FEATURE_BOOLEAN;
-	else if (name && strcmp(name, "numeric") == 0)
-		agrees = feature->kind == FEATURE_NUMERIC;
-	else if (name && strcmp(name, "category") == 0)
-		agrees = feature->kind == FEATURE_CATEGORY;
-	else if (name && strcmp(name, "enum") == 0)
-		agrees = feature->kind == FEATURE_CATEGORY && get_typtype(type) == TYPTYPE_ENUM;
-	else
-		agrees = false;
-	if (!agrees)
+	for (int i = 0; i < lengthof(types); i++)
+		agrees |= strcmp(name, types[i].name) == 0 && feature->kind == types[i].kind;
+	if (!agrees || (strcmp(name, "enum") == 0 && get_typtype(type) != TYPTYPE_ENUM))
 		bad_feature(
 			feature->name, "\"type\" is unknown or disagrees with the other keys.",
 			"The types are numeric (with min and max), category (with levels), boolean and enum.");
@@ -335,21 +296,7 @@ check_declared_type(const Feature *feature, const JsonbValue *declared, Oid type
 static void
 check_column_type(const Feature *feature, Oid type)
 {
-	bool fits = false;
-
-	switch (feature->kind)
-	{
-		case FEATURE_NUMERIC:
-			fits = number_type_ok(type) || time_type_ok(type);
-			break;
-		case FEATURE_CATEGORY:
-			fits = category_type_ok(type);
-			break;
-		case FEATURE_BOOLEAN:
-			fits = type == BOOLOID;
-			break;
-	}
-	if (!fits)
+	if (!feature_fits(feature, type))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -360,39 +307,43 @@ check_column_type(const Feature *feature, Oid type)
 }
 
 static void
+declare_bounds(Feature *feature, const JsonbValue *min, const JsonbValue *max, Oid type)
+{
+	const char *hint = "Values are clamped to the bounds and scaled to [0, 1].";
+
+	feature->kind = FEATURE_NUMERIC;
+	feature->time_type = time_type_ok(type) ? type : InvalidOid;
+	feature->min = number_parameter(feature, "min", min);
+	feature->max = number_parameter(feature, "max", max);
+	if (!(feature->min < feature->max))
+		bad_feature(feature->name, "\"min\" must be less than \"max\".", hint);
+	if (isinf(feature->max - feature->min) || isinf(1 / (feature->max - feature->min)))
+		bad_feature(feature->name,
+					"\"min\" and \"max\" are too far from, or too close to, each other.", hint);
+}
+
+static void
 declare_feature(Feature *feature, const Declaration *declaration, Oid type)
 {
-	Parameters parameters = {0};
+	JsonbValue *levels = parameter(declaration, "levels");
+	JsonbValue *min = parameter(declaration, "min");
+	JsonbValue *max = parameter(declaration, "max");
+	JsonbValue *declared_type = parameter(declaration, "type");
 
 	feature->name = declaration->column;
 	feature->fill_level = -1;
-	if (declaration->parameters)
-		read_parameters(feature->name, declaration->parameters, &parameters);
-
-	if (parameters.levels && (parameters.min || parameters.max))
+	if (levels && (min || max))
 		bad_feature(feature->name, "It has both levels and bounds.",
 					"A category has levels, a number has min and max.");
-	if (parameters.levels)
-		declare_levels(feature, parameters.levels);
-	else if (parameters.min && parameters.max)
-	{
-		feature->kind = FEATURE_NUMERIC;
-		feature->time_type = time_type_ok(type) ? type : InvalidOid;
-		feature->min = number_parameter(feature, "min", parameters.min);
-		feature->max = number_parameter(feature, "max", parameters.max);
-		if (!(feature->min < feature->max))
-			bad_feature(feature->name, "\"min\" must be less than \"max\".",
-						"Bounds are clamped to and scaled to [0, 1].");
-		if (isinf(feature->max - feature->min) || isinf(1 / (feature->max - feature->min)))
-			bad_feature(feature->name,
-						"\"min\" and \"max\" are too far from, or too close to, each other.",
-						"Bounds are clamped to and scaled to [0, 1].");
-	}
+	if (levels)
+		declare_levels(feature, levels);
+	else if (min && max)
+		declare_bounds(feature, min, max, type);
 	else
 		declare_from_type(feature, type, declaration->parameters == NULL);
 	check_column_type(feature, type);
-	if (parameters.type)
-		check_declared_type(feature, parameters.type, type);
+	if (declared_type)
+		check_declared_type(feature, declared_type, type);
 }
 
 static Oid
@@ -429,7 +380,6 @@ feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name)
 {
 	FeatureSpec *spec = palloc0_object(FeatureSpec);
 	Declaration *declarations = read_declarations(json, &spec->nfeatures);
-	Parameters	 parameters;
 
 	if (spec->nfeatures == 0)
 		ereport(
@@ -445,6 +395,7 @@ feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name)
 								errmsg("feature \"%s\" is declared more than once",
 									   declarations[i].column),
 								errhint("Declare each column once.")));
+		check_parameters(&declarations[i]);
 		declare_feature(&spec->features[i], &declarations[i],
 						column_type(columns, declarations[i].column, relation_name));
 	}
@@ -458,13 +409,12 @@ feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name)
 	/* A fill may name a level, so levels come first. */
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
+		JsonbValue *policy = parameter(&declarations[i], "null");
+
 		if (spec->features[i].kind == FEATURE_CATEGORY)
 			check_levels(&spec->features[i]);
-		MemSet(&parameters, 0, sizeof(parameters));
-		if (declarations[i].parameters)
-			read_parameters(spec->features[i].name, declarations[i].parameters, &parameters);
-		if (parameters.null_policy)
-			declare_fill(&spec->features[i], parameters.null_policy);
+		if (policy)
+			declare_null(&spec->features[i], policy);
 	}
 	return spec;
 }

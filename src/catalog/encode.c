@@ -1,6 +1,6 @@
 /*
  * encode.c
- *		Rows, jsonb and arrays to the numbers that learners see.
+ *		From rows, jsonb and arrays to the numbers that learners see.
  *
  * All three forms go through the same four functions (number, level, boolean,
  * null), so that they cannot disagree.
@@ -45,9 +45,7 @@ bad_value(const Feature *feature, const char *problem, const char *hint)
 					errdetail("%s", problem), errhint("%s", hint)));
 }
 
-/*
- * ---------- the four encodings ----------
- */
+/* ---------- the four encodings ---------- */
 
 static inline double
 scaled_to(double min, double scale, double value)
@@ -56,10 +54,12 @@ scaled_to(double min, double scale, double value)
 	return value <= 0 ? 0 : value >= 1 ? 1 : value;
 }
 
-static inline double
-scaled(const Feature *feature, double value)
+/* One-hot; a level of -1 is none. */
+static void
+encode_one_hot(const Feature *feature, int level, double *x)
 {
-	return scaled_to(feature->min, feature->scale, value);
+	for (int i = 0; i < feature->nlevels; i++)
+		x[feature->offset + i] = i == level ? 1 : 0;
 }
 
 static void
@@ -74,20 +74,14 @@ encode_null(const Feature *feature, EncodeMode mode, double *x)
 	if (mode == ENCODE_PREDICTION && !feature->fill_declared)
 		bad_value(feature, "It is NULL.",
 				  "Give a value, or ask the owner to declare a fill: {\"null\": {\"fill\": ...}}.");
-	x += feature->offset;
 	if (feature->kind == FEATURE_CATEGORY)
-	{
-		for (int i = 0; i < feature->nlevels; i++)
-			x[i] = 0;
-		if (feature->fill_level >= 0)
-			x[feature->fill_level] = 1;
-	}
+		encode_one_hot(feature, feature->fill_level, x);
 	else if (!feature->fill_declared)
-		*x = 0.5;
+		x[feature->offset] = 0.5;
 	else if (feature->kind == FEATURE_BOOLEAN)
-		*x = feature->fill;
+		x[feature->offset] = feature->fill;
 	else
-		*x = scaled(feature, feature->fill);
+		x[feature->offset] = scaled_to(feature->min, feature->scale, feature->fill);
 }
 
 static inline void
@@ -104,7 +98,7 @@ encode_number(const Feature *feature, double value, EncodeMode mode, double *x)
 			return;
 		}
 	}
-	x[feature->offset] = scaled(feature, value);
+	x[feature->offset] = scaled_to(feature->min, feature->scale, value);
 }
 
 static void
@@ -115,11 +109,7 @@ encode_level(const Feature *feature, const char *level, int length, EncodeMode m
 	if (index < 0 && mode == ENCODE_PREDICTION)
 		bad_value(feature, "It is not one of the declared levels.",
 				  "The levels are shown in privpred.models.");
-	x += feature->offset;
-	for (int i = 0; i < feature->nlevels; i++)
-		x[i] = 0;
-	if (index >= 0)
-		x[index] = 1;
+	encode_one_hot(feature, index, x);
 }
 
 static void
@@ -128,129 +118,55 @@ encode_boolean(const Feature *feature, bool value, double *x)
 	x[feature->offset] = value ? 1 : 0;
 }
 
-/*
- * ---------- rows ----------
- */
-
-bool
-number_type_ok(Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
-double
-number_of_datum(Datum value, Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		case INT8OID:
-			return (double) DatumGetInt64(value);
-		case FLOAT4OID:
-			return DatumGetFloat4(value);
-		case FLOAT8OID:
-			return DatumGetFloat8(value);
-		case NUMERICOID:
-			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
-		default:
-			/* callers admit nothing else */
-			return time_of_datum(value, type);
-	}
-}
+/* ---------- rows ---------- */
 
 static void
 encode_level_datum(const Feature *feature, Datum value, Oid type, EncodeMode mode, double *x)
 {
-	char	  digits[MAXINT8LEN + 1];
-	HeapTuple tuple;
-	text	 *string;
-	int		  length;
+	char		digits[MAXINT8LEN + 1];
+	const char *level = digits;
+	int			length;
+	HeapTuple	enum_value = NULL;
 
 	switch (type)
 	{
 		case BOOLOID:
-			encode_level(feature, DatumGetBool(value) ? "true" : "false",
-						 DatumGetBool(value) ? 4 : 5, mode, x);
-			return;
+			level = DatumGetBool(value) ? "true" : "false";
+			length = strlen(level);
+			break;
 		case INT2OID:
+			length = pg_lltoa(DatumGetInt16(value), digits);
+			break;
 		case INT4OID:
+			length = pg_lltoa(DatumGetInt32(value), digits);
+			break;
 		case INT8OID:
-			length = pg_lltoa(type == INT8OID	? DatumGetInt64(value)
-							  : type == INT4OID ? DatumGetInt32(value)
-												: DatumGetInt16(value),
-							  digits);
-			encode_level(feature, digits, length, mode, x);
-			return;
+			length = pg_lltoa(DatumGetInt64(value), digits);
+			break;
 		case NAMEOID:
-			encode_level(feature, NameStr(*DatumGetName(value)),
-						 strlen(NameStr(*DatumGetName(value))), mode, x);
-			return;
+			level = NameStr(*DatumGetName(value));
+			length = strlen(level);
+			break;
 		case TEXTOID:
 		case VARCHAROID:
 		case BPCHAROID:
-			string = DatumGetTextPP(value);
-			length = VARSIZE_ANY_EXHDR(string);
+			value = PointerGetDatum(DatumGetTextPP(value));
+			level = VARDATA_ANY(DatumGetPointer(value));
+			length = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
 			if (type == BPCHAROID)
-				length = bpchartruelen(VARDATA_ANY(string), length);
-			encode_level(feature, VARDATA_ANY(string), length, mode, x);
-			return;
+				length = bpchartruelen(unconstify(char *, level), length);
+			break;
 		default:
-			/* an enum; row_encoder_create() admits nothing else */
-			tuple = SearchSysCache1(ENUMOID, value);
-			if (!HeapTupleIsValid(tuple))
-			{
-				encode_level(feature, "", 0, mode, x);
-				return;
-			}
-			{
-				char *label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
-
-				encode_level(feature, label, strlen(label), mode, x);
-			}
-			ReleaseSysCache(tuple);
+			/* An enum, because feature_fits() admits nothing else. */
+			enum_value = SearchSysCache1(ENUMOID, value);
+			level = HeapTupleIsValid(enum_value)
+						? NameStr(((Form_pg_enum) GETSTRUCT(enum_value))->enumlabel)
+						: "";
+			length = strlen(level);
 	}
-}
-
-static bool
-reader_fits(const Feature *feature, Oid type)
-{
-	/* times are told apart: their units differ */
-	if (feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type))
-		return type == feature->time_type;
-	switch (type)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-			return feature->kind != FEATURE_BOOLEAN;
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return feature->kind == FEATURE_NUMERIC;
-		case BOOLOID:
-			return feature->kind != FEATURE_NUMERIC;
-		case NAMEOID:
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-			return feature->kind == FEATURE_CATEGORY;
-		default:
-			return feature->kind == FEATURE_CATEGORY && get_typtype(type) == TYPTYPE_ENUM;
-	}
+	encode_level(feature, level, length, mode, x);
+	if (HeapTupleIsValid(enum_value))
+		ReleaseSysCache(enum_value);
 }
 
 static int
@@ -292,13 +208,11 @@ row_encoder_create(const FeatureSpec *spec, TupleDesc columns, bool by_position)
 
 		reader->attribute = by_position ? i : find_column(columns, feature);
 		reader->type = getBaseType(TupleDescAttr(columns, reader->attribute)->atttypid);
-		if (!reader_fits(feature, reader->type))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid value for feature \"%s\"", feature->name),
-					 errdetail("A column of type %s cannot be read as this feature.",
+		if (!feature_fits(feature, reader->type))
+			bad_value(feature,
+					  psprintf("A column of type %s cannot be read as this feature.",
 							   format_type_be(reader->type)),
-					 errhint("Cast the column to the type of the training table's column.")));
+					  "Cast the column to the type of the training table's column.");
 	}
 	return encoder;
 }
@@ -339,49 +253,40 @@ encode_row(RowEncoder *encoder, HeapTupleHeader row, EncodeMode mode, double *x)
 	encode_values(encoder, encoder->values, encoder->nulls, mode, x);
 }
 
-/*
- * ---------- jsonb ----------
- */
+/* ---------- jsonb ---------- */
 
 static void
 encode_json_value(const Feature *feature, const JsonbValue *value, double *x)
 {
-	char *digits;
+	static const char *const problems[] = {
+		[FEATURE_NUMERIC] = "It is not a JSON number.",
+		[FEATURE_BOOLEAN] = "It is not true or false.",
+		[FEATURE_CATEGORY] = "It is not a JSON string, number or boolean.",
+	};
+	bool  is_time = feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type);
+	char *level = NULL;
 
+	if (feature->kind == FEATURE_CATEGORY && value->type != jbvNull)
+		level = json_scalar_text(value);
 	if (value->type == jbvNull)
 		encode_null(feature, ENCODE_PREDICTION, x);
 	else if (feature->kind == FEATURE_NUMERIC && value->type == jbvNumeric)
 		encode_number(feature, number_of_datum(NumericGetDatum(value->val.numeric), NUMERICOID),
 					  ENCODE_PREDICTION, x);
-	else if (feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type) &&
-			 value->type == jbvString)
+	else if (is_time && value->type == jbvString)
 		encode_number(feature,
 					  time_of_text(feature->name, value->val.string.val, value->val.string.len,
 								   feature->time_type),
 					  ENCODE_PREDICTION, x);
 	else if (feature->kind == FEATURE_BOOLEAN && value->type == jbvBool)
 		encode_boolean(feature, value->val.boolean, x);
-	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvString)
-		encode_level(feature, value->val.string.val, value->val.string.len, ENCODE_PREDICTION, x);
-	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvBool)
-		encode_level(feature, value->val.boolean ? "true" : "false", value->val.boolean ? 4 : 5,
-					 ENCODE_PREDICTION, x);
-	else if (feature->kind == FEATURE_CATEGORY && value->type == jbvNumeric)
-	{
-		digits =
-			DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
-		encode_level(feature, digits, strlen(digits), ENCODE_PREDICTION, x);
-		pfree(digits);
-	}
+	else if (level != NULL)
+		encode_level(feature, level, strlen(level), ENCODE_PREDICTION, x);
 	else
-		bad_value(feature,
-				  feature->kind == FEATURE_NUMERIC && OidIsValid(feature->time_type)
-					  ? "It is not a JSON string or number."
-				  : feature->kind == FEATURE_NUMERIC ? "It is not a JSON number."
-				  : feature->kind == FEATURE_BOOLEAN
-					  ? "It is not true or false."
-					  : "It is not a JSON string, number or boolean.",
+		bad_value(feature, is_time ? "It is not a JSON string or number." : problems[feature->kind],
 				  "The kinds of the features are shown in privpred.models.");
+	if (level != NULL)
+		pfree(level);
 }
 
 void
@@ -413,13 +318,15 @@ encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x)
  * ---------- arrays ----------
  *
  * Numbers in their own units, levels one-hot, booleans 0 or 1, in declared
- * order; dates and timestamps in days and seconds since 1970.  No array of
- * nulls is passed when there are none.
+ * order; dates and timestamps in days and seconds since 1970.  nulls is NULL if
+ * there are none.
  */
 
 static void
-encode_one_hot(const Feature *feature, const Datum *values, const bool *nulls, double *x)
+encode_level_numbers(const Feature *feature, const Datum *values, const bool *nulls, double *x)
 {
+	const char *hint =
+		"Give one number per declared level: 1 for the level that holds, 0 for the others.";
 	int hot = -1;
 
 	for (int i = 0; i < feature->nlevels; i++)
@@ -433,17 +340,13 @@ encode_one_hot(const Feature *feature, const Datum *values, const bool *nulls, d
 		}
 		value = DatumGetFloat8(values[feature->offset + i]);
 		if (value != 0 && (value != 1 || hot >= 0))
-			bad_value(
-				feature, "Its numbers are not one-hot.",
-				"Give one number per declared level: 1 for the level that holds, 0 for the others.");
+			bad_value(feature, "Its numbers are not one-hot.", hint);
 		if (value == 1)
 			hot = i;
 	}
 	if (hot < 0)
-		bad_value(
-			feature, "None of the declared levels is set.",
-			"Give one number per declared level: 1 for the level that holds, 0 for the others.");
-	encode_level(feature, feature->levels[hot], strlen(feature->levels[hot]), ENCODE_PREDICTION, x);
+		bad_value(feature, "None of the declared levels is set.", hint);
+	encode_one_hot(feature, hot, x);
 }
 
 static void
@@ -452,23 +355,18 @@ encode_array_feature(const Feature *feature, const Datum *values, const bool *nu
 	double value;
 
 	if (feature->kind == FEATURE_CATEGORY)
-	{
-		encode_one_hot(feature, values, nulls, x);
-		return;
-	}
-	if (nulls && nulls[feature->offset])
-	{
+		encode_level_numbers(feature, values, nulls, x);
+	else if (nulls && nulls[feature->offset])
 		encode_null(feature, ENCODE_PREDICTION, x);
-		return;
-	}
-	value = DatumGetFloat8(values[feature->offset]);
-	if (feature->kind == FEATURE_NUMERIC)
-		encode_number(feature, value, ENCODE_PREDICTION, x);
 	else
 	{
-		if (value != 0 && value != 1)
+		value = DatumGetFloat8(values[feature->offset]);
+		if (feature->kind == FEATURE_NUMERIC)
+			encode_number(feature, value, ENCODE_PREDICTION, x);
+		else if (value == 0 || value == 1)
+			encode_boolean(feature, value == 1, x);
+		else
 			bad_value(feature, "A boolean is written 0 or 1 in an array.", "Give 0 or 1.");
-		encode_boolean(feature, value == 1, x);
 	}
 }
 

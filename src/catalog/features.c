@@ -7,12 +7,11 @@
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
-#include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
 #include "catalog/features.h"
-#include "server/number_text.h"
+#include "server/json_text.h"
 #include "server/privpred.h"
 
 static const char *const kind_names[] = {
@@ -31,7 +30,7 @@ static const struct
 	{"timestamptz", TIMESTAMPTZOID},
 };
 
-/* Our own writer made it, so anything odd here is a damaged catalog. */
+/* We wrote the specification ourselves, so anything odd in it means that the catalog is damaged. */
 static void
 damaged(const char *what)
 {
@@ -41,7 +40,7 @@ damaged(const char *what)
 }
 
 static char *
-json_string(const JsonbValue *value)
+read_string(const JsonbValue *value)
 {
 	if (value == NULL || value->type != jbvString)
 		damaged("a string");
@@ -49,19 +48,19 @@ json_string(const JsonbValue *value)
 }
 
 static double
-json_double(const JsonbValue *value)
+read_double(const JsonbValue *value)
 {
 	if (value == NULL || value->type != jbvNumeric)
 		damaged("a number");
 	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(value->val.numeric)));
 }
 
-/* Of a numeric feature: a number, or a time in a string. */
+/* A bound or fill of a numeric feature: a number, or a time in a string. */
 static double
-json_number(const Feature *feature, const JsonbValue *value)
+read_number(const Feature *feature, const JsonbValue *value)
 {
 	if (!OidIsValid(feature->time_type))
-		return json_double(value);
+		return read_double(value);
 	if (value == NULL || value->type != jbvString)
 		damaged("a time");
 	return time_of_text(feature->name, value->val.string.val, value->val.string.len,
@@ -71,12 +70,7 @@ json_number(const Feature *feature, const JsonbValue *value)
 static JsonbValue *
 json_field(JsonbContainer *object, const char *key)
 {
-	JsonbValue name;
-
-	name.type = jbvString;
-	name.val.string.val = unconstify(char *, key);
-	name.val.string.len = strlen(key);
-	return findJsonbValueFromContainer(object, JB_FOBJECT, &name);
+	return getKeyJsonValueFromContainer(object, key, strlen(key), NULL);
 }
 
 static int
@@ -151,6 +145,23 @@ feature_level(const Feature *feature, const char *level, int length)
 	return -1;
 }
 
+bool
+feature_fits(const Feature *feature, Oid type)
+{
+	switch (feature->kind)
+	{
+		case FEATURE_NUMERIC:
+			/* Types of times are told apart because their units differ. */
+			return OidIsValid(feature->time_type) ? type == feature->time_type
+												  : number_type_ok(type);
+		case FEATURE_CATEGORY:
+			return category_type_ok(type);
+		case FEATURE_BOOLEAN:
+			return type == BOOLOID;
+	}
+	return false;
+}
+
 static void
 read_levels(Feature *feature, const JsonbValue *value)
 {
@@ -164,7 +175,7 @@ read_levels(Feature *feature, const JsonbValue *value)
 		damaged("number of levels");
 	feature->levels = palloc_array(char *, feature->nlevels);
 	for (int i = 0; i < feature->nlevels; i++)
-		feature->levels[i] = json_string(getIthJsonbValueFromContainer(array, i));
+		feature->levels[i] = read_string(getIthJsonbValueFromContainer(array, i));
 }
 
 static int
@@ -180,7 +191,7 @@ read_fill_level(const Feature *feature, const char *fill)
 static Oid
 read_time_type(const JsonbValue *value)
 {
-	char *name = value == NULL ? NULL : json_string(value);
+	char *name = value == NULL ? NULL : read_string(value);
 
 	if (name == NULL)
 		return InvalidOid;
@@ -194,10 +205,10 @@ read_time_type(const JsonbValue *value)
 static void
 read_feature(Feature *feature, JsonbContainer *object)
 {
-	char	   *kind = json_string(json_field(object, "kind"));
+	char	   *kind = read_string(json_field(object, "kind"));
 	JsonbValue *fill = json_field(object, "fill");
 
-	feature->name = json_string(json_field(object, "name"));
+	feature->name = read_string(json_field(object, "name"));
 	feature->fill_declared = fill != NULL;
 	feature->missing = json_field(object, "missing") != NULL;
 	feature->fill_level = -1;
@@ -205,19 +216,19 @@ read_feature(Feature *feature, JsonbContainer *object)
 	{
 		feature->kind = FEATURE_NUMERIC;
 		feature->time_type = read_time_type(json_field(object, "type"));
-		feature->min = json_number(feature, json_field(object, "min"));
-		feature->max = json_number(feature, json_field(object, "max"));
+		feature->min = read_number(feature, json_field(object, "min"));
+		feature->max = read_number(feature, json_field(object, "max"));
 		if (!(feature->min < feature->max))
 			damaged("bounds");
 		if (fill)
-			feature->fill = json_number(feature, fill);
+			feature->fill = read_number(feature, fill);
 	}
 	else if (strcmp(kind, kind_names[FEATURE_CATEGORY]) == 0)
 	{
 		feature->kind = FEATURE_CATEGORY;
 		read_levels(feature, json_field(object, "levels"));
 		if (fill)
-			feature->fill_level = read_fill_level(feature, json_string(fill));
+			feature->fill_level = read_fill_level(feature, read_string(fill));
 	}
 	else if (strcmp(kind, kind_names[FEATURE_BOOLEAN]) == 0)
 	{
@@ -253,76 +264,70 @@ feature_spec_read(Jsonb *stored)
 	return spec;
 }
 
+/* A number, or a time in a string. */
 static void
-append_number(StringInfo out, const Feature *feature, const char *key, double value)
+write_number(StringInfo json, const Feature *feature, const char *key, double value)
 {
-	char text[NUMBER_TEXT_SIZE];
-
 	if (OidIsValid(feature->time_type))
-	{
-		appendStringInfo(out, ", \"%s\": \"%s\"", key, time_to_text(value, feature->time_type));
-		return;
-	}
-	appendStringInfo(out, ", \"%s\": %s", key, number_text(value, text));
+		json_string(json, key, time_to_text(value, feature->time_type));
+	else
+		json_number(json, key, value);
 }
 
 static void
-append_fill(StringInfo out, const Feature *feature)
+write_fill(StringInfo json, const Feature *feature)
 {
 	switch (feature->kind)
 	{
 		case FEATURE_NUMERIC:
-			append_number(out, feature, "fill", feature->fill);
+			write_number(json, feature, "fill", feature->fill);
 			break;
 		case FEATURE_BOOLEAN:
-			appendStringInfo(out, ", \"fill\": %s", feature->fill == 1 ? "true" : "false");
+			json_literal(json, "fill", feature->fill == 1 ? "true" : "false");
 			break;
 		case FEATURE_CATEGORY:
-			appendStringInfoString(out, ", \"fill\": ");
-			escape_json(out, feature->levels[feature->fill_level]);
+			json_string(json, "fill", feature->levels[feature->fill_level]);
 			break;
 	}
+}
+
+static void
+write_feature(StringInfo json, const Feature *feature)
+{
+	json_open(json, NULL, '{');
+	json_string(json, "name", feature->name);
+	json_string(json, "kind", kind_names[feature->kind]);
+	if (feature->kind == FEATURE_NUMERIC)
+	{
+		for (int i = 0; i < lengthof(time_types); i++)
+			if (feature->time_type == time_types[i].type)
+				json_string(json, "type", time_types[i].name);
+		write_number(json, feature, "min", feature->min);
+		write_number(json, feature, "max", feature->max);
+	}
+	if (feature->kind == FEATURE_CATEGORY)
+	{
+		json_open(json, "levels", '[');
+		for (int i = 0; i < feature->nlevels; i++)
+			json_string(json, NULL, feature->levels[i]);
+		json_close(json, ']');
+	}
+	if (feature->fill_declared)
+		write_fill(json, feature);
+	if (feature->missing)
+		json_literal(json, "missing", "true");
+	json_close(json, '}');
 }
 
 Jsonb *
 feature_spec_write(const FeatureSpec *spec)
 {
-	StringInfoData out;
+	StringInfoData json;
 
-	initStringInfo(&out);
-	appendStringInfoChar(&out, '[');
+	initStringInfo(&json);
+	json_open(&json, NULL, '[');
 	for (int i = 0; i < spec->nfeatures; i++)
-	{
-		const Feature *feature = &spec->features[i];
-
-		appendStringInfoString(&out, i == 0 ? "{\"name\": " : ", {\"name\": ");
-		escape_json(&out, feature->name);
-		appendStringInfo(&out, ", \"kind\": \"%s\"", kind_names[feature->kind]);
-		if (feature->kind == FEATURE_NUMERIC)
-		{
-			for (int j = 0; j < lengthof(time_types); j++)
-				if (feature->time_type == time_types[j].type)
-					appendStringInfo(&out, ", \"type\": \"%s\"", time_types[j].name);
-			append_number(&out, feature, "min", feature->min);
-			append_number(&out, feature, "max", feature->max);
-		}
-		if (feature->kind == FEATURE_CATEGORY)
-		{
-			appendStringInfoString(&out, ", \"levels\": [");
-			for (int j = 0; j < feature->nlevels; j++)
-			{
-				if (j > 0)
-					appendStringInfoString(&out, ", ");
-				escape_json(&out, feature->levels[j]);
-			}
-			appendStringInfoChar(&out, ']');
-		}
-		if (feature->fill_declared)
-			append_fill(&out, feature);
-		if (feature->missing)
-			appendStringInfoString(&out, ", \"missing\": true");
-		appendStringInfoChar(&out, '}');
-	}
-	appendStringInfoChar(&out, ']');
-	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(out.data)));
+		write_feature(&json, &spec->features[i]);
+	json_close(&json, ']');
+	return json_to_jsonb(json.data);
 }

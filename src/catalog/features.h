@@ -5,8 +5,8 @@
  * features.c		the stored specification
  * declare.c		what an owner may write, checked against the table's columns
  * classes.c		the classes of a label
- * times.c			dates and timestamps as numbers
- * encode.c			rows, jsonb and arrays to numbers
+ * numbers.c		values of columns as numbers, dates and timestamps included
+ * encode.c			from rows, jsonb and arrays to what learners see
  */
 #ifndef PRIVPRED_FEATURES_H
 #define PRIVPRED_FEATURES_H
@@ -28,7 +28,7 @@ typedef struct Feature
 	char	   *name;
 	FeatureKind kind;
 	Oid			time_type; /* numeric: of a date or timestamp, else invalid */
-	double		min;	   /* numeric; of times, see times.c */
+	double		min;	   /* numeric; of times, see numbers.c */
 	double		max;
 	double		scale;	 /* 1 / (max - min) */
 	int			nlevels; /* category */
@@ -36,11 +36,11 @@ typedef struct Feature
 	int		   *level_order; /* levels sorted, for searching */
 
 	/*
-	 * Instead of NULL.  Declared: at training and at prediction.  Not declared:
-	 * an error at prediction; at training, where nothing may fail, the middle
-	 * of the range, or no level at all.
+	 * What NULL becomes.  If neither missing nor a fill is declared, it is an error at
+	 * prediction; at training, where nothing may fail, it is the middle of the
+	 * range, or no level at all.
 	 */
-	bool   missing; /* declared: NaN, at training and at prediction */
+	bool   missing; /* NaN */
 	bool   fill_declared;
 	double fill;	   /* numeric, boolean: in the column's own units */
 	int	   fill_level; /* category; -1: none */
@@ -55,7 +55,7 @@ typedef struct FeatureSpec
 	int		 width; /* total */
 	Feature *features;
 
-	/* All features are numbers: what each needs of its own; else NULL. */
+	/* If all features are numbers: their minima and scales side by side; otherwise NULL. */
 	double *minima;
 	double *scales;
 } FeatureSpec;
@@ -74,6 +74,9 @@ extern void feature_spec_complete(FeatureSpec *spec);
 /* Index of a level, or -1. */
 extern int feature_level(const Feature *feature, const char *level, int length);
 
+/* Can a column of this base type be read as the feature? */
+extern bool feature_fits(const Feature *feature, Oid type);
+
 /* declare.c */
 
 /*
@@ -83,7 +86,7 @@ extern int feature_level(const Feature *feature, const char *level, int length);
  */
 extern FeatureSpec *feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name);
 
-/* Text of a JSON string, number or boolean, as levels and classes are; else NULL. */
+/* Text of a JSON string, number or boolean, as levels and classes are written; or NULL. */
 extern char *json_scalar_text(const JsonbValue *value);
 
 /* Whether values of a base type can be levels or classes. */
@@ -98,9 +101,13 @@ classes_declare(ArrayType *declared, const char *label, Oid label_type, int *ncl
 /* Levels of an enum type, in its order. */
 extern char **enum_levels(Oid enum_type, int *nlevels);
 
+/* numbers.c */
+
+/* Base types whose values are numbers.  Their values, and those of dates and timestamps. */
+extern bool	  number_type_ok(Oid type);
+extern double number_of_datum(Datum value, Oid type);
+
 /*
- * times.c
- *
  * A date is its number of days since 1970-01-01, a timestamp its number of
  * seconds, as EXTRACT(EPOCH ...) gives it; infinity is infinite.
  */
@@ -110,14 +117,10 @@ extern double time_of_datum(Datum value, Oid type);
 /* Reads text as the type does; raises 22023 with the feature's name. */
 extern double time_of_text(const char *feature, const char *text, int length, Oid type);
 
-/* ISO 8601, to be read by the above whatever the settings; value is finite. */
+/* A finite time in ISO 8601, which time_of_text() reads whatever the settings are. */
 extern char *time_to_text(double value, Oid type);
 
 /* encode.c */
-
-/* Base types whose values are numbers, and those values; dates and timestamps, too. */
-extern bool	  number_type_ok(Oid type);
-extern double number_of_datum(Datum value, Oid type);
 
 typedef enum EncodeMode
 {

@@ -24,7 +24,6 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "rewrite/prs2lock.h"
@@ -38,7 +37,10 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
-#include "catalog/store.h"
+#include "catalog/relations.h"
+#include "server/privpred.h"
+#include "server/query.h"
+#include "server/session.h"
 
 /* What is read with a relation. */
 typedef struct RowSources
@@ -48,7 +50,7 @@ typedef struct RowSources
 	Oid	  opaque;	/* a function that may read anything, or invalid */
 } RowSources;
 
-/* How a protected relation's rows come into another. */
+/* How a protected relation's rows come into another, the plainest first. */
 typedef enum Sharing
 {
 	SHARES_NOTHING,
@@ -252,46 +254,29 @@ oid_array(const List *oids)
 		construct_array(elements, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
-static Sharing
-sharing_of_row(HeapTuple row, TupleDesc columns)
-{
-	static const Sharing kinds[] = {SHARES_ITSELF, SHARES_AS_PART, SHARES_BY_READING};
-	bool				 isnull;
-
-	for (int i = 0; i < lengthof(kinds); i++)
-		if (DatumGetBool(SPI_getbinval(row, columns, i + 2, &isnull)))
-			return kinds[i];
-	return SHARES_SOME;
-}
-
 /* The protected relation, besides one, that shares rows with one that reads these. */
 static Sharing
 find_protected(Oid relid, const RowSources *sources, Oid besides, Oid *protected)
 {
 	CatalogSession session;
-	Oid			   types[] = {OIDOID, OIDARRAYOID, OIDOID};
-	Datum		   values[] = {ObjectIdGetDatum(relid), oid_array(sources->relids),
-							   ObjectIdGetDatum(besides)};
 	Sharing		   result = SHARES_NOTHING;
-	bool		   isnull;
 
 	catalog_begin(&session);
-	SPI_execute_with_args(
-		"WITH RECURSIVE up(relid, own) AS (SELECT s, s = $1 FROM pg_catalog.unnest($2) s"
-		" UNION SELECT i.inhparent, u.own"
-		" FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid)"
-		" SELECT p.relation::pg_catalog.oid, p.relation = $1,"
-		" p.relation IN (SELECT u.relid FROM up u WHERE u.own), p.relation = ANY ($2)"
-		" FROM privpred.protected_relation p WHERE p.active AND p.relation <> $3"
-		" AND p.relation IN (SELECT u.relid FROM up u)"
-		" ORDER BY 2 DESC, 3 DESC, 4 DESC, 1 LIMIT 1",
-		lengthof(types), types, values, NULL, true, 1);
+	query_read("WITH RECURSIVE up(relid, own) AS (SELECT s, s = $1 FROM pg_catalog.unnest($2) s"
+			   " UNION SELECT i.inhparent, u.own"
+			   " FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid)"
+			   " SELECT p.relation::pg_catalog.oid, CASE WHEN p.relation = $1 THEN $4"
+			   " WHEN p.relation IN (SELECT u.relid FROM up u WHERE u.own) THEN $5"
+			   " WHEN p.relation = ANY ($2) THEN $6 ELSE $7 END"
+			   " FROM privpred.protected_relation p WHERE p.active AND p.relation <> $3"
+			   " AND p.relation IN (SELECT u.relid FROM up u) ORDER BY 2, 1 LIMIT 1",
+			   ARG_OID(relid), ARG(OIDARRAYOID, oid_array(sources->relids)), ARG_OID(besides),
+			   ARG_INT4(SHARES_ITSELF), ARG_INT4(SHARES_AS_PART), ARG_INT4(SHARES_BY_READING),
+			   ARG_INT4(SHARES_SOME));
 	if (SPI_processed > 0)
 	{
-		HeapTuple row = SPI_tuptable->vals[0];
-
-		*protected = DatumGetObjectId(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
-		result = sharing_of_row(row, SPI_tuptable->tupdesc);
+		*protected = row_oid(0, 1);
+		result = (Sharing) row_int4(0, 2);
 	}
 	catalog_end(&session);
 	return result;

@@ -4,12 +4,8 @@
  */
 #include "postgres.h"
 
-#include <float.h>
-#include <math.h>
-
 #include "fmgr.h"
 #include "utils/builtins.h"
-#include "utils/numeric.h"
 #include "utils/timestamp.h"
 
 #include "entry/entry.h"
@@ -64,8 +60,7 @@ privpred_answers_for(PG_FUNCTION_ARGS)
 	RenyiGrant	 grant = read_grant(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_TEXT_PP(3));
 	EpsilonUnits per_answer;
 	RenyiPlan	 plan;
-	Datum		 values[5];
-	bool		 nulls[5] = {false};
+	Rows		*row = row_begin(fcinfo);
 
 	if (!epsilon_to_units(PG_GETARG_FLOAT8(2), EPSILON_PER_ANSWER_MAX, &per_answer))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -76,12 +71,12 @@ privpred_answers_for(PG_FUNCTION_ARGS)
 	grant.finite.part[0].epsilon = grant.infinite.part[0].epsilon = per_answer;
 	if (!renyi_choose(&grant, 0, RENYI_ORDER_INFINITE, &plan))
 		elog(ERROR, "no Rényi order for a valid grant");
-	values[0] = Int64GetDatum(plan.answers);
-	values[1] = Float8GetDatum(renyi_order_to_double(plan.order));
-	values[2] = units_to_numeric(plan.limit);
-	values[3] = units_to_numeric(plan.charge);
-	values[4] = Int64GetDatum(renyi_answers(grant.epsilon, 0, per_answer));
-	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
+	put_int8(row, plan.answers);
+	put_float8(row, renyi_order_to_double(plan.order));
+	put_epsilon(row, plan.limit);
+	put_epsilon(row, plan.charge);
+	put_int8(row, renyi_answers(grant.epsilon, 0, per_answer));
+	PG_RETURN_DATUM(row_end(row));
 }
 
 /* epsilon_for(epsilon, delta, answers, mechanism) */
@@ -91,8 +86,7 @@ privpred_epsilon_for(PG_FUNCTION_ARGS)
 	RenyiGrant grant = read_grant(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_TEXT_PP(3));
 	int64	   answers = PG_GETARG_INT64(2);
 	RenyiPlan  plan;
-	Datum	   values[3];
-	bool	   nulls[3] = {false};
+	Rows	  *row = row_begin(fcinfo);
 
 	if (answers < 1)
 		ereport(ERROR,
@@ -105,13 +99,13 @@ privpred_epsilon_for(PG_FUNCTION_ARGS)
 				 errdetail("At the smallest epsilon per answer, %g, it buys " INT64_FORMAT ".",
 						   EPSILON_MIN, plan.answers),
 				 errhint("Ask for fewer answers, or raise epsilon or delta.")));
-	values[0] = units_to_numeric(grant.finite.part[0].epsilon);
-	values[1] = Float8GetDatum(renyi_order_to_double(plan.order));
-	values[2] = Int64GetDatum(plan.answers);
-	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
+	put_epsilon(row, grant.finite.part[0].epsilon);
+	put_float8(row, renyi_order_to_double(plan.order));
+	put_int8(row, plan.answers);
+	PG_RETURN_DATUM(row_end(row));
 }
 
-/* ---------- for views: accounts as they are stored ---------- */
+/* ---------- accounts as they are stored ---------- */
 
 /* An order in units of 2^-20; NULL is infinite. */
 static RenyiOrder
@@ -163,19 +157,15 @@ privpred_account_charge(PG_FUNCTION_ARGS)
 Datum
 privpred_account_purchases(PG_FUNCTION_ARGS)
 {
-	double delta_left = PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5);
-	Charge charge;
-	int64  fit;
+	Account account = {.order = order_argument(fcinfo, 3), .window_limit = PG_INT64_MAX};
+	Charge	charge;
 
 	if (!charge_arguments(fcinfo, &charge))
 		PG_RETURN_INT64(0);
-	/* what only counts refuses nothing */
-	if (PG_ARGISNULL(4))
-		PG_RETURN_INT64(PG_INT64_MAX);
-	fit = renyi_answers(PG_GETARG_INT64(4), 0, charge_units(&charge, order_argument(fcinfo, 3)));
-	if (charge.delta > 0 && fit > 0)
-		fit = (int64) Max(Min((double) fit, floor(delta_left / charge.delta)), 0);
-	PG_RETURN_INT64(fit);
+	account.unlimited = PG_ARGISNULL(4);
+	account.limit = account.unlimited ? 0 : PG_GETARG_INT64(4);
+	account.delta = PG_ARGISNULL(5) ? 0 : 2 * PG_GETARG_FLOAT8(5); /* of which half is left */
+	PG_RETURN_INT64(account_purchases(&account, &charge));
 }
 
 /* account_window(anchor, refresh, at) */
@@ -184,8 +174,7 @@ privpred_account_window(PG_FUNCTION_ARGS)
 {
 	TimestampTz start;
 	TimestampTz end;
-	Datum		values[2];
-	bool		nulls[2] = {false};
+	Rows	   *row = row_begin(fcinfo);
 
 	if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(0)) ||
 		TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(2)))
@@ -194,7 +183,7 @@ privpred_account_window(PG_FUNCTION_ARGS)
 	check_refresh(PG_GETARG_INTERVAL_P(1));
 	window_of(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INTERVAL_P(1), PG_GETARG_TIMESTAMPTZ(2), &start,
 			  &end);
-	values[0] = TimestampTzGetDatum(start);
-	values[1] = TimestampTzGetDatum(end);
-	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
+	put_time(row, start);
+	put_time(row, end);
+	PG_RETURN_DATUM(row_end(row));
 }

@@ -70,22 +70,19 @@ check_refresh(const Interval *refresh)
 }
 
 Datum
+infinite_numeric(const char *text)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+Datum
 units_to_numeric(EpsilonUnits units)
 {
 	char buffer[EPSILON_TEXT_SIZE];
 
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(epsilon_to_text(units, buffer)),
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
-Datum
-make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	TupleDesc columns;
-
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
 }
 
 MemoryContext
@@ -109,33 +106,6 @@ salt_argument(FunctionCallInfo fcinfo, int number)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("salt must have %d bytes", TEACHER_SALT_BYTES)));
 	return (const unsigned char *) VARDATA_ANY(salt);
-}
-
-Datum
-next_row(FunctionCallInfo fcinfo, RowList *(*make)(FunctionCallInfo fcinfo),
-		 HeapTuple (*row)(TupleDesc columns, const RowList *list, int number))
-{
-	FuncCallContext *call;
-	RowList			*list;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext caller;
-		TupleDesc	  columns;
-
-		call = SRF_FIRSTCALL_INIT();
-		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "return type must be a row type");
-		call->tuple_desc = BlessTupleDesc(columns);
-		call->user_fctx = make(fcinfo);
-		MemoryContextSwitchTo(caller);
-	}
-	call = SRF_PERCALL_SETUP();
-	list = call->user_fctx;
-	if (list->next < list->count)
-		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row(call->tuple_desc, list, list->next++)));
-	SRF_RETURN_DONE(call);
 }
 
 bool

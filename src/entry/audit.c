@@ -6,21 +6,12 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "entry/entry.h"
 #include "request/audit.h"
 
 PG_FUNCTION_INFO_V1(privpred_audit);
-
-/* Columns that may be NULL. */
-enum
-{
-	LOWER_BOUND = 7,
-	WOULD_DETECT
-};
 
 static int64
 read_draws(FunctionCallInfo fcinfo)
@@ -47,49 +38,43 @@ shown(double number)
 	return Float8GetDatum(strtod(psprintf("%.4g", number), NULL));
 }
 
-static RowList *
-audit_all(FunctionCallInfo fcinfo)
-{
-	RowList *list = palloc0_object(RowList);
-
-	require_argument(fcinfo, 0, "model");
-	list->rows = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo));
-	list->count = list_length(list->rows);
-	return list;
-}
-
-static HeapTuple
-audit_row(TupleDesc columns, const RowList *list, int number)
+static void
+put_result(Rows *rows, const AuditResult *result)
 {
 	static const char *const tests[] = {
 		[TEST_RATIO] = "probabilities",
 		[TEST_RANGE] = "odds",
 		[TEST_RENYI] = "divergence",
 	};
-	const AuditResult *result = list_nth(list->rows, number);
-	Datum			   values[] = {
-					 CStringGetTextDatum(result->mechanism),
-					 CStringGetTextDatum(result->pair),
-					 CStringGetTextDatum(result->event),
-					 CStringGetTextDatum(result->charge),
-					 CStringGetTextDatum(tests[result->claim.test]),
-					 Float8GetDatum(result->claim.epsilon),
-					 Float8GetDatum(result->claim.delta),
-					 [LOWER_BOUND] = shown(result->loss),
-					 [WOULD_DETECT] = shown(result->detects),
-					 Int64GetDatum(result->draws),
-					 Float8GetDatum(1 - AUDIT_FALSE_ALARM),
-					 CStringGetTextDatum(result->verdict),
-	 };
-	bool nulls[lengthof(values)] = {
-		[LOWER_BOUND] = result->draws == 0, [WOULD_DETECT] = isinf(result->detects)};
 
-	return heap_form_tuple(columns, values, nulls);
+	put_text(rows, result->mechanism);
+	put_text(rows, result->pair);
+	put_text(rows, result->event);
+	put_text(rows, result->charge);
+	put_text(rows, tests[result->claim.test]);
+	put_float8(rows, result->claim.epsilon);
+	put_float8(rows, result->claim.delta);
+	put_if(rows, result->draws > 0, shown(result->loss));
+	put_if(rows, !isinf(result->detects), shown(result->detects));
+	put_int8(rows, result->draws);
+	put_float8(rows, 1 - AUDIT_FALSE_ALARM);
+	put_text(rows, result->verdict);
 }
 
 /* audit(model, draws) */
 Datum
 privpred_audit(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, audit_all, audit_row);
+	Rows	 *rows = rows_begin(fcinfo);
+	List	 *results;
+	ListCell *cell;
+
+	require_argument(fcinfo, 0, "model");
+	results = request_audit(text_to_cstring(PG_GETARG_TEXT_PP(0)), read_draws(fcinfo));
+	foreach(cell, results)
+	{
+		put_result(rows, lfirst(cell));
+		rows_next(rows);
+	}
+	return (Datum) 0;
 }

@@ -8,7 +8,6 @@
 
 #include "commands/trigger.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
@@ -104,13 +103,6 @@ privpred_revoke_budget(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-static Datum
-infinite_numeric(const char *text)
-{
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
-}
-
 /* cost(model, answers) */
 Datum
 privpred_cost(PG_FUNCTION_ARGS)
@@ -118,9 +110,7 @@ privpred_cost(PG_FUNCTION_ARGS)
 	char	   *model = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	int64		answers = PG_GETARG_INT64(1);
 	LedgerQuote quote;
-	TupleDesc	desc;
-	Datum		values[5];
-	bool		nulls[5] = {0};
+	Rows	   *row = row_begin(fcinfo);
 
 	if (answers < 1)
 		ereport(ERROR,
@@ -133,14 +123,13 @@ privpred_cost(PG_FUNCTION_ARGS)
 							   GetUserNameFromId(asking_role(), false), model),
 						errhint("See privpred.models and privpred.budgets.")));
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	values[0] = quote.can_pay ? units_to_numeric(quote.cost) : infinite_numeric("Infinity");
-	values[1] = DirectFunctionCall1(float8_numeric, Float8GetDatum(quote.delta));
-	values[2] = quote.can_pay ? units_to_numeric(quote.left_after) : infinite_numeric("-Infinity");
-	values[3] = BoolGetDatum(answers <= quote.answers_left);
-	values[4] = Int64GetDatum(quote.answers_left);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	put_datum(row, quote.can_pay ? units_to_numeric(quote.cost) : infinite_numeric("Infinity"));
+	put_datum(row, DirectFunctionCall1(float8_numeric, Float8GetDatum(quote.delta)));
+	put_datum(row,
+			  quote.can_pay ? units_to_numeric(quote.left_after) : infinite_numeric("-Infinity"));
+	put_bool(row, answers <= quote.answers_left);
+	put_int8(row, quote.answers_left);
+	PG_RETURN_DATUM(row_end(row));
 }
 
 /* verify_ledger(expected_head bytea) */
@@ -149,9 +138,7 @@ privpred_verify_ledger(PG_FUNCTION_ARGS)
 {
 	const uint8	 *expected = NULL;
 	LedgerVerdict verdict;
-	TupleDesc	  desc;
-	Datum		  values[7];
-	bool		  nulls[7] = {0};
+	Rows		 *row = row_begin(fcinfo);
 	bytea		 *head = palloc(VARHDRSZ + sizeof(verdict.head));
 
 	check_insider();
@@ -165,22 +152,18 @@ privpred_verify_ledger(PG_FUNCTION_ARGS)
 							errhint("Give it as \\x followed by the digits of the server log.")));
 		expected = (uint8 *) VARDATA_ANY(given);
 	}
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 
 	verdict = ledger_verify(expected);
 	SET_VARSIZE(head, VARHDRSZ + sizeof(verdict.head));
 	memcpy(VARDATA(head), verdict.head, sizeof(verdict.head));
-	values[0] = BoolGetDatum(verdict.problem == NULL);
-	nulls[1] = verdict.problem == NULL;
-	values[1] = nulls[1] ? (Datum) 0 : CStringGetTextDatum(verdict.problem);
-	nulls[2] = verdict.entry == 0;
-	values[2] = Int64GetDatum(verdict.entry);
-	values[3] = PointerGetDatum(head);
-	values[4] = Int64GetDatum(verdict.entries);
-	values[5] = Int32GetDatum(verdict.frozen_accounts);
-	values[6] = Int32GetDatum(verdict.orphaned_leases);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	put_bool(row, verdict.problem == NULL);
+	put_text(row, verdict.problem);
+	put_int8_if(row, verdict.entry != 0, verdict.entry);
+	put_datum(row, PointerGetDatum(head));
+	put_int8(row, verdict.entries);
+	put_int4(row, verdict.frozen_accounts);
+	put_int4(row, verdict.orphaned_leases);
+	PG_RETURN_DATUM(row_end(row));
 }
 
 Datum

@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "server/privpred.h"
+#include "server/rows.h"
 
 /* Raises 22004: arguments that have no default may still be passed as NULL. */
 extern void require_argument(FunctionCallInfo fcinfo, int number, const char *name);
@@ -24,6 +25,9 @@ extern void check_delta(double delta, const char *name);
 /* Raises 22023 unless budgets can refresh that often. */
 extern void check_refresh(const Interval *refresh);
 
+/* "Infinity" or "-Infinity". */
+extern Datum infinite_numeric(const char *text);
+
 /* Units as an exact numeric. */
 extern Datum units_to_numeric(EpsilonUnits units);
 
@@ -36,19 +40,7 @@ extern const unsigned char *salt_argument(FunctionCallInfo fcinfo, int number);
 /* Is the caller the owner of a relation, or its member?  No, if it does not exist (any more). */
 extern bool caller_owns(Oid relation);
 
-/* What a set-returning function returns, made at its first call. */
-typedef struct RowList
-{
-	int	  count;
-	int	  next;
-	void *rows;
-} RowList;
-
-/* One call of such a function; row is given the number of the next row. */
-extern Datum next_row(FunctionCallInfo fcinfo, RowList *(*make)(FunctionCallInfo fcinfo),
-					  HeapTuple (*row)(TupleDesc columns, const RowList *list, int number));
-
-/* The function's result, a row. */
-extern Datum make_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
+/* The next column of a result (server/rows.h): epsilon as an exact numeric. */
+#define put_epsilon(rows, units) put_datum(rows, units_to_numeric(units))
 
 #endif /* PRIVPRED_ENTRY_H */

@@ -6,39 +6,23 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "funcapi.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/json.h"
 
+#include "account/accountant.h"
 #include "entry/entry.h"
-#include "server/number_text.h"
 #include "request/request.h"
+#include "server/json_text.h"
 
 PG_FUNCTION_INFO_V1(privpred_evaluate);
 PG_FUNCTION_INFO_V1(privpred_confusion_matrix);
 PG_FUNCTION_INFO_V1(privpred_accuracy_curve);
 
 #define MAX_EPSILONS 1000
-#define MAX_COLUMNS 15
-
-/*
- * A row of a result, filled column by column in the order of its SQL declaration.  Columns with a
- * key are also collected as the members of a JSON object, if one is wanted.
- */
-typedef struct ResultRow
-{
-	int		   count;
-	Datum	   values[MAX_COLUMNS];
-	bool	   nulls[MAX_COLUMNS];
-	StringInfo json; /* or NULL */
-} ResultRow;
 
 /* ---------- arguments ---------- */
 
-/* NULL if the argument is; else *count of them. */
+/* NULL if the argument is; otherwise *count of them. */
 static EpsilonUnits *
 read_epsilons(FunctionCallInfo fcinfo, int number, int *count)
 {
@@ -57,7 +41,7 @@ read_epsilons(FunctionCallInfo fcinfo, int number, int *count)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("epsilons must be a list of at most %d numbers", MAX_EPSILONS),
 						errhint("Use '{0.1, 0.5, 1}', for example, or leave it out.")));
-	epsilons = palloc_array(EpsilonUnits, *count + 1);
+	epsilons = palloc_array(EpsilonUnits, Max(*count, 1));
 	for (int i = 0; i < *count; i++)
 	{
 		if (nulls[i])
@@ -84,196 +68,150 @@ evaluate_arguments(FunctionCallInfo fcinfo)
 							count);
 }
 
-/* ---------- rows ---------- */
+/* ---------- the confusion matrix ---------- */
 
-/* text is the value in JSON, or NULL where that is null. */
-static void
-put(ResultRow *row, const char *key, Datum value, bool isnull, const char *text)
+/* An answer after all classes is unstable. */
+static const char *
+answer_name(const Evaluation *evaluation, int answer)
 {
-	row->values[row->count] = value;
-	row->nulls[row->count++] = isnull;
-	if (row->json != NULL && key != NULL)
-		appendStringInfo(row->json, "%s\"%s\": %s", row->count > 1 ? ", " : "", key,
-						 text != NULL ? text : "null");
-}
-
-static void
-put_number(ResultRow *row, const char *key, double figure, bool known)
-{
-	char text[NUMBER_TEXT_SIZE];
-
-	/* JSON has no infinities: errors of huge numbers. */
-	put(row, key, Float8GetDatum(figure), !known,
-		known && isfinite(figure) ? number_text(figure, text) : NULL);
-}
-
-static void
-put_text(ResultRow *row, const char *key, const char *string)
-{
-	StringInfoData escaped;
-
-	if (string == NULL)
-	{
-		put(row, key, (Datum) 0, true, NULL);
-		return;
-	}
-	initStringInfo(&escaped);
-	escape_json(&escaped, string);
-	put(row, key, CStringGetTextDatum(string), false, escaped.data);
-}
-
-/* Cells line by line: the true class, and the answer, after all classes if it is unstable. */
-static void
-put_cell(const Evaluation *evaluation, int cell, ResultRow *row)
-{
-	char **classes = evaluation->spec->classes;
-	int class = cell / evaluation->nanswers;
-	int	   answer = cell % evaluation->nanswers;
-	double of_class = (double) evaluation->of_class[class];
-
-	row->count = 0;
-	put_text(row, "class", classes[class]);
-	put_text(row, "answer", answer < evaluation->spec->nclasses ? classes[answer] : NULL);
-	for (int account = 0; account < ACCOUNT_KINDS; account++)
-	{
-		double rows = evaluation->confusion[account][cell];
-
-		put_number(row, account == PURE_ACCOUNT ? "rows" : "approximate_rows", rows, true);
-		put_number(row, NULL, of_class > 0 ? rows / of_class : 0, of_class > 0);
-	}
-}
-
-static void
-put_point(const Evaluation *evaluation, int number, ResultRow *row)
-{
-	const EvaluationPoint *point = &evaluation->points[number];
-	bool				   classes = point->known && evaluation->has_classes;
-	bool				   numbers = point->known && evaluation->has_numbers;
-	Datum				   epsilon = units_to_numeric(point->spec.epsilon);
-
-	row->count = 0;
-	put(row, "epsilon", epsilon, false, DatumGetCString(DirectFunctionCall1(numeric_out, epsilon)));
-	put(row, "own", BoolGetDatum(point->own), false, point->own ? "true" : "false");
-	put_number(row, "private_accuracy", point->accuracy[PURE_ACCOUNT], classes);
-	put_number(row, "approximate_accuracy", point->accuracy[DELTA_ACCOUNT], classes);
-	put_number(row, "private_rmse", point->rmse[PURE_ACCOUNT], numbers);
-	put_number(row, "approximate_rmse", point->rmse[DELTA_ACCOUNT], numbers);
-	put_text(row, "remark", point->remark);
-}
-
-/* ---------- sets ---------- */
-
-static int
-confusion_cells(const Evaluation *evaluation)
-{
-	return evaluation->spec->nclasses * evaluation->nanswers;
-}
-
-/* What next_row() walks through: the rows that put() makes of an evaluation. */
-typedef struct ResultSet
-{
-	Evaluation *evaluation;
-	void (*put)(const Evaluation *evaluation, int number, ResultRow *row);
-} ResultSet;
-
-static RowList *
-result_set(FunctionCallInfo fcinfo, bool cells)
-{
-	RowList	  *list = palloc0_object(RowList);
-	ResultSet *set = list->rows = palloc_object(ResultSet);
-
-	set->evaluation = evaluate_arguments(fcinfo);
-	set->put = cells ? put_cell : put_point;
-	list->count = cells ? confusion_cells(set->evaluation) : set->evaluation->npoints;
-	return list;
-}
-
-static RowList *
-confusion_all(FunctionCallInfo fcinfo)
-{
-	return result_set(fcinfo, true);
-}
-
-static RowList *
-curve_all(FunctionCallInfo fcinfo)
-{
-	return result_set(fcinfo, false);
-}
-
-static HeapTuple
-result_tuple(TupleDesc columns, const RowList *list, int number)
-{
-	const ResultSet *set = list->rows;
-	ResultRow		 row = {0};
-
-	set->put(set->evaluation, number, &row);
-	return heap_form_tuple(columns, row.values, row.nulls);
+	return answer < evaluation->spec->nclasses ? evaluation->spec->classes[answer] : NULL;
 }
 
 /* confusion_matrix(model, test) */
 Datum
 privpred_confusion_matrix(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, confusion_all, result_tuple);
+	Rows	   *rows = rows_begin(fcinfo);
+	Evaluation *evaluation = evaluate_arguments(fcinfo);
+
+	for (int cell = 0; cell < evaluation->spec->nclasses * evaluation->nanswers; cell++)
+	{
+		int	   label = cell / evaluation->nanswers;
+		double of_label = (double) evaluation->of_class[label];
+
+		put_text(rows, evaluation->spec->classes[label]);
+		put_text(rows, answer_name(evaluation, cell % evaluation->nanswers));
+		for (int account = 0; account < ACCOUNT_KINDS; account++)
+		{
+			double expected = evaluation->confusion[account][cell];
+
+			put_float8(rows, expected);
+			put_float8_if(rows, of_label > 0, of_label > 0 ? expected / of_label : 0);
+		}
+		rows_next(rows);
+	}
+	return (Datum) 0;
 }
+
+/* Cells in which nothing is expected are left out. */
+static Jsonb *
+confusion_json(const Evaluation *evaluation)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	json_open(&json, NULL, '[');
+	for (int cell = 0; cell < evaluation->spec->nclasses * evaluation->nanswers; cell++)
+	{
+		double expected = evaluation->confusion[PURE_ACCOUNT][cell];
+		double approximate = evaluation->confusion[DELTA_ACCOUNT][cell];
+
+		if (expected == 0 && approximate == 0)
+			continue;
+		json_open(&json, NULL, '{');
+		json_string(&json, "class", evaluation->spec->classes[cell / evaluation->nanswers]);
+		json_string(&json, "answer", answer_name(evaluation, cell % evaluation->nanswers));
+		json_number(&json, "rows", expected);
+		json_number(&json, "approximate_rows", approximate);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	return json_to_jsonb(json.data);
+}
+
+/* ---------- accuracy by epsilon ---------- */
 
 /* accuracy_curve(model, test, epsilons) */
 Datum
 privpred_accuracy_curve(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, curve_all, result_tuple);
+	Rows	   *rows = rows_begin(fcinfo);
+	Evaluation *evaluation = evaluate_arguments(fcinfo);
+
+	for (int i = 0; i < evaluation->npoints; i++)
+	{
+		const EvaluationPoint *point = &evaluation->points[i];
+		bool				   classes = point->known && evaluation->has_classes;
+		bool				   numbers = point->known && evaluation->has_numbers;
+
+		put_epsilon(rows, point->spec.epsilon);
+		put_bool(rows, point->own);
+		put_float8_if(rows, classes, point->accuracy[PURE_ACCOUNT]);
+		put_float8_if(rows, classes, point->accuracy[DELTA_ACCOUNT]);
+		put_float8_if(rows, numbers, point->rmse[PURE_ACCOUNT]);
+		put_float8_if(rows, numbers, point->rmse[DELTA_ACCOUNT]);
+		put_text(rows, point->remark);
+		rows_next(rows);
+	}
+	return (Datum) 0;
 }
 
-/* ---------- all in one row ---------- */
-
-/* The same rows as a JSON array; cells in which nothing is expected are left out. */
-static Datum
-rows_json(const Evaluation *evaluation, bool cells)
+static Jsonb *
+curve_json(const Evaluation *evaluation)
 {
 	StringInfoData json;
-	ResultRow	   row = {.json = &json};
-	int			   count = cells ? confusion_cells(evaluation) : evaluation->npoints;
 
 	initStringInfo(&json);
-	for (int i = 0; i < count; i++)
+	json_open(&json, NULL, '[');
+	for (int i = 0; i < evaluation->npoints; i++)
 	{
-		if (cells && evaluation->confusion[PURE_ACCOUNT][i] == 0 &&
-			evaluation->confusion[DELTA_ACCOUNT][i] == 0)
-			continue;
-		appendStringInfoString(&json, json.len > 0 ? ", {" : "[{");
-		(cells ? put_cell : put_point)(evaluation, i, &row);
-		appendStringInfoChar(&json, '}');
+		const EvaluationPoint *point = &evaluation->points[i];
+		bool				   classes = point->known && evaluation->has_classes;
+		bool				   numbers = point->known && evaluation->has_numbers;
+		char				   epsilon[EPSILON_TEXT_SIZE];
+
+		json_open(&json, NULL, '{');
+		json_literal(&json, "epsilon", epsilon_to_text(point->spec.epsilon, epsilon));
+		json_literal(&json, "own", point->own ? "true" : "false");
+		json_number(&json, "private_accuracy", classes ? point->accuracy[PURE_ACCOUNT] : NAN);
+		json_number(&json, "approximate_accuracy", classes ? point->accuracy[DELTA_ACCOUNT] : NAN);
+		json_number(&json, "private_rmse", numbers ? point->rmse[PURE_ACCOUNT] : NAN);
+		json_number(&json, "approximate_rmse", numbers ? point->rmse[DELTA_ACCOUNT] : NAN);
+		json_string(&json, "remark", point->remark);
+		json_close(&json, '}');
 	}
-	appendStringInfoString(&json, json.len > 0 ? "]" : "[]");
-	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+	json_close(&json, ']');
+	return json_to_jsonb(json.data);
 }
+
+/* ---------- everything in one row ---------- */
 
 /* evaluate(model, test) */
 Datum
 privpred_evaluate(PG_FUNCTION_ARGS)
 {
-	const Evaluation	  *result = evaluate_arguments(fcinfo);
+	Rows				  *row = row_begin(fcinfo);
+	Evaluation			  *result = evaluate_arguments(fcinfo);
 	const EvaluationPoint *own = result->own;
-	bool				   classes = result->rows > 0 && result->has_classes;
-	bool				   numbers = result->rows > 0 && result->has_numbers;
-	bool				   noises = result->rows > 0 && result->has_noises;
-	ResultRow			   row = {0};
+	bool				   any = result->rows > 0;
+	bool				   classes = any && result->has_classes;
+	bool				   numbers = any && result->has_numbers;
+	bool				   noises = any && result->has_noises;
 
-	put(&row, NULL, Int64GetDatum(result->rows), false, NULL);
-	put_number(&row, NULL, own->accuracy[PURE_ACCOUNT], classes);
-	put_number(&row, NULL, result->majority_accuracy, classes);
-	put_number(&row, NULL, result->baseline_accuracy, classes);
-	put_number(&row, NULL, own->accuracy[DELTA_ACCOUNT], classes);
-	put_number(&row, NULL, result->noise_accuracy[0], noises);
-	put_number(&row, NULL, result->noise_accuracy[1], noises);
-	put_number(&row, NULL, own->rmse[PURE_ACCOUNT], numbers);
-	put_number(&row, NULL, own->rmse[DELTA_ACCOUNT], numbers);
-	put_number(&row, NULL, result->plain_rmse, numbers);
-	put_number(&row, NULL, result->baseline_rmse, numbers);
-	put(&row, NULL, BoolGetDatum(result->exact), false, NULL);
-	put(&row, NULL, classes ? rows_json(result, true) : (Datum) 0, !classes, NULL);
-	put(&row, NULL, result->rows > 0 ? rows_json(result, false) : (Datum) 0, result->rows == 0,
-		NULL);
-	put_number(&row, NULL, result->margin, classes);
-	PG_RETURN_DATUM(make_row(fcinfo, row.values, row.nulls));
+	put_int8(row, result->rows);
+	put_float8_if(row, classes, own->accuracy[PURE_ACCOUNT]);
+	put_float8_if(row, classes, result->majority_accuracy);
+	put_float8_if(row, classes, result->baseline_accuracy);
+	put_float8_if(row, classes, own->accuracy[DELTA_ACCOUNT]);
+	put_float8_if(row, noises, result->noise_accuracy[0]);
+	put_float8_if(row, noises, result->noise_accuracy[1]);
+	put_float8_if(row, numbers, own->rmse[PURE_ACCOUNT]);
+	put_float8_if(row, numbers, own->rmse[DELTA_ACCOUNT]);
+	put_float8_if(row, numbers, result->plain_rmse);
+	put_float8_if(row, numbers, result->baseline_rmse);
+	put_bool(row, result->exact);
+	put_if(row, classes, classes ? JsonbPGetDatum(confusion_json(result)) : (Datum) 0);
+	put_if(row, any, any ? JsonbPGetDatum(curve_json(result)) : (Datum) 0);
+	put_float8_if(row, classes, result->margin);
+	PG_RETURN_DATUM(row_end(row));
 }

@@ -7,13 +7,13 @@
 #include <math.h>
 
 #include "fmgr.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "account/accountant.h"
 #include "entry/entry.h"
 #include "request/plan.h"
 #include "server/number_text.h"
+#include "server/rows.h"
 
 PG_FUNCTION_INFO_V1(privpred_plan_table);
 PG_FUNCTION_INFO_V1(privpred_plan_figures);
@@ -106,28 +106,7 @@ read_question(FunctionCallInfo fcinfo)
 
 /* ---------- the answer ---------- */
 
-/* A PlanResult for every mechanism; rows begin with the question. */
-static RowList *
-plan_all(FunctionCallInfo fcinfo)
-{
-	RowList		 *list = palloc0_object(RowList);
-	PlanQuestion *question = palloc_object(PlanQuestion);
-	List		 *results;
-
-	*question = read_question(fcinfo);
-	results = request_plan(question);
-	list->count = list_length(results);
-	list->rows = lcons(question, results);
-	return list;
-}
-
-/* Numbers in text; what is 0 here is not known, and NULL. */
-static char *
-count_text(double count)
-{
-	return count > 0 ? psprintf("%.0f", Min(count, 9e18)) : NULL;
-}
-
+/* Numbers in text, for statements; 0 stands for none. */
 static char *
 units_text(EpsilonUnits units)
 {
@@ -135,71 +114,78 @@ units_text(EpsilonUnits units)
 }
 
 static char *
-double_text(double number)
+delta_text(double delta)
 {
-	return number_text(number, palloc(NUMBER_TEXT_SIZE));
-}
-
-static char *
-bool_text(bool value)
-{
-	return value ? "true" : "false";
+	return delta > 0 ? number_text(delta, palloc(NUMBER_TEXT_SIZE)) : NULL;
 }
 
 static char *
 budget_text(const PlanQuestion *question)
 {
-	return psprintf("epsilon => %s%s%s", units_text(question->epsilon),
-					question->delta > 0 ? ", delta => " : "",
-					question->delta > 0 ? double_text(question->delta) : "");
+	char *delta = delta_text(question->delta);
+
+	return psprintf("epsilon => %s%s%s", units_text(question->epsilon), delta ? ", delta => " : "",
+					delta ? delta : "");
 }
 
-static HeapTuple
-plan_row(TupleDesc columns, const RowList *list, int number)
+static void
+put_units(Rows *rows, EpsilonUnits units)
 {
-	const PlanQuestion	*question = linitial(list->rows);
-	const PlanResult	*result = list_nth(list->rows, number + 1);
+	put_if(rows, units > 0, units > 0 ? units_to_numeric(units) : (Datum) 0);
+}
+
+static void
+put_count_if(Rows *rows, bool known, double count)
+{
+	put_int8_if(rows, known, (int64) Min(count, 9e18));
+}
+
+static void
+put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result)
+{
 	const Mechanism		*mechanism = result->mechanism;
 	const MechanismPlan *plan = mechanism->plan;
-	const bool			 priced = result->epsilon > 0;
-	const bool			 counted = priced && mechanism->charge_kind != CHARGE_ONCE;
-	const char			*values[] = {
-				 mechanism->name,
-		 plan->created_as ? plan->created_as : mechanism->name,
-				 charge_kind_name(mechanism->charge_kind),
-				 result->why,
-				 count_text(ceil(result->rows_needed)),
-		 isnan(result->accuracy) ? NULL : double_text(result->accuracy),
-				 units_text(result->per_answer),
-		 priced ? units_text(result->total) : NULL,
-		 priced ? double_text(result->total_delta) : NULL,
-		 counted ? psprintf("%.0f", floor(Min(result->answers_bought, 9e18))) : NULL,
-				 units_text(result->epsilon),
-		 result->learner ? result->learner->name : NULL,
-				 count_text(result->teachers),
-				 result->options,
-				 count_text(result->unstable),
-				 double_text(result->stream_delta),
-				 count_text(result->labels),
-				 budget_text(question),
-				 bool_text(plan->needs_size),
-				 bool_text(plan->needs_rows_per_unit),
-				 bool_text(plan->units_needed != NULL),
-				 double_text(plan->preference),
-				 plan->virtue,
-				 plan->grounds,
-				 plan_lower_bound(question, result),
-		 mechanism->answer ? "private_predict" : "private_score",
-	 };
+	bool				 priced = result->epsilon > 0;
 
-	if (columns->natts != lengthof(values))
-		elog(ERROR, "a plan has %d columns", (int) lengthof(values));
-	return BuildTupleFromCStrings(TupleDescGetAttInMetadata(columns), (char **) values);
+	put_text(rows, mechanism->name);
+	put_text(rows, plan->created_as ? plan->created_as : mechanism->name);
+	put_text(rows, charge_kind_name(mechanism->charge_kind));
+	put_text(rows, result->why);
+	put_count_if(rows, result->rows_needed > 0, ceil(result->rows_needed));
+	put_float8_if(rows, !isnan(result->accuracy), result->accuracy);
+	put_units(rows, result->per_answer);
+	put_units(rows, priced ? result->total : 0);
+	put_float8_if(rows, priced, result->total_delta);
+	put_count_if(rows, priced && mechanism->charge_kind != CHARGE_ONCE,
+				 floor(result->answers_bought));
+	put_text(rows, units_text(result->epsilon));
+	put_text(rows, result->learner ? result->learner->name : NULL);
+	put_int8_if(rows, result->teachers > 0, result->teachers);
+	put_text(rows, result->options);
+	put_int8_if(rows, result->unstable > 0, result->unstable);
+	put_text(rows, delta_text(result->stream_delta));
+	put_int8_if(rows, result->labels > 0, result->labels);
+	put_text(rows, budget_text(question));
+	put_bool(rows, plan->needs_size);
+	put_bool(rows, plan->needs_rows_per_unit);
+	put_bool(rows, plan->units_needed != NULL);
+	put_float8(rows, plan->preference);
+	put_text(rows, plan->virtue);
+	put_text(rows, plan->grounds);
+	put_text(rows, plan_lower_bound(question, result));
+	put_text(rows, mechanism->answer ? "private_predict" : "private_score");
+	rows_next(rows);
 }
 
 /* _plan_figures(n, features, classes, epsilon, delta, answers, accuracy, learner, baseline, ...) */
 Datum
 privpred_plan_figures(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, plan_all, plan_row);
+	Rows		*rows = rows_begin(fcinfo);
+	PlanQuestion question = read_question(fcinfo);
+	ListCell	*cell;
+
+	foreach(cell, request_plan(&question))
+		put_result(rows, &question, lfirst(cell));
+	return (Datum) 0;
 }

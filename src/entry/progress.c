@@ -4,11 +4,8 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
-#include "utils/timestamp.h"
 
 #include "entry/entry.h"
 #include "server/progress.h"
@@ -24,46 +21,30 @@ may_see(const ProgressReport *report)
 	return OidIsValid(report->relation) ? caller_owns(report->relation) : superuser();
 }
 
-static RowList *
-list_visible(FunctionCallInfo fcinfo)
-{
-	RowList		   *list = palloc0_object(RowList);
-	ProgressReport *reports = palloc0_array(ProgressReport, PROGRESS_ENTRIES);
-	int				count = progress_list(reports);
-
-	for (int i = 0; i < count; i++)
-		if (may_see(&reports[i]))
-			reports[list->count++] = reports[i];
-	list->rows = reports;
-	return list;
-}
-
-static HeapTuple
-report_row(TupleDesc columns, const RowList *list, int number)
-{
-	const ProgressReport *report = (const ProgressReport *) list->rows + number;
-	Datum				  values[9];
-	bool				  nulls[lengthof(values)] = {false};
-
-	values[0] = Int32GetDatum(report->pid);
-	values[1] = CStringGetTextDatum(report->model);
-	nulls[1] = report->model[0] == '\0';
-	values[2] = CStringGetTextDatum(report->phase);
-	values[3] = Int64GetDatum(report->done);
-	values[4] = Int64GetDatum(report->total);
-	nulls[4] = report->total < 0;
-	values[5] = TimestampTzGetDatum(report->started_at);
-	values[6] = ObjectIdGetDatum(report->relation);
-	nulls[6] = !OidIsValid(report->relation);
-	values[7] = Int64GetDatum(report->steps);
-	values[8] = Int64GetDatum(report->steps_total);
-	nulls[7] = nulls[8] = report->steps_total < 0;
-	return heap_form_tuple(columns, values, nulls);
-}
-
 /* progress_entries() */
 Datum
 privpred_progress_entries(PG_FUNCTION_ARGS)
 {
-	return next_row(fcinfo, list_visible, report_row);
+	Rows		  *rows = rows_begin(fcinfo);
+	ProgressReport reports[PROGRESS_ENTRIES];
+	int			   count = progress_list(reports);
+
+	for (int i = 0; i < count; i++)
+	{
+		const ProgressReport *report = &reports[i];
+
+		if (!may_see(report))
+			continue;
+		put_int4(rows, report->pid);
+		put_text(rows, report->model[0] != '\0' ? report->model : NULL);
+		put_text(rows, report->phase);
+		put_int8(rows, report->done);
+		put_int8_if(rows, report->total >= 0, report->total);
+		put_time(rows, report->started_at);
+		put_if(rows, OidIsValid(report->relation), ObjectIdGetDatum(report->relation));
+		put_int8_if(rows, report->steps_total >= 0, report->steps);
+		put_int8_if(rows, report->steps_total >= 0, report->steps_total);
+		rows_next(rows);
+	}
+	return (Datum) 0;
 }

@@ -30,18 +30,17 @@ privpred_solve_stable_flip(PG_FUNCTION_ARGS)
 {
 	EpsilonUnits	 epsilon = read_epsilon(PG_GETARG_FLOAT8(0), EPSILON_PER_ANSWER_MAX, "epsilon");
 	StableParameters parameters = {.alpha = read_alpha(PG_GETARG_FLOAT8(1))};
-	Datum			 values[4];
-	bool			 nulls[4] = {false};
+	Rows			*row = row_begin(fcinfo);
 
 	if (!stable_flip_solve(epsilon, false, false, &parameters))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("epsilon is too small for this alpha"),
 						errhint("Raise epsilon or alpha.")));
-	values[0] = Float8GetDatum(share_to_double(parameters.q));
-	values[1] = units_to_numeric(parameters.e);
-	values[2] = units_to_numeric(stable_flip_epsilon(&parameters));
-	values[3] = Float8GetDatum(stable_gamma(&parameters));
-	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
+	put_float8(row, share_to_double(parameters.q));
+	put_epsilon(row, parameters.e);
+	put_epsilon(row, stable_flip_epsilon(&parameters));
+	put_float8(row, stable_gamma(&parameters));
+	PG_RETURN_DATUM(row_end(row));
 }
 
 /* solve_relabel(epsilon, alpha, n_max, max_rows_per_unit, features) */
@@ -57,8 +56,7 @@ privpred_solve_relabel(PG_FUNCTION_ARGS)
 	};
 	int64		 needed;
 	RelabelProof proof;
-	Datum		 values[7];
-	bool		 nulls[7] = {false};
+	Rows		*row = row_begin(fcinfo);
 
 	if (parameters.n_max < 1 || parameters.n_max > RELABEL_N_MAX || parameters.rows_per_unit < 1 ||
 		parameters.features < 1)
@@ -74,12 +72,12 @@ privpred_solve_relabel(PG_FUNCTION_ARGS)
 				 needed > 0 ? errhint("The least n_max that will do is " INT64_FORMAT ".", needed)
 							: errhint("No n_max will do: raise epsilon or alpha.")));
 	proof = relabel_prove(&parameters);
-	values[0] = Int64GetDatum(parameters.j);
-	values[1] = units_to_numeric(parameters.kappa);
-	values[2] = Float8GetDatum(share_to_double(parameters.q));
-	values[3] = Float8GetDatum(proof.eps1);
-	values[4] = Float8GetDatum(proof.delta1);
-	values[5] = units_to_numeric(proof.epsilon);
-	values[6] = Int64GetDatum(needed);
-	PG_RETURN_DATUM(make_row(fcinfo, values, nulls));
+	put_int8(row, parameters.j);
+	put_epsilon(row, parameters.kappa);
+	put_float8(row, share_to_double(parameters.q));
+	put_float8(row, proof.eps1);
+	put_float8(row, proof.delta1);
+	put_epsilon(row, proof.epsilon);
+	put_int8(row, needed);
+	PG_RETURN_DATUM(row_end(row));
 }

@@ -32,12 +32,6 @@ board_compare(StreamBoard *board, int64 noisy_distance)
 	return result;
 }
 
-BoardResult
-board_test(int index, int64 noisy_distance)
-{
-	return board_compare(&ledger_shared()->boards[index], noisy_distance);
-}
-
 int32
 board_left(StreamBoard *board, int32 unstable)
 {
@@ -47,12 +41,6 @@ board_left(StreamBoard *board, int32 unstable)
 	left = board->state == BOARD_OVER ? 0 : unstable - board->run;
 	SpinLockRelease(&board->mutex);
 	return left;
-}
-
-int32
-board_failures_left(int index, int32 unstable)
-{
-	return board_left(&ledger_shared()->boards[index], unstable);
 }
 
 void

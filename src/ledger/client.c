@@ -33,7 +33,7 @@ abandon(int code, Datum arg)
 	LedgerSlot	 *slot = &shared->slots[DatumGetInt32(arg)];
 	int			  worker = -1;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	switch (slot_state(slot))
 	{
 		case SLOT_PENDING:
@@ -58,7 +58,7 @@ abandon(int code, Datum arg)
 		case SLOT_ABANDONED:
 			break;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	if (worker >= 0)
 		SetLatch(&ProcGlobal->allProcs[worker].procLatch);
 }
@@ -131,25 +131,25 @@ ensure_worker(void)
 	TimestampTz		now = GetCurrentTimestamp();
 	bool			start = false;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, true);
 	if (entry != NULL && entry->worker_pid == 0 && now - entry->started >= START_RETRY_US)
 	{
 		entry->started = now;
 		start = true;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 
 	if (entry == NULL)
 		return false;
 	if (!start || start_worker())
 		return true;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, true);
 	if (entry != NULL && entry->worker_pid == 0)
 		entry->started = 0; /* the next attempt may come at once */
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	return false;
 }
 
@@ -204,10 +204,10 @@ call_once(const LedgerRequest *request, TimestampTz deadline)
 	LedgerReply	  reply;
 
 	await(slot, deadline);
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	reply = shared->slots[slot].reply;
 	slot_set_free(&shared->slots[slot]);
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	return reply;
 }
 
@@ -220,7 +220,7 @@ LedgerReply
 ledger_call(const LedgerRequest *request)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	TimestampTz deadline = now + ledger_settings().timeout_ms * INT64CONST(1000);
+	TimestampTz deadline = now + ledger_timeout_ms * INT64CONST(1000);
 	TimestampTz patience = Min(deadline, now + ROW_LOCK_PATIENCE_US);
 	LedgerReply reply;
 

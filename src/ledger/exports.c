@@ -29,7 +29,7 @@ refuse_small_grant(const Account *account, const Charge *drawn, const char *mode
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("the budget is less than model \"%s\" costs, which was exported", model),
+		 errmsg("the budget is too small to pay for model \"%s\", which was exported", model),
 		 errdetail(
 			 "What was exported is known to everybody, so that every budget on the relation starts with its charge."),
 		 cap ? errhint("Give a larger epsilon_cap or delta_cap.")

@@ -38,10 +38,10 @@ ledger_put_event(int64 account_id, int64 relation_id, const LedgerEvent *event, 
 				"a.relation_id, $4, $5, $6, $7, $8, a.limit_units, $9, $10, a.renyi_order, $11, "
 				"a.window_limit_units, $12, $13 FROM privpred.account a WHERE a.account_id = $3",
 				ARG_TIME(GetCurrentTimestamp()), ARG_TEXT(event->kind), ARG_INT8(account_id),
-				ARG_TEXT(relation_name), ARG_IF(has_model, ARG_INT8(event->model_id)),
-				ARG_TEXT(event->model), ARG_IF(has_model, ARG_INT4(event->version)),
-				ARG_INT8(event->units), ARG_TEXT(actor), ARG_INT4(MyProcPid),
-				ARG_INT8(event->window_units), ARG_FLOAT8(event->delta), ARG_TEXT(event->detail));
+				ARG_TEXT(relation_name), ARG_INT8_OR_NULL(event->model_id), ARG_TEXT(event->model),
+				ARG_IF(has_model, ARG_INT4(event->version)), ARG_INT8(event->units),
+				ARG_TEXT(actor), ARG_INT4(MyProcPid), ARG_INT8(event->window_units),
+				ARG_FLOAT8(event->delta), ARG_TEXT(event->detail));
 }
 
 /* ---------- revoking ---------- */
@@ -158,10 +158,9 @@ write_terms(const Account *account, const char *actor)
 				ARG_INT8(account->account_id), ARG_TEXT(name),
 				ARG_IF(!account->unlimited, ARG_INT8(account->limit)),
 				ARG_IF(account->order != RENYI_ORDER_INFINITE, ARG_INT8(account->order)),
-				ARG_IF(account->epsilon > 0, ARG_INT8(account->epsilon)),
-				ARG_FLOAT8(account->delta), ARG_FLOAT8(account->delta_spent),
-				ARG_IF(account->per_answer > 0, ARG_INT8(account->per_answer)),
-				ARG_IF(account->lifetime > 0, ARG_INT8(account->lifetime)),
+				ARG_INT8_OR_NULL(account->epsilon), ARG_FLOAT8(account->delta),
+				ARG_FLOAT8(account->delta_spent), ARG_INT8_OR_NULL(account->per_answer),
+				ARG_INT8_OR_NULL(account->lifetime),
 				ARG_IF(window, ARG(INTERVALOID, IntervalPGetDatum(&account->refresh))),
 				ARG_IF(window, ARG_TIME(account->window_anchor)),
 				ARG_IF(window, ARG_TIME(account->window_start)),
@@ -200,7 +199,7 @@ report_problem(TermsProblem problem, const Account *account, const LedgerGrant *
 	if (problem == TERMS_DELTA_SPENT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 cap ? errmsg("delta_cap is less than what is spent needs")
+				 cap ? errmsg("delta_cap is too small for what is already spent")
 					 : errmsg("delta cannot be lowered that far"),
 				 errdetail("A delta of %g is spent, which may be half of the budget's at most.",
 						   account->delta_spent),
@@ -279,7 +278,7 @@ static void
 warn_about(const Account *account)
 {
 	if (account->valid_until <= GetCurrentTimestamp())
-		ereport(WARNING, (errmsg("the budget has expired and stays so"),
+		ereport(WARNING, (errmsg("the budget has expired, and the grant does not change that"),
 						  errhint("Grant it with a valid_until in the future, or 'infinity'.")));
 	if (account->has_window && account->lifetime == 0)
 		ereport(
@@ -389,18 +388,11 @@ ledger_set_cap(const LedgerGrant *cap)
 	ledger_invalidate_leases();
 }
 
+/* As it is now, whatever our isolation level. */
 bool
 ledger_relation_has_budgets(int64 relation_id)
 {
-	CatalogSession session;
-	bool		   found;
-
-	catalog_begin(&session);
-	/* As it is now, whatever our isolation level. */
-	query_read("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role <> 0 "
-			   "AND a.revoked_at IS NULL",
-			   ARG_INT8(relation_id));
-	found = SPI_processed > 0;
-	catalog_end(&session);
-	return found;
+	return catalog_finds("SELECT FROM privpred.account a WHERE a.relation_id = $1 "
+						 "AND a.role <> 0 AND a.revoked_at IS NULL",
+						 ARG_INT8(relation_id));
 }

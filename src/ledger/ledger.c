@@ -22,34 +22,18 @@
 #define DEFAULT_HEAD_LOG_S 300
 #define COARSE_CLOCK_LAG_US INT64CONST(100000)
 
+int ledger_timeout_ms = DEFAULT_TIMEOUT_MS;
+int ledger_idle_timeout_ms = DEFAULT_IDLE_MS;
+int ledger_head_log_interval_s = DEFAULT_HEAD_LOG_S;
+
 static int max_answers_per_statement = DEFAULT_MAX_ANSWERS;
-static int ledger_timeout = DEFAULT_TIMEOUT_MS;
-static int ledger_idle_timeout = DEFAULT_IDLE_MS;
-static int ledger_head_log_interval = DEFAULT_HEAD_LOG_S;
 
 static bool invalidate_at_commit = false;
 
-LedgerSettings
-ledger_settings(void)
+int64
+ledger_max_answers(void)
 {
-	LedgerSettings settings;
-
-	settings.max_answers_per_statement =
-		max_answers_per_statement < 0 ? PG_INT64_MAX : max_answers_per_statement;
-	settings.timeout_ms = ledger_timeout;
-	return settings;
-}
-
-int
-ledger_idle_timeout_ms(void)
-{
-	return ledger_idle_timeout;
-}
-
-int
-ledger_head_log_interval_s(void)
-{
-	return ledger_head_log_interval;
+	return max_answers_per_statement < 0 ? PG_INT64_MAX : max_answers_per_statement;
 }
 
 /*
@@ -123,18 +107,18 @@ ledger_init(void)
 							&max_answers_per_statement, DEFAULT_MAX_ANSWERS, -1, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("privpred.ledger_timeout",
-							"Time to wait for the ledger before giving up.", NULL, &ledger_timeout,
-							DEFAULT_TIMEOUT_MS, MIN_TIMEOUT_MS, INT_MAX, PGC_USERSET, GUC_UNIT_MS,
-							NULL, NULL, NULL);
+							"Time to wait for the ledger before giving up.", NULL,
+							&ledger_timeout_ms, DEFAULT_TIMEOUT_MS, MIN_TIMEOUT_MS, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable(
 		"privpred.ledger_idle_timeout", "Time after which an idle ledger process ends.",
-		"Below the 5 s for which DROP DATABASE waits.", &ledger_idle_timeout, DEFAULT_IDLE_MS, 100,
-		MAX_IDLE_MS, PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+		"Below the 5 s for which DROP DATABASE waits.", &ledger_idle_timeout_ms, DEFAULT_IDLE_MS,
+		100, MAX_IDLE_MS, PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable(
 		"privpred.ledger_head_log_interval",
 		"Time between reports of the ledger's head in the server log.",
 		"A head kept elsewhere proves later that nothing was rewound; -1 is never.",
-		&ledger_head_log_interval, DEFAULT_HEAD_LOG_S, -1, INT_MAX / 1000, PGC_SIGHUP, GUC_UNIT_S,
+		&ledger_head_log_interval_s, DEFAULT_HEAD_LOG_S, -1, INT_MAX / 1000, PGC_SIGHUP, GUC_UNIT_S,
 		NULL, NULL, NULL);
 
 	ledger_request_shmem();

@@ -74,11 +74,7 @@ ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit)
 void
 ledger_forget_memos(int64 model_id)
 {
-	CatalogSession session;
-
-	catalog_begin(&session);
-	query_write("WITH gone AS (DELETE FROM privpred.memo WHERE model_id = $1) "
-				"DELETE FROM privpred.memo_size WHERE model_id = $1",
-				ARG_INT8(model_id));
-	catalog_end(&session);
+	catalog_write("WITH gone AS (DELETE FROM privpred.memo WHERE model_id = $1) "
+				  "DELETE FROM privpred.memo_size WHERE model_id = $1",
+				  ARG_INT8(model_id));
 }

@@ -8,27 +8,22 @@
 
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
-#include "storage/lwlock.h"
 #include "utils/timestamp.h"
 
 #include "account/account.h"
 #include "ledger/ledger.h"
 #include "ledger/stream.h"
+#include "server/slack.h"
 
 #define LEASE_SHARE 8 /* a block takes at most 1/8 of what is left */
 #define NO_CEILING PG_INT64_MAX
 
-/* ---------- ledger.c ---------- */
+/* ---------- ledger.c: settings ---------- */
 
-typedef struct LedgerSettings
-{
-	int64 max_answers_per_statement; /* PG_INT64_MAX: no limit */
-	int	  timeout_ms;
-} LedgerSettings;
-
-extern LedgerSettings ledger_settings(void);
-extern int			  ledger_idle_timeout_ms(void);
-extern int			  ledger_head_log_interval_s(void);
+extern int64 ledger_max_answers(void); /* of a statement; PG_INT64_MAX: no limit */
+extern int	 ledger_timeout_ms;
+extern int	 ledger_idle_timeout_ms;
+extern int	 ledger_head_log_interval_s; /* negative: never */
 
 /* ---------- shmem.c ---------- */
 
@@ -176,9 +171,7 @@ typedef struct LedgerDatabase
 
 typedef struct LedgerShared
 {
-	uint32			  magic;
-	uint32			  size;
-	LWLock			  lock;
+	SlackHeader		  header; /* with the lock */
 	ConditionVariable slot_freed;
 	pg_atomic_uint64  epoch;
 	int64			  incarnation;

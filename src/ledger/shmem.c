@@ -10,10 +10,10 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
 #include "utils/syscache.h"
 
 #include "ledger/shared.h"
+#include "server/slack.h"
 
 #define LEDGER_MAGIC 0x50504c35 /* "PPL5": change with the layout */
 
@@ -45,10 +45,10 @@ ledger_request_shmem(void)
 }
 
 static void
-initialise(LedgerShared *shared)
+initialise(void *block)
 {
-	memset(shared, 0, sizeof(LedgerShared));
-	LWLockInitialize(&shared->lock, LWLockNewTrancheId());
+	LedgerShared *shared = block;
+
 	ConditionVariableInit(&shared->slot_freed);
 	pg_atomic_init_u64(&shared->epoch, 1);
 	if (!pg_strong_random(&shared->incarnation, sizeof(shared->incarnation)))
@@ -59,39 +59,24 @@ initialise(LedgerShared *shared)
 		pg_atomic_init_u32(&shared->slots[i].state, SLOT_FREE);
 	for (int i = 0; i < LEDGER_BOARDS; i++)
 		SpinLockInit(&shared->boards[i].mutex);
-	shared->size = sizeof(LedgerShared);
-	pg_write_barrier();
-	shared->magic = LEDGER_MAGIC; /* last: says that the rest is good */
 }
 
 LedgerShared *
 ledger_shared(void)
 {
-	LedgerShared *shared;
-	bool		  found;
-
 	if (likely(Shared != NULL))
 		return Shared;
-
 	if (!IsUnderPostmaster)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("the privacy ledger is not available in single-user mode"),
 						errhint("Start the server normally.")));
-
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	shared = ShmemInitStruct("privpred ledger", sizeof(LedgerShared), &found);
-	/* Without magic, whoever came first failed half-way. */
-	if (!found || shared->magic == 0)
-		initialise(shared);
-	LWLockRelease(AddinShmemInitLock);
-
-	if (shared->magic != LEDGER_MAGIC || shared->size != sizeof(LedgerShared))
+	Shared = slack_attach("privpred ledger", sizeof(LedgerShared), LEDGER_MAGIC, "privpred_ledger",
+						  initialise);
+	if (Shared == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the privacy ledger in memory belongs to another version of privpred"),
 				 errhint("Restart the server after installing a new version.")));
-	LWLockRegisterTranche(shared->lock.tranche, "privpred_ledger");
-	Shared = shared;
 	return Shared;
 }
 
@@ -163,7 +148,7 @@ slot_post(const LedgerRequest *request, bool wants_reply)
 	int				found = -1;
 	int				worker = -1;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	if (may_take_slot(shared, request->role))
 		for (int i = 0; i < LEDGER_SLOTS && found < 0; i++)
 			if (slot_state(&shared->slots[i]) == SLOT_FREE)
@@ -186,7 +171,7 @@ slot_post(const LedgerRequest *request, bool wants_reply)
 		if (entry != NULL && entry->worker_pid != 0)
 			worker = entry->worker;
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 
 	if (worker >= 0)
 		SetLatch(&ProcGlobal->allProcs[worker].procLatch);
@@ -257,7 +242,7 @@ slot_reclaim_dropped_databases(void)
 	Oid			  orphans[LEDGER_SLOTS + LEDGER_BOARDS];
 	int			  norphans = 0;
 
-	LWLockAcquire(&shared->lock, LW_SHARED);
+	LWLockAcquire(&shared->header.lock, LW_SHARED);
 	for (int i = 0; i < LEDGER_SLOTS; i++)
 	{
 		LedgerSlot *slot = &shared->slots[i];
@@ -269,14 +254,14 @@ slot_reclaim_dropped_databases(void)
 	for (int i = 0; i < LEDGER_BOARDS; i++)
 		if (OidIsValid(shared->boards[i].database) && shared->boards[i].database != MyDatabaseId)
 			orphans[norphans++] = shared->boards[i].database;
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 
 	for (int i = 0; i < norphans; i++)
 	{
 		if (SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(orphans[i])))
 			continue;
-		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+		LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 		reclaim_database(orphans[i]);
-		LWLockRelease(&shared->lock);
+		LWLockRelease(&shared->header.lock);
 	}
 }

@@ -53,7 +53,7 @@ report_too_many(int64 limit, bool is_ceiling, bool charged)
 int64
 statement_allowance(int64 used)
 {
-	int64 limit = ledger_settings().max_answers_per_statement;
+	int64 limit = ledger_max_answers();
 	int64 taken = statement_taken(used);
 
 	if (unlikely(taken >= limit))
@@ -91,7 +91,7 @@ ceiling_look_up(Oid asker, Oid payer)
 void
 ledger_check_allowance(int64 answers, Oid payer)
 {
-	int64 limit = ledger_settings().max_answers_per_statement;
+	int64 limit = ledger_max_answers();
 	int64 ceiling = ceiling_look_up(asking_role(), payer);
 
 	if (answers > limit - statement_taken(0))

@@ -279,7 +279,7 @@ stream_stable(void *run, int64 distance)
 	{
 		int64 noisy = stream_noisy_distance(stream->held.epsilon, distance);
 
-		switch (board_test(stream->held.board, noisy))
+		switch (board_compare(&ledger_shared()->boards[stream->held.board], noisy))
 		{
 			case BOARD_PASSED:
 				return true;
@@ -305,7 +305,7 @@ stream_failures_left(void *run)
 {
 	const LedgerStream *stream = run;
 
-	return board_failures_left(stream->held.board, stream->held.unstable);
+	return board_left(&ledger_shared()->boards[stream->held.board], stream->held.unstable);
 }
 
 bool

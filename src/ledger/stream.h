@@ -108,19 +108,12 @@ typedef enum BoardResult
 	BOARD_CLOSED
 } BoardResult;
 
-extern BoardResult board_test(int board, int64 noisy_distance);
-
-/* The same, and what follows, for a board wherever it is. */
 extern BoardResult board_compare(StreamBoard *board, int64 noisy_distance);
-extern int32	   board_left(StreamBoard *board, int32 unstable);
+
+/* How many of so many failures are left; 0 if it is over. */
+extern int32 board_left(StreamBoard *board, int32 unstable);
 
 /* Puts up the threshold of a later run, or that there is none. */
 extern void board_put_up(StreamBoard *board, const StreamReply *reply);
-
-/* Failures so far, and those that are left; 0 if it is over. */
-extern int32 board_failures_left(int board, int32 unstable);
-
-/* Did run "run" of a stream of this database fail, unrecorded as yet? */
-extern bool board_has_failed(Oid generation, int64 stream, int32 run);
 
 #endif /* PRIVPRED_STREAM_H */

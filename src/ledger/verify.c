@@ -263,14 +263,6 @@ check_releases(Verification *verification)
 						 row_int8(0, 1)));
 }
 
-/* A single number. */
-static int64
-read_number(const char *sql)
-{
-	query_read(sql, ARG_INT8(ledger_incarnation()));
-	return row_int8(0, 1);
-}
-
 /* Lets the ledger's process chain what is committed; a standby takes it as it is. */
 static void
 bring_up_to_date(void)
@@ -303,8 +295,8 @@ ledger_verify(const uint8 *expected_head)
 	verification.tallies =
 		hash_create("privpred tallies", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	verification.expected = expected_head;
-	progress_phase("verifying entries",
-				   read_number("SELECT max(id) FROM privpred.ledger_entry WHERE $1 IS NOT NULL"));
+	query_read("SELECT max(id) FROM privpred.ledger_entry");
+	progress_phase("verifying entries", row_int8(0, 1));
 	walk(&verification, "SELECT id, " ENTRY_COLUMNS ", head FROM privpred.ledger_entry ORDER BY id",
 		 true);
 	walk(&verification, "SELECT seq, " ENTRY_COLUMNS " FROM privpred.ledger_outbox ORDER BY seq",
@@ -317,8 +309,9 @@ ledger_verify(const uint8 *expected_head)
 	check_releases(&verification);
 	if (!RecoveryInProgress() && !ledger_is_ours(&moved))
 		problem(&verification, 0, "the ledger was restored from a dump or cloned, and not adopted");
-	verdict.orphaned_leases =
-		read_number("SELECT count(*) FROM privpred.open_lease o WHERE o.incarnation <> $1");
+	query_read("SELECT count(*) FROM privpred.open_lease o WHERE o.incarnation <> $1",
+			   ARG_INT8(ledger_incarnation()));
+	verdict.orphaned_leases = row_int8(0, 1);
 	memcpy(verdict.head, verification.head, HEAD_SIZE);
 	catalog_end(&session);
 	PopActiveSnapshot();

@@ -4,11 +4,13 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "server/privpred.h"
 #include "server/query.h"
+#include "server/session.h"
 
 typedef struct ArgumentArrays
 {
@@ -92,6 +94,21 @@ query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 limit, int na
 	free_arrays(&arrays);
 }
 
+uint64
+query_alone(const char *sql, bool read_only, int nargs, const QueryArgument *args)
+{
+	CatalogSession session;
+	uint64		   rows;
+
+	catalog_begin(&session);
+	query_run(NULL, sql, read_only, 0, nargs, args);
+	rows = SPI_processed;
+	if (!read_only)
+		CommandCounterIncrement();
+	catalog_end(&session);
+	return rows;
+}
+
 Datum
 row_value(uint64 row, int column, bool *isnull)
 {
@@ -107,50 +124,21 @@ row_isnull(uint64 row, int column)
 	return isnull;
 }
 
-static Datum
-value_or_zero(uint64 row, int column)
-{
-	bool  isnull;
-	Datum value = row_value(row, column, &isnull);
+#define DEFINE_READER(type, name, from_datum) \
+	type name(uint64 row, int column) \
+	{ \
+		bool  isnull; \
+		Datum value = row_value(row, column, &isnull); \
+\
+		return isnull ? 0 : from_datum(value); \
+	}
 
-	return isnull ? (Datum) 0 : value;
-}
-
-bool
-row_bool(uint64 row, int column)
-{
-	return DatumGetBool(value_or_zero(row, column));
-}
-
-int32
-row_int4(uint64 row, int column)
-{
-	return DatumGetInt32(value_or_zero(row, column));
-}
-
-int64
-row_int8(uint64 row, int column)
-{
-	return row_isnull(row, column) ? 0 : DatumGetInt64(value_or_zero(row, column));
-}
-
-double
-row_float8(uint64 row, int column)
-{
-	return row_isnull(row, column) ? 0 : DatumGetFloat8(value_or_zero(row, column));
-}
-
-Oid
-row_oid(uint64 row, int column)
-{
-	return DatumGetObjectId(value_or_zero(row, column));
-}
-
-TimestampTz
-row_time(uint64 row, int column)
-{
-	return row_isnull(row, column) ? 0 : DatumGetTimestampTz(value_or_zero(row, column));
-}
+DEFINE_READER(bool, row_bool, DatumGetBool)
+DEFINE_READER(int32, row_int4, DatumGetInt32)
+DEFINE_READER(int64, row_int8, DatumGetInt64)
+DEFINE_READER(double, row_float8, DatumGetFloat8)
+DEFINE_READER(Oid, row_oid, DatumGetObjectId)
+DEFINE_READER(TimestampTz, row_time, DatumGetTimestampTz)
 
 /* SPI_getvalue() allocates in the current context. */
 char *
@@ -173,6 +161,15 @@ rows_oids(int column)
 	for (uint64 row = 0; row < SPI_processed; row++)
 		oids = lappend_oid(oids, row_oid(row, column));
 	return oids;
+}
+
+void *
+row_varlena(uint64 row, int column)
+{
+	bool  isnull;
+	Datum value = row_value(row, column, &isnull);
+
+	return isnull ? NULL : PG_DETOAST_DATUM_COPY(value);
 }
 
 /* ---------- scans ---------- */

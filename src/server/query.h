@@ -30,13 +30,17 @@ typedef struct QueryArgument
 #define ARG_FLOAT8(value) ARG(FLOAT8OID, Float8GetDatum(value))
 #define ARG_OID(value) ARG(OIDOID, ObjectIdGetDatum(value))
 #define ARG_TIME(value) ARG(TIMESTAMPTZOID, TimestampTzGetDatum(value))
+#define ARG_NAME(string) ARG(NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(string)))
 /* A C string, evaluated twice; NULL is NULL. */
 #define ARG_TEXT(string) \
 	ARG_OR_NULL(TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), \
 				(string) == NULL)
 /* An argument, or NULL unless it is present. */
 #define ARG_IF(present, argument) query_argument_if(present, argument)
-/* A varlena of the given type; NULL is NULL. */
+/* A count for which 0 means NULL, evaluated twice. */
+#define ARG_INT4_OR_NULL(value) ARG_OR_NULL(INT4OID, Int32GetDatum(value), (value) == 0)
+#define ARG_INT8_OR_NULL(value) ARG_OR_NULL(INT8OID, Int64GetDatum(value), (value) == 0)
+/* A varlena of the given type, evaluated twice; NULL is NULL. */
 #define ARG_POINTER(type, pointer) ARG_OR_NULL(type, PointerGetDatum(pointer), (pointer) == NULL)
 
 static inline QueryArgument
@@ -66,6 +70,15 @@ extern void query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 l
 /* Frees all plans that this process keeps, as after an error that may be due to one. */
 extern void query_forget_plans(void);
 
+/*
+ * The same in a session of its own (catalog_begin() to catalog_end()), if the
+ * number of rows says everything: were there any, and how many were written?
+ */
+extern uint64 query_alone(const char *sql, bool read_only, int nargs, const QueryArgument *args);
+
+#define catalog_finds(sql, ...) (query_alone(sql, true, QUERY_ARGUMENTS(__VA_ARGS__)) > 0)
+#define catalog_write(sql, ...) query_alone(sql, false, QUERY_ARGUMENTS(__VA_ARGS__))
+
 /* A column of a row of the result, rows from 0 and columns from 1. */
 extern Datum row_value(uint64 row, int column, bool *isnull);
 extern bool	 row_isnull(uint64 row, int column);
@@ -84,6 +97,9 @@ extern int64 row_int8_or(uint64 row, int column, int64 absent);
 
 /* A column of all rows, which outlives other queries. */
 extern List *rows_oids(int column);
+
+/* A detoasted copy of a varlena, in the current context; NULL if it is NULL. */
+extern void *row_varlena(uint64 row, int column);
 
 /*
  * A scan of a large result, a batch at a time.  After scan_next() has returned true, scan_value()

@@ -46,6 +46,7 @@ rights_begin(CatalogSession *session, Oid user)
 	session_set("search_path", "pg_catalog, pg_temp");
 	session->pushed_snapshot = false;
 	session->connected = false;
+	session->outside = CurrentMemoryContext;
 }
 
 static void
@@ -58,7 +59,7 @@ connect_spi(CatalogSession *session)
 	session_set("extra_float_digits", "1");
 }
 
-/* What is read is read as it is now.  Parallel mode forbids that. */
+/* Queries see what is committed now.  Parallel mode forbids a new snapshot. */
 static void
 look_at_now(CatalogSession *session)
 {
@@ -68,8 +69,8 @@ look_at_now(CatalogSession *session)
 }
 
 /*
- * Like the server's catalogs, ours are read as they are now, not as they were
- * when the statement began.
+ * Our tables are read like the server's catalogs: as they are now, not as they
+ * were when the statement began.
  */
 void
 catalog_begin(CatalogSession *session)
@@ -80,8 +81,8 @@ catalog_begin(CatalogSession *session)
 }
 
 /*
- * Rows of a user's table, too: columns and keys are looked up in the server's
- * catalogs as of now, and rows that are older may not obey them.
+ * The same holds for rows of a user's table: its columns and keys are looked up in
+ * the server's catalogs as of now, and older rows may not obey them.
  */
 void
 relation_owner_begin(CatalogSession *session, Oid relid)
@@ -92,8 +93,9 @@ relation_owner_begin(CatalogSession *session, Oid relid)
 }
 
 /*
- * Whatever an asker may set and a function can see in numbers, dates and names.
- * Most sessions have most of these, and comparing is cheaper than setting.
+ * Everything that an asker may set and that changes how a function sees numbers,
+ * dates and names.  Most sessions have most of these values already, and comparing
+ * is cheaper than setting.
  */
 void
 owner_code_settings(void)
@@ -140,10 +142,10 @@ owner_code_begin(CatalogSession *session, Oid owner)
 }
 
 /*
- * Who asks, and pays, is the current user, as for every privilege of the
- * server: a SECURITY DEFINER function asks as its definer, and what maintenance
- * or a foreign key runs asks as the table's owner, whoever the session belongs
- * to.  Not to be called after rights_begin(), which would make it somebody else.
+ * The current user asks and pays, as for every privilege of the server.  A
+ * SECURITY DEFINER function asks as its definer, and code that maintenance or a
+ * foreign key runs asks as the table's owner, whoever the session belongs to.
+ * Inside a session, the current user would be somebody else.
  */
 Oid
 asking_role(void)
@@ -151,7 +153,7 @@ asking_role(void)
 	return GetUserId();
 }
 
-/* What the caller's own rights allow, and nothing of the caller's search_path. */
+/* The caller's own rights, but not the caller's search_path. */
 void
 caller_begin(CatalogSession *session)
 {

@@ -1,24 +1,30 @@
 /*
  * session.h
- *		The owner switch around every access to our tables.
+ *		The owner switch around every access to our tables, and around the code of
+ *		others.
  *
- * Our tables belong to the extension's owner and nobody else may touch them.
- * catalog_begin() connects to SPI as that owner with a search_path that no
- * user can influence; catalog_end() undoes it.  An error in between is undone
- * by transaction or subtransaction abort.  Queries with read_only = true see
- * what is committed now, and what this transaction's earlier commands did;
- * whoever writes ends with CommandCounterIncrement().
+ * Our tables belong to the extension's owner, and nobody else may touch them.
+ * catalog_begin() becomes that owner and connects to SPI, with a search_path that
+ * no user can influence; catalog_end() undoes both.  After an error, the abort of
+ * the transaction or subtransaction undoes them.
+ *
+ * Queries with read_only = true (query_read()) see what is committed now and what
+ * earlier commands of this transaction did.  Whoever writes ends with
+ * CommandCounterIncrement().
  */
 #ifndef PRIVPRED_SESSION_H
 #define PRIVPRED_SESSION_H
 
+#include "utils/palloc.h"
+
 typedef struct CatalogSession
 {
-	Oid			saved_user;
-	int			saved_security;
-	int			guc_level;
-	bool		pushed_snapshot;
-	bool		connected;
+	Oid			  saved_user;
+	int			  saved_security;
+	int			  guc_level;
+	bool		  pushed_snapshot;
+	bool		  connected;
+	MemoryContext outside; /* in which the session was begun */
 } CatalogSession;
 
 extern void catalog_begin(CatalogSession *session);
@@ -26,31 +32,41 @@ extern void catalog_end(CatalogSession *session);
 extern Oid	catalog_owner(void);
 
 /*
- * The same, as the owner of a user's relation: whatever code hangs on that
- * table runs with no more rights than its owner has.  Ends with catalog_end().
+ * What is allocated after this call outlives the session.  Every query switches
+ * back to memory that does not.
+ */
+static inline void
+session_keep(const CatalogSession *session)
+{
+	MemoryContextSwitchTo(session->outside);
+}
+
+/*
+ * The same as the owner of a user's relation: code that hangs on that table runs
+ * with no more rights than its owner has.  Ends with catalog_end().
  */
 extern void relation_owner_begin(CatalogSession *session, Oid relid);
 extern Oid	relation_owner(Oid relid);
 
 /*
- * The same without SPI, as an owner, around code that the owner wrote: also with
- * fixed settings for all that an asker could change in what it sees.
+ * The same without SPI, around code that an owner wrote.  It also fixes all
+ * settings by which an asker could change what that code sees.
  */
 extern void owner_code_begin(CatalogSession *session, Oid owner);
 
-/* Those settings alone, inside a session. */
+/* Fixes those settings alone, inside a session. */
 extern void owner_code_settings(void);
 
 /* The same as the current user. */
 extern void caller_begin(CatalogSession *session);
 
 /*
- * Outside of all these: who asks, and pays, which is the current user.  A
- * SECURITY DEFINER function asks as its definer.
+ * Outside of all these: the role that asks, and pays, which is the current user.
+ * A SECURITY DEFINER function asks as its definer.
  */
-extern Oid	asking_role(void);
+extern Oid asking_role(void);
 
 /* Changes a setting until the end of the session. */
 extern void session_set(const char *setting, const char *value);
 
-#endif							/* PRIVPRED_SESSION_H */
+#endif /* PRIVPRED_SESSION_H */

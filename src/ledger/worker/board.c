@@ -32,7 +32,7 @@ board_has_failed(Oid generation, int64 stream, int32 run)
 	bool		  failed = false;
 	int			  index;
 
-	LWLockAcquire(&shared->lock, LW_SHARED);
+	LWLockAcquire(&shared->header.lock, LW_SHARED);
 	index = find_board(generation, stream);
 	if (index >= 0)
 	{
@@ -42,7 +42,7 @@ board_has_failed(Oid generation, int64 stream, int32 run)
 		failed = board->state == BOARD_FAILED && board->run == run;
 		SpinLockRelease(&board->mutex);
 	}
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	return failed;
 }
 

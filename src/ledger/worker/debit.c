@@ -48,10 +48,9 @@ list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz n
 		"cap_charge = excluded.cap_charge, at = excluded.at, "
 		"window_start = excluded.window_start",
 		ARG_INT8(reply->paid.lease), ARG_INT8(request->relation_id),
-		ARG_INT8(reply->paid.account_id),
-		ARG_IF(reply->paid.cap_id != 0, ARG_INT8(reply->paid.cap_id)), ARG_INT4(reply->granted),
-		ARG_INT8(reply->paid.charge), ARG_INT8(reply->paid.cap_charge), ARG_TIME(now),
-		ARG_INT4(request->pid), ARG_INT8(ledger_incarnation()),
+		ARG_INT8(reply->paid.account_id), ARG_INT8_OR_NULL(reply->paid.cap_id),
+		ARG_INT4(reply->granted), ARG_INT8(reply->paid.charge), ARG_INT8(reply->paid.cap_charge),
+		ARG_TIME(now), ARG_INT4(request->pid), ARG_INT8(ledger_incarnation()),
 		ARG_IF(reply->paid.window != 0, ARG_TIME(reply->paid.window)));
 }
 
@@ -309,6 +308,7 @@ serve(Batch *batch, LedgerSlot *slot)
 			slot->reply.outcome = OUTCOME_GRANTED;
 			return true;
 		case REQUEST_STREAM_OPEN:
+			return stream_book_buy(batch, &slot->request, &slot->reply);
 		case REQUEST_STREAM_TAKE:
 		case REQUEST_STREAM_FAILED:
 		case REQUEST_STREAM_LEAVE:

@@ -33,7 +33,7 @@ log_if_due(bool now_or_never)
 {
 	LedgerShared   *shared = ledger_shared();
 	TimestampTz		now = GetCurrentTimestamp();
-	int				interval = ledger_head_log_interval_s();
+	int				interval = ledger_head_log_interval_s;
 	LedgerDatabase *entry;
 	CatalogSession	session;
 	ChainEnd		end;
@@ -43,12 +43,12 @@ log_if_due(bool now_or_never)
 	head_checked = now;
 	if (!head_changed || interval < 0)
 		return;
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, false);
 	due = entry != NULL && (now_or_never || now - entry->head_logged >= interval * USECS_PER_SEC);
 	if (due)
 		entry->head_logged = now;
-	LWLockRelease(&shared->lock);
+	LWLockRelease(&shared->header.lock);
 	if (!due)
 		return;
 

@@ -183,7 +183,7 @@ catch_up(Batch *batch, const LedgerRequest *request, Stream *stream)
 
 /* ---------- which stream ---------- */
 
-/* What to say of a stream that was closed. */
+/* The outcome for a stream that was closed. */
 static LedgerOutcome
 closed_outcome(const char *status)
 {
@@ -324,9 +324,8 @@ may_close(const LedgerRequest *request, const Stream *stream, LedgerReply *reply
 	return false;
 }
 
-/* Every request about a stream that was bought before. */
-static bool
-serve_stream(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
+bool
+stream_book_serve(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
 	Stream stream;
 	Found  found;
@@ -420,9 +419,8 @@ insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, Ledg
 					reply->stream.id, terms->unstable, run.width);
 }
 
-/* Stays bought, even if the client has gone before it knows. */
-static bool
-buy_stream(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
+bool
+stream_book_buy(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
 	Account		 *payer = NULL;
 	Account		 *cap;
@@ -446,12 +444,4 @@ buy_stream(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	entry.detail = insert_stream(batch, request, payer->account_id, reply);
 	book_append(batch, "stream", request, &entry);
 	return true;
-}
-
-bool
-stream_book_serve(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
-{
-	if (request->kind == REQUEST_STREAM_OPEN)
-		return buy_stream(batch, request, reply);
-	return serve_stream(batch, request, reply);
 }

@@ -3,6 +3,7 @@
  *		What the files share that run in the ledger's process.
  *
  * worker.c			start, signals, main loop
+ * serve.c			batches of requests, commits, replies
  * debit.c			what is done with a batch of requests, in one transaction
  * book.c			the accounts and entries of a batch
  * payer.c			which account pays, and what prevents it
@@ -29,6 +30,23 @@
 /* ---------- worker.c ---------- */
 
 extern PGDLLEXPORT void privpred_ledger_main(Datum arg);
+
+extern volatile sig_atomic_t worker_stopping;	/* we were asked to go */
+extern volatile sig_atomic_t worker_committing; /* a stop ends it */
+extern bool					 worker_draining;	/* only what comes back is served */
+
+/* ---------- serve.c ---------- */
+
+#define SERVE_SLOTS (2 * LEDGER_SLOTS)
+
+/* Takes what is due, or all; *wait_us shrinks to when to look again for what is not. */
+extern int serve_take(LedgerSlot **batch, bool all, int64 *wait_us);
+
+/*
+ * A failed batch is served again carefully, then request by request, so that
+ * one does not fail the others.
+ */
+extern void serve_run(LedgerSlot **slots, int nslots, bool careful);
 
 /* ---------- head_log.c ---------- */
 
@@ -141,6 +159,10 @@ extern bool release_mark(Batch *batch, const LedgerRequest *request, LedgerReply
 #define STREAM_USED_UP "used up"
 #define STREAM_ANSWERED "all answers given"
 
+/* Buys a stream, which stays bought even if the client has gone before it knows. */
+extern bool stream_book_buy(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
+
+/* Any other request about a stream. */
 extern bool stream_book_serve(Batch *batch, const LedgerRequest *request, LedgerReply *reply);
 
 /* ---------- memo.c ---------- */

@@ -1,6 +1,7 @@
 /*
- * times.c
- *		Dates and timestamps as numbers: days and seconds since 1970-01-01.
+ * numbers.c
+ *		Values of columns as numbers; dates and timestamps are days and seconds since
+ *		1970-01-01.
  */
 #include "postgres.h"
 
@@ -18,6 +19,13 @@
 
 #define EPOCH_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 #define EPOCH_SECONDS ((double) EPOCH_DAYS * SECS_PER_DAY)
+
+bool
+number_type_ok(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == FLOAT4OID ||
+		   type == FLOAT8OID || type == NUMERICOID;
+}
 
 bool
 time_type_ok(Oid type)
@@ -88,4 +96,27 @@ time_to_text(double value, Oid type)
 			: TimestampGetDatum((Timestamp) rint((value - EPOCH_SECONDS) * USECS_PER_SEC));
 
 	return JsonEncodeDateTime(text, datum, type, NULL);
+}
+
+double
+number_of_datum(Datum value, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case INT8OID:
+			return (double) DatumGetInt64(value);
+		case FLOAT4OID:
+			return DatumGetFloat4(value);
+		case FLOAT8OID:
+			return DatumGetFloat8(value);
+		case NUMERICOID:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+		default:
+			/* callers admit nothing else */
+			return time_of_datum(value, type);
+	}
 }

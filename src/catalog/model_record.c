@@ -1,0 +1,86 @@
+/*
+ * model_record.c
+ *		What follows from a model's record.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "catalog/models.h"
+#include "server/json_text.h"
+
+#define DEFAULT_MEMO_LIMIT 10000
+#define MAX_MEMO_LIMIT 10000000
+
+ArrayType *
+array_of_classes(char **classes, int nclasses)
+{
+	Datum *elements = palloc_array(Datum, nclasses);
+
+	for (int i = 0; i < nclasses; i++)
+		elements[i] = CStringGetTextDatum(classes[i]);
+	return construct_array(elements, nclasses, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+SpecColumn *
+feature_columns(const FeatureSpec *features)
+{
+	SpecColumn *columns = palloc0_array(SpecColumn, Max(features->width, 1));
+
+	for (int i = 0; i < features->nfeatures; i++)
+	{
+		const Feature *feature = &features->features[i];
+		bool		   numeric = feature->kind == FEATURE_NUMERIC;
+
+		for (int j = 0; j < feature->width; j++)
+			columns[feature->offset + j] = (SpecColumn){
+				.name = feature->name,
+				.level = feature->kind == FEATURE_CATEGORY ? feature->levels[j] : NULL,
+				.binary = !numeric,
+				.min = numeric ? feature->min : 0,
+				.max = numeric ? feature->max : 1,
+			};
+	}
+	return columns;
+}
+
+int
+model_memo_limit(const ModelRecord *model)
+{
+	int limit =
+		option_integer(&model->spec, "memoize_limit", DEFAULT_MEMO_LIMIT, 1, MAX_MEMO_LIMIT);
+
+	return option_flag(&model->spec, "memoize", false) ? limit : 0;
+}
+
+int
+model_default_class(const ModelRecord *model)
+{
+	JsonbValue	storage;
+	JsonbValue *value;
+	char	   *name;
+
+	value = getKeyJsonValueFromContainer(&model->spec.options->root, "default", 7, &storage);
+	name = value ? json_scalar_text(value) : NULL;
+	for (int i = 0; i < model->spec.nclasses && name != NULL; i++)
+		if (strcmp(model->spec.classes[i], name) == 0)
+			return i;
+	return 0;
+}
+
+FeatureSpec *
+label_spec(const ModelRecord *model, TupleDesc columns, const char *relation_name)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	json_open(&json, NULL, '{');
+	json_open(&json, model->label, '{');
+	json_number(&json, "min", model->spec.label_min);
+	json_number(&json, "max", model->spec.label_max);
+	json_close(&json, '}');
+	json_close(&json, '}');
+	return feature_spec_declare(CStringGetTextDatum(json.data), columns, relation_name);
+}

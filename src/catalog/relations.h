@@ -1,0 +1,101 @@
+/*
+ * relations.h
+ *		Relations of users: which are protected, and which are public.
+ *
+ * relations.c		rows of privpred.protected_relation
+ * units.c			tables, their owners, and the columns that say whose a row is
+ * shared_rows.c	which relations may have rows of a protected one
+ */
+#ifndef PRIVPRED_RELATIONS_H
+#define PRIVPRED_RELATIONS_H
+
+#include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
+#include "utils/array.h"
+#include "utils/relcache.h"
+
+/* ---------- relations.c ---------- */
+
+typedef struct ProtectedRelation
+{
+	int64  relation_id;
+	Oid	   relid;
+	int	   nunits; /* columns that identify the unit */
+	char **unit_columns;
+	bool   protects_labels;
+	int64  declared_units;	  /* 0: not declared */
+	int32  max_rows_per_unit; /* 0: not declared */
+} ProtectedRelation;
+
+/* What protect() declares, besides the relation itself. */
+typedef struct ProtectOptions
+{
+	const char *unit; /* NULL: the primary key */
+	bool		protects_labels;
+	int64		declared_units;	   /* 0: not declared */
+	int32		max_rows_per_unit; /* 0: not declared */
+} ProtectOptions;
+
+/* Raises 55000 unless the relation is protected. */
+extern ProtectedRelation *protected_relation_get(Oid relid);
+
+/*
+ * The same, and the relation stays protected until the transaction ends: for
+ * whatever makes models or budgets.  Many may hold it; whoever seizes it waits for
+ * them and keeps others out.  Locks are taken in one order: the relation itself,
+ * then this.
+ */
+extern ProtectedRelation *protected_relation_hold(Oid relid);
+extern ProtectedRelation *protected_relation_seize(Oid relid);
+
+/* Is the relation itself protected?  For its rows, see check_public_rows(). */
+extern bool relation_is_protected(Oid relid);
+
+/* All relations that are protected now, as a list of OIDs. */
+extern List *protected_relations(void);
+
+/* Declares a relation, or declares it again; returns its id. */
+extern int64 protected_relation_declare(Oid relid, const ProtectOptions *options);
+extern void	 protected_relation_remove(const ProtectedRelation *protected);
+
+/* Inside a sql_drop event trigger: forgets tables that are gone, and returns their ids. */
+extern int protected_relations_dropped(int64 **relation_ids);
+
+/* ---------- units.c ---------- */
+
+/* A relation's name in SQL; raises 42P01 if no relation has this OID. */
+extern char *relation_sql_name(Oid relid);
+
+/* Raises 42501 unless the current user owns the relation. */
+extern void check_relation_owner(Oid relid);
+
+/*
+ * Opens a table.  Raises 42P01 if it was dropped, even while we waited for the lock,
+ * and 42809 if it is not a table.
+ */
+extern Relation open_relation(Oid relid, LOCKMODE lock);
+
+/*
+ * Takes a lock on a relation until the transaction ends.  Raises 42P01 or 42501
+ * unless, once it is locked, it exists and belongs to the current user.
+ */
+extern void lock_own_relation(Oid relid, LOCKMODE lock);
+
+/* The names of the unit's columns: the given one or the primary key's.  Raises unless they can be. */
+extern ArrayType *resolve_unit(Relation relation, const char *unit);
+
+/* Raises unless every unit column still exists, is NOT NULL, and is hashable. */
+extern void check_unit_columns(const ProtectedRelation *relation);
+
+/* ---------- shared_rows.c ---------- */
+
+/*
+ * Raises 22023, with a detail, if any row of a table or view may be a row of a
+ * protected relation.  Its locks keep it so until the transaction ends.
+ */
+extern void check_public_rows(Oid relid, const char *detail);
+
+/* Raises 55000 if a protected relation shares rows with another: they would have two budgets. */
+extern void check_protected_once(Oid relid);
+
+#endif /* PRIVPRED_RELATIONS_H */

@@ -1,0 +1,169 @@
+/*
+ * units.c
+ *		Tables, their owners, and the columns that say whose a row is.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "catalog/store.h"
+#include "learner/learner.h"
+
+static void
+no_such_relation(Oid relid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relid),
+			 errhint("It may have been dropped meanwhile.")));
+}
+
+char *
+relation_sql_name(Oid relid)
+{
+	char *name = get_rel_name(relid);
+
+	if (name == NULL)
+		no_such_relation(relid);
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
+}
+
+Relation
+open_relation(Oid relid, LOCKMODE lock)
+{
+	char	*name = get_rel_name(relid);
+	Relation relation = try_relation_open(relid, lock);
+
+	if (relation == NULL && name != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation \"%s\" does not exist", name),
+				 errhint("It was dropped meanwhile.")));
+	if (relation == NULL)
+		no_such_relation(relid);
+	if (relation->rd_rel->relkind == RELKIND_INDEX ||
+		relation->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ||
+		relation->rd_rel->relkind == RELKIND_COMPOSITE_TYPE)
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
+						errhint("Name a table.")));
+	return relation;
+}
+
+void
+check_relation_owner(Oid relid)
+{
+	(void) relation_sql_name(relid);
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of relation \"%s\"", get_rel_name(relid)),
+			 errhint(
+				 "Only the owner of a table or a superuser may decide what is learnt from it.")));
+}
+
+/* While we wait for the lock, the relation may be dropped or given to somebody else. */
+void
+lock_own_relation(Oid relid, LOCKMODE lock)
+{
+	check_relation_owner(relid);
+	relation_close(open_relation(relid, lock), NoLock);
+	check_relation_owner(relid);
+}
+
+/* ---------- units ---------- */
+
+/* A unit column must identify a unit for good: it exists, is NOT NULL, and is hashable. */
+static void
+check_unit_column(Relation relation, const char *column)
+{
+	AttrNumber		  attnum = get_attnum(RelationGetRelid(relation), column);
+	Form_pg_attribute attribute;
+
+	if (attnum == InvalidAttrNumber)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("unit column \"%s\" of relation \"%s\" does not exist", column,
+					RelationGetRelationName(relation)),
+			 errhint(
+				 "Name the column that says whose row it is; if it was renamed since, rename it back.")));
+	if (attnum < 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("system column \"%s\" cannot be the unit", column),
+						errdetail("It does not identify a person for good."),
+						errhint("Name the column that says whose row it is.")));
+	attribute = TupleDescAttr(RelationGetDescr(relation), attnum - 1);
+	if (!attribute->attnotnull)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unit column \"%s\" of relation \"%s\" may be NULL", column,
+					RelationGetRelationName(relation)),
+			 errdetail("A row without a unit would belong to nobody and be protected for nobody."),
+			 errhint("Run ALTER TABLE %s ALTER COLUMN %s SET NOT NULL first.",
+					 quote_identifier(RelationGetRelationName(relation)),
+					 quote_identifier(column))));
+	if (!teacher_unit_type_ok(attribute->atttypid, attribute->attcollation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("unit column \"%s\" has type %s, which has no stable identity", column,
+						format_type_be(attribute->atttypid)),
+				 errhint("Use an integer, text, uuid, date, timestamp, numeric or bytea id.")));
+}
+
+void
+check_unit_columns(const ProtectedRelation *protected)
+{
+	Relation relation = open_relation(protected->relid, AccessShareLock);
+
+	for (int i = 0; i < protected->nunits; i++)
+		check_unit_column(relation, protected->unit_columns[i]);
+	table_close(relation, AccessShareLock);
+}
+
+ArrayType *
+resolve_unit(Relation relation, const char *unit)
+{
+	Oid		   relid = RelationGetRelid(relation);
+	Datum	   names[INDEX_MAX_KEYS];
+	int		   count = 0;
+	int		   position = -1;
+	Oid		   constraint;
+	Bitmapset *key;
+
+	if (unit != NULL)
+		names[count++] = DirectFunctionCall1(namein, CStringGetDatum(unit));
+	else
+	{
+		key = get_primary_key_attnos(relid, false, &constraint);
+		if (key == NULL)
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("relation \"%s\" has no primary key and no unit was given",
+						RelationGetRelationName(relation)),
+				 errdetail(
+					 "Privacy is promised to units; the rows alone do not say which rows belong together."),
+				 errhint("Pass unit => 'column', the column that says whose row it is.")));
+		while ((position = bms_next_member(key, position)) >= 0)
+		{
+			AttrNumber attnum = position + FirstLowInvalidHeapAttributeNumber;
+
+			names[count++] =
+				DirectFunctionCall1(namein, CStringGetDatum(get_attname(relid, attnum, false)));
+		}
+	}
+	for (int i = 0; i < count; i++)
+		check_unit_column(relation, NameStr(*DatumGetName(names[i])));
+	return construct_array(names, count, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+}
