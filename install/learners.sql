@@ -208,6 +208,40 @@ CREATE AGGREGATE privpred.stump(anyelement, double precision[], jsonb) (
 COMMENT ON AGGREGATE privpred.stump(anyelement, double precision[], jsonb) IS
 	'one teacher over (label, features, options): best split of one feature; not private by itself';
 
+CREATE FUNCTION privpred.knn_transition(internal, anyelement, double precision[]) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.knn_transition(internal, anyelement, double precision[]) IS 'adds a row';
+
+CREATE AGGREGATE privpred.knn(anyelement, double precision[]) (
+	SFUNC = privpred.knn_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.knn(anyelement, double precision[]) IS
+	'one teacher over (label, features): the majority of the nearest neighbours among some of its rows; not private by itself';
+
+CREATE FUNCTION privpred.knn_transition(internal, anyelement, double precision[], jsonb) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.knn_transition(internal, anyelement, double precision[], jsonb) IS 'adds a row';
+
+CREATE AGGREGATE privpred.knn(anyelement, double precision[], jsonb) (
+	SFUNC = privpred.knn_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.learner_finish,
+	COMBINEFUNC = privpred.learner_combine,
+	SERIALFUNC = privpred.learner_serialize,
+	DESERIALFUNC = privpred.learner_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.knn(anyelement, double precision[], jsonb) IS
+	'one teacher over (label, features, options): the majority of the nearest neighbours among some of its rows; not private by itself';
+
 -- x is a number, a date or a timestamp.
 CREATE FUNCTION privpred.threshold_transition(internal, anyelement, "any") RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;

@@ -18,6 +18,8 @@ GRANT EXECUTE ON FUNCTION
 	privpred.centroid(anyelement, double precision[], jsonb),
 	privpred.stump(anyelement, double precision[]),
 	privpred.stump(anyelement, double precision[], jsonb),
+	privpred.knn(anyelement, double precision[]),
+	privpred.knn(anyelement, double precision[], jsonb),
 	privpred.boost(anyelement, double precision[]),
 	privpred.boost(anyelement, double precision[], jsonb),
 	privpred.forest(anyelement, double precision[]),

@@ -17,7 +17,7 @@ CREATE FUNCTION privpred.training_state_recv(internal) RETURNS privpred.training
 COMMENT ON FUNCTION privpred.training_state_recv(internal) IS 'I/O';
 
 CREATE FUNCTION privpred.training_state_send(privpred.training_state) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'byteasend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.training_state_send(privpred.training_state) IS 'I/O';
 
 CREATE TYPE privpred.training_state (

@@ -17,7 +17,7 @@ CREATE FUNCTION privpred.predictor_recv(internal) RETURNS privpred.predictor
 COMMENT ON FUNCTION privpred.predictor_recv(internal) IS 'I/O';
 
 CREATE FUNCTION privpred.predictor_send(privpred.predictor) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'byteasend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.predictor_send(privpred.predictor) IS 'I/O';
 
 CREATE TYPE privpred.predictor (

@@ -140,9 +140,9 @@ SELECT line FROM seen, regexp_split_to_table(seen, '\n') WITH ORDINALITY l (line
 
 -- a damaged model is noticed
 SELECT count(privpred.create_model('damaged', 'ward', label => 'y', classes => '{a,b}', features => '["x", "z"]', mechanism => 'gradient'));
-UPDATE privpred.model SET state = overlay(state PLACING '\x000000000000f87f' FROM 21 FOR 8) WHERE name = 'damaged';
+UPDATE privpred.model SET state = overlay(state PLACING '\x7ff8000000000000' FROM 5 FOR 8) WHERE name = 'damaged';
 SELECT private_predict('damaged', ARRAY[0.5, 0.5]);
-UPDATE privpred.model SET state = substr(state, 1, 30) WHERE name = 'damaged';
+UPDATE privpred.model SET state = substr(state, 1, 20) WHERE name = 'damaged';
 SELECT private_predict('damaged', ARRAY[0.5, 0.5]);
 SELECT count(privpred.retrain('damaged'));
 SELECT private_predict('damaged', ARRAY[0.5, 0.5]) IN ('a', 'b') AS answers;

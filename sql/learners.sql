@@ -33,7 +33,8 @@ UNION ALL SELECT 'svm', privpred.svm(positive, x), privpred.svm(cluster, x) FROM
 UNION ALL SELECT 'linear', privpred.linear(positive, x), privpred.linear(cluster, x) FROM points
 UNION ALL SELECT 'naive_bayes', privpred.naive_bayes(positive, x), privpred.naive_bayes(cluster, x) FROM points
 UNION ALL SELECT 'centroid', privpred.centroid(positive, x), privpred.centroid(cluster, x) FROM points
-UNION ALL SELECT 'stump', privpred.stump(positive, x), privpred.stump(cluster, x) FROM points;
+UNION ALL SELECT 'stump', privpred.stump(positive, x), privpred.stump(cluster, x) FROM points
+UNION ALL SELECT 'knn', privpred.knn(positive, x), privpred.knn(cluster, x) FROM points;
 
 SELECT learner,
 	round(avg((privpred.predict(two, x) = positive::text)::int), 2) AS two,
@@ -71,7 +72,7 @@ END $$;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE serial_prints AS
 SELECT learner, label, fingerprint(learner, label, 'points') AS print
-FROM unnest(ARRAY['logistic', 'svm', 'linear', 'naive_bayes', 'centroid', 'stump']) learner,
+FROM unnest(ARRAY['logistic', 'svm', 'linear', 'naive_bayes', 'centroid', 'stump', 'knn']) learner,
 	unnest(ARRAY['positive', 'cluster']) label;
 
 SELECT learner, label,
@@ -156,7 +157,7 @@ SELECT privpred.logistic(positive, x) IS NULL AS empty FROM points WHERE false;
 -- one of ten classes
 SELECT privpred.predict(m, '{0.5}') AS vote, count(*) AS learners FROM (
 	SELECT unnest(ARRAY[privpred.logistic(7, ARRAY[i], o), privpred.svm(7, ARRAY[i], o), privpred.linear(7, ARRAY[i], o), privpred.naive_bayes(7, ARRAY[i], o),
-		privpred.centroid(7, ARRAY[i], o), privpred.stump(7, ARRAY[i], o), privpred.tree(7, ARRAY[i], o)]) AS m
+		privpred.centroid(7, ARRAY[i], o), privpred.stump(7, ARRAY[i], o), privpred.knn(7, ARRAY[i], o), privpred.tree(7, ARRAY[i], o)]) AS m
 	FROM generate_series(1, 3) i, (SELECT '{"classes": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], "default": 3}'::jsonb AS o) s) s GROUP BY 1;
 
 -- nor can features beyond all reason, on which the solver would never end
@@ -170,7 +171,8 @@ SELECT learner, max((SELECT privpred.votes(m, ARRAY[i / 10.0, j / 10.0, 0]) ->> 
 	UNION ALL SELECT 'linear', privpred.linear(cluster, x, o) FROM points, opts WHERE cluster < 2
 	UNION ALL SELECT 'naive_bayes', privpred.naive_bayes(cluster, x, o) FROM points, opts WHERE cluster < 2
 	UNION ALL SELECT 'centroid', privpred.centroid(cluster, x, o) FROM points, opts WHERE cluster < 2
-	UNION ALL SELECT 'stump', privpred.stump(cluster, x, o) FROM points, opts WHERE cluster < 2) s,
+	UNION ALL SELECT 'stump', privpred.stump(cluster, x, o) FROM points, opts WHERE cluster < 2
+	UNION ALL SELECT 'knn', privpred.knn(cluster, x, o) FROM points, opts WHERE cluster < 2) s,
 	generate_series(-20, 20, 5) i, generate_series(-20, 20, 5) j
 GROUP BY 1 ORDER BY 1;
 

@@ -37,7 +37,7 @@ BEGIN
 END $$;
 SELECT learner, both_ways(learner, 'truth') AS truth, both_ways(learner, 'number') AS number, both_ways(learner, 'small') AS small,
 	both_ways(learner, 'word') AS word, both_ways(learner, 'mood') AS mood
-FROM unnest('{logistic,svm,linear,naive_bayes,centroid,stump,tree}'::text[]) learner;
+FROM unnest('{logistic,svm,linear,naive_bayes,centroid,stump,tree,knn}'::text[]) learner;
 -- in parallel, where states are combined as they are
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;

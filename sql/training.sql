@@ -10,7 +10,7 @@ CREATE FUNCTION first_step(state text, label text, x float8[]) RETURNS text IMMU
 CREATE AGGREGATE first_train(text, float8[]) (SFUNC = first_step, STYPE = text);
 CREATE FUNCTION first_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state';
 CREATE TABLE learner (name text, options jsonb);
-INSERT INTO learner SELECT unnest('{logistic,svm,linear,naive_bayes,centroid,stump}'::text[]), '{}';
+INSERT INTO learner SELECT unnest('{logistic,svm,linear,naive_bayes,centroid,stump,knn}'::text[]), '{}';
 INSERT INTO learner VALUES ('sql', '{"train": "public.first_train", "predict": "public.first_predict"}');
 SELECT count(privpred.create_model(name, 'rows_of', label => 'y', classes => '{a,b,c}', teachers => 10, epsilon => 1, learner => name, options => options,
   features => '{"x": {"min": 0, "max": 1}, "z": {"min": 0, "max": 1}, "ward": {"levels": ["A", "B", "C", "D"]}}')) FROM learner;

@@ -116,20 +116,9 @@ check_parameters(const Declaration *declaration)
 bool
 category_type_ok(Oid type)
 {
-	switch (type)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case BOOLOID:
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-		case NAMEOID:
-			return true;
-		default:
-			return get_typtype(type) == TYPTYPE_ENUM;
-	}
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == BOOLOID ||
+		   type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == NAMEOID ||
+		   get_typtype(type) == TYPTYPE_ENUM;
 }
 
 /* A finite JSON number, or time in a string, or an error that names feature and key. */

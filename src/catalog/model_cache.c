@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "catalog/store.h"
+#include "mechanism/vote/vote.h"
 
 typedef struct CacheEntry
 {
@@ -73,7 +74,7 @@ release(void *arg)
 	((CacheEntry *) arg)->users--;
 }
 
-/* What teachers were stored as is not needed again; what can be exported may be. */
+/* The stored form of teachers is not needed again, unless the model can be exported. */
 static void
 forget_stored(ModelRecord *record)
 {
@@ -125,8 +126,8 @@ load(const char *name)
 }
 
 /*
- * An invalidation that arrives while the model is read may be about this very
- * model, so then it is read again.
+ * If an invalidation arrives while the model is read, it may be about this very
+ * model, so the model is read again.
  */
 static CacheEntry *
 load_latest(const char *name)
@@ -171,8 +172,8 @@ model_cache_get(const char *name, MemoryContext user)
 	CacheEntry			  *entry;
 
 	/*
-	 * In parallel mode our tables cannot be read as they are now, and a copy
-	 * made from an older snapshot must not outlive this statement.
+	 * In parallel mode our tables cannot be read as they are now, and a copy that
+	 * was made from an older snapshot must not outlive this statement.
 	 */
 	if (IsInParallelMode())
 	{

@@ -286,7 +286,7 @@ model_insert(ModelRecord *model)
 	char			 *user = GetUserNameFromId(GetUserId(), false);
 	ArrayType		 *classes = array_of_classes(model->spec.classes, model->spec.nclasses);
 	ArrayType		 *bins = array_of_bins(model);
-	bool			  has_classes = model->spec.nclasses > 0;
+	bool			  is_number = model->spec.nclasses == 0;
 	CatalogSession	  session;
 
 	check_not_made_up(model);
@@ -307,9 +307,8 @@ model_insert(ModelRecord *model)
 		ARG_INT4(model->spec.teachers), ARG_INT8(model->spec.epsilon),
 		ARG(JSONBOID, JsonbPGetDatum(model->spec.options)),
 		ARG(BYTEAOID, PointerGetDatum(cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH))),
-		ARG_NAME(user), ARG_OR_NULL(FLOAT8OID, Float8GetDatum(model->spec.label_min), has_classes),
-		ARG_OR_NULL(FLOAT8OID, Float8GetDatum(model->spec.label_max), has_classes),
-		ARG_POINTER(FLOAT8ARRAYOID, bins),
+		ARG_NAME(user), ARG_IF(is_number, ARG_FLOAT8(model->spec.label_min)),
+		ARG_IF(is_number, ARG_FLOAT8(model->spec.label_max)), ARG_POINTER(FLOAT8ARRAYOID, bins),
 		ARG_TEXT(charge_kind_name(model->mechanism->charge_kind)));
 	if (SPI_processed == 0)
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT),

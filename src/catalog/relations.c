@@ -121,14 +121,13 @@ List *
 protected_relations(void)
 {
 	CatalogSession session;
-	List		  *relations = NIL;
+	List		  *relations;
 
 	catalog_begin(&session);
 	query_read("SELECT relation FROM privpred.protected_relation"
 			   " WHERE active AND relation IS NOT NULL");
 	session_keep(&session);
-	for (uint64 row = 0; row < SPI_processed; row++)
-		relations = lappend_oid(relations, row_oid(row, 1));
+	relations = rows_oids(1);
 	catalog_end(&session);
 	return relations;
 }

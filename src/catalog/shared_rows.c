@@ -1,19 +1,19 @@
 /*
  * shared_rows.c
- *		Which relations may have rows of a protected one: the one rule for what is
- *		public, and for what may be protected beside what.
+ *		Which relations may have rows of a protected one: the one rule for which
+ *		relations are public, and which may be protected beside each other.
  *
- * What is read with a relation are its partitions and children and, if it is a
- * view, what its query reads, and so on down.  What is public must not be chosen by
- * what is not, so there a policy's tables count, too.  What is read may be part of other
- * tables, its parents and theirs.  If any of these is protected, rows may be
- * shared.  Two children of one parent share none, so from parents we do not
- * go down again.
+ * A relation is read together with its partitions and children and, if it is a
+ * view, with the relations in its query, and so on down.  Protected rows must not
+ * decide which rows are public, so there the tables of a policy count, too.  What
+ * is read may be part of other tables: its parents, and theirs.  If any of all
+ * these is protected, rows may be shared.  Two children of one parent share none,
+ * so from parents we do not go down again.
  *
- * A view's query is read as it is stored.  What a function inside it reads
- * cannot be seen, so a view that calls one is public only if the function is
- * the server's own and known to read nothing.  What is behind a foreign
- * table, and who made a copy of what, nobody here can know.
+ * A view's query is examined as it is stored.  We cannot see what a function in it
+ * reads, so a view that calls one is public only if the function is the server's
+ * own and known to read nothing.  Nor can we know what is behind a foreign table,
+ * or which table is a copy of another.
  */
 #include "postgres.h"
 
@@ -66,36 +66,23 @@ typedef enum Sharing
 static bool
 is_plain_type(Oid type)
 {
-	switch (type)
-	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-		case TEXTOID:
-		case CSTRINGOID:
-		case VARCHAROID:
-		case BPCHAROID:
-		case DATEOID:
-		case TIMEOID:
-		case TIMETZOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case INTERVALOID:
-		case UUIDOID:
-		case ANYOID:
-		case ANYELEMENTOID:
-		case ANYNONARRAYOID:
+	static const Oid plain[] = {
+		BOOLOID,	INT2OID,	   INT4OID,		   INT8OID,		   FLOAT4OID,	FLOAT8OID,
+		NUMERICOID, TEXTOID,	   CSTRINGOID,	   VARCHAROID,	   BPCHAROID,	DATEOID,
+		TIMEOID,	TIMETZOID,	   TIMESTAMPOID,   TIMESTAMPTZOID, INTERVALOID, UUIDOID,
+		ANYOID,		ANYELEMENTOID, ANYNONARRAYOID,
+	};
+
+	for (int i = 0; i < lengthof(plain); i++)
+		if (type == plain[i])
 			return true;
-		default:
-			return false;
-	}
+	return false;
 }
 
-/* Stable functions of plain values read settings and the clock at most; pg_... look at the system. */
+/*
+ * A stable function of plain values reads settings and the clock at most, unless it
+ * is one of those named pg_..., which look at the system.
+ */
 static bool
 is_plain_function(Form_pg_proc function)
 {
@@ -108,7 +95,7 @@ is_plain_function(Form_pg_proc function)
 	return true;
 }
 
-/* The volatile ones that samples and made-up rows are made with. */
+/* The volatile functions with which samples and made-up rows are made. */
 static bool
 is_random(Form_pg_proc function)
 {
@@ -130,7 +117,7 @@ is_opaque(Oid function, void *argument)
 	if (HeapTupleIsValid(tuple))
 	{
 		form = (Form_pg_proc) GETSTRUCT(tuple);
-		/* An immutable one of anybody else's only says that it is. */
+		/* Functions that others have declared immutable need not be so. */
 		clear = function < FirstNormalObjectId && (form->provolatile == PROVOLATILE_IMMUTABLE ||
 												   is_plain_function(form) || is_random(form));
 		ReleaseSysCache(tuple);
@@ -179,8 +166,8 @@ add_sources_of_view(Relation view, RowSources *sources)
 }
 
 /*
- * Policies for SELECT.  Behind a view they may be for its owner, so only what
- * is named itself is known to be read without them.
+ * Policies for SELECT.  Behind a view they may apply to its owner, so only a
+ * relation that is named itself is known to be read without them.
  */
 static void
 add_sources_of_policies(Relation relation, bool named, RowSources *sources)
@@ -211,7 +198,7 @@ add_children(Oid relid, RowSources *sources)
 }
 
 /*
- * Each is locked, so that none becomes a part of anything before the
+ * Each source is locked, so that none becomes a part of anything else before the
  * transaction ends.
  */
 static RowSources
@@ -254,7 +241,7 @@ oid_array(const List *oids)
 		construct_array(elements, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
-/* The protected relation, besides one, that shares rows with one that reads these. */
+/* A protected relation, other than besides, that shares rows with one that reads these. */
 static Sharing
 find_protected(Oid relid, const RowSources *sources, Oid besides, Oid *protected)
 {
@@ -319,7 +306,7 @@ sharing_in_words(Oid relid, const RowSources *sources, Sharing sharing, Oid prot
 
 /* ---------- the rules ---------- */
 
-/* Catalogs have statistics of all tables, and our own tables have models. */
+/* The server's catalogs hold statistics of all tables, and our own tables hold models. */
 static void
 check_source(Oid relid, Oid source, const char *detail)
 {

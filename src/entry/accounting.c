@@ -39,7 +39,7 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("mechanism \"%s\" does not exist", name),
 				 errhint("The mechanisms are: %s.", mechanism_names())));
 	/* Of streams: the unstable answers. */
-	if (mechanism->charge_kind == CHARGE_ONCE || mechanism->owner_only || mechanism->shape == NULL)
+	if (mechanism->charge_kind == CHARGE_ONCE || mechanism->owner_only)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -47,8 +47,8 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 			 errhint(
 				 "privpred.models says what a model costs, privpred.cost() what it would cost you.")));
 	grant.delta = delta;
-	grant.finite.part[0].shape = mechanism->shape(false);
-	grant.infinite.part[0].shape = mechanism->shape(true);
+	grant.finite.part[0].shape = mechanism->finite_shape;
+	grant.infinite.part[0].shape = mechanism->infinite_shape;
 	grant.finite.part[0].times = grant.infinite.part[0].times = 1;
 	return grant;
 }

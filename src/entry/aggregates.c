@@ -13,20 +13,19 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
 
 #include "catalog/features.h"
 #include "entry/entry.h"
-#include "learner/learner.h"
+#include "learner/learners.h"
 #include "server/progress.h"
 
 PG_FUNCTION_INFO_V1(predictor_in);
 PG_FUNCTION_INFO_V1(predictor_out);
 PG_FUNCTION_INFO_V1(predictor_recv);
-PG_FUNCTION_INFO_V1(predictor_send);
-PG_FUNCTION_INFO_V1(threshold_transition);
 PG_FUNCTION_INFO_V1(learner_combine);
 PG_FUNCTION_INFO_V1(learner_serialize);
 PG_FUNCTION_INFO_V1(learner_deserialize);
@@ -45,18 +44,6 @@ PG_FUNCTION_INFO_V1(predictor_votes);
  * ---------- the type predictor ----------
  */
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 Datum
 predictor_in(PG_FUNCTION_ARGS)
 {
@@ -65,26 +52,14 @@ predictor_in(PG_FUNCTION_ARGS)
 	Size		size;
 	char	   *bytes;
 
-	if (length < 2 || length % 2 != 0 || input[0] != '\\' || input[1] != 'x')
+	if (length < 2 || length % 2 != 0 || strncmp(input, "\\x", 2) != 0 ||
+		strspn(input + 2, "0123456789abcdefABCDEF") != length - 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "privpred.predictor"),
 				 errdetail("A predictor is written like bytea, as \\x and hexadecimal digits.")));
-	size = length / 2 - 1;
-	bytes = palloc(size + 1);
-	for (Size i = 0; i < size; i++)
-	{
-		int high = hex_digit(input[2 + 2 * i]);
-		int low = hex_digit(input[3 + 2 * i]);
-
-		if (high < 0 || low < 0)
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s", "privpred.predictor"),
-				 errdetail("A predictor is written like bytea, as \\x and hexadecimal digits.")));
-		bytes[i] = (char) (high << 4 | low);
-	}
+	bytes = palloc(length / 2);
+	size = hex_decode(input + 2, length - 2, bytes);
 	PG_RETURN_POINTER(predictor_from_bytes(bytes, size, ERRCODE_INVALID_TEXT_REPRESENTATION));
 }
 
@@ -116,12 +91,6 @@ predictor_recv(PG_FUNCTION_ARGS)
 										   ERRCODE_INVALID_BINARY_REPRESENTATION));
 }
 
-Datum
-predictor_send(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BYTEA_P(PG_GETARG_BYTEA_P_COPY(0));
-}
-
 /*
  * ---------- learner aggregates ----------
  */
@@ -134,7 +103,7 @@ create_state(FunctionCallInfo fcinfo, const Learner *learner, int width)
 	Oid			   label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
 
 	learner_parse_options(learner, json, &options);
-	if (options.train != NULL)
+	if (learner->runs_user_code)
 		learner_check_sql_functions(&options, label_type);
 	if (learner->prepare)
 		learner->prepare();
@@ -143,21 +112,44 @@ create_state(FunctionCallInfo fcinfo, const Learner *learner, int width)
 						   (Size) maintenance_work_mem * 1024);
 }
 
+/* The second argument of threshold(label, x), of any type that is ordered like numbers. */
+static const double *
+ordered_argument(FunctionCallInfo fcinfo)
+{
+	Oid		type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 2));
+	double *x = palloc_object(double);
+
+	if (!number_type_ok(type) && !time_type_ok(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a threshold cannot be found on a column of type %s", format_type_be(type)),
+				 errhint("Use a number, a date or a timestamp; cast the column if need be.")));
+	require_row_features(fcinfo, 2);
+	*x = number_of_datum(PG_GETARG_DATUM(2), type);
+	if (!isfinite(*x))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("features must be finite numbers"),
+						errdetail("One of them is NaN or infinite.")));
+	return x;
+}
+
 static Datum
-learner_transition(FunctionCallInfo fcinfo, const char *learner_name)
+learner_transition(FunctionCallInfo fcinfo, const Learner *learner)
 {
 	MemoryContext  context = aggregate_context(fcinfo);
-	TrainingState *state = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
-	const Learner *learner = state ? training_learner(state) : learner_lookup(learner_name);
+	TrainingState *state = pointer_argument(fcinfo, 0);
 	MemoryContext  caller;
 	const double  *features;
-	int			   width;
+	int			   width = 1;
 
-	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
 	/* copies go with the row: the caller's context is reset */
-	features = features_from_array(PG_GETARG_ARRAYTYPE_P(2), learner->accepts_missing, &width);
+	if (learner->aggregate_only)
+		features = ordered_argument(fcinfo);
+	else
+	{
+		require_row_features(fcinfo, 2);
+		features = features_from_array(PG_GETARG_ARRAYTYPE_P(2), learner->accepts_missing, &width);
+	}
 	caller = MemoryContextSwitchTo(context);
 	if (state == NULL)
 		state = create_state(fcinfo, learner, width);
@@ -167,80 +159,32 @@ learner_transition(FunctionCallInfo fcinfo, const char *learner_name)
 	PG_RETURN_POINTER(state);
 }
 
-#define LEARNER_TRANSITION(learner) \
-	PG_FUNCTION_INFO_V1(learner##_transition); \
-	Datum learner##_transition(PG_FUNCTION_ARGS) \
+#define DEFINE_TRANSITION(name) \
+	PG_FUNCTION_INFO_V1(name##_transition); \
+	Datum name##_transition(PG_FUNCTION_ARGS) \
 	{ \
-		return learner_transition(fcinfo, #learner); \
+		return learner_transition(fcinfo, &name##_learner); \
 	}
 
-LEARNER_TRANSITION(logistic)
-LEARNER_TRANSITION(svm)
-LEARNER_TRANSITION(linear)
-LEARNER_TRANSITION(naive_bayes)
-LEARNER_TRANSITION(centroid)
-LEARNER_TRANSITION(stump)
-LEARNER_TRANSITION(boost)
-LEARNER_TRANSITION(forest)
-LEARNER_TRANSITION(tree)
-LEARNER_TRANSITION(sql)
-
-/* The second argument of threshold(label, x), of whatever type has an order like numbers. */
-static double
-ordered_argument(FunctionCallInfo fcinfo)
-{
-	Oid	   type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 2));
-	double x;
-
-	if (!number_type_ok(type) && !time_type_ok(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("a threshold cannot be found on a column of type %s", format_type_be(type)),
-				 errhint("Use a number, a date or a timestamp; cast the column if need be.")));
-	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
-	x = number_of_datum(PG_GETARG_DATUM(2), type);
-	if (!isfinite(x))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("features must be finite numbers"),
-						errdetail("One of them is NaN or infinite.")));
-	return x;
-}
-
-Datum
-threshold_transition(PG_FUNCTION_ARGS)
-{
-	MemoryContext  caller = MemoryContextSwitchTo(aggregate_context(fcinfo));
-	TrainingState *state = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
-	double		   x = ordered_argument(fcinfo);
-
-	if (state == NULL)
-		state = create_state(fcinfo, learner_lookup("threshold"), 1);
-	training_add(state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), &x);
-	MemoryContextSwitchTo(caller);
-	PG_RETURN_POINTER(state);
-}
+LEARNERS(DEFINE_TRANSITION)
 
 Datum
 learner_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext  context = aggregate_context(fcinfo);
-	TrainingState *target = PG_ARGISNULL(0) ? NULL : (TrainingState *) PG_GETARG_POINTER(0);
-	MemoryContext  caller;
+	MemoryContext		 context = aggregate_context(fcinfo);
+	TrainingState		*target = pointer_argument(fcinfo, 0);
+	const TrainingState *source = pointer_argument(fcinfo, 1);
 
-	if (PG_ARGISNULL(1))
+	if (source != NULL)
 	{
+		MemoryContext caller = MemoryContextSwitchTo(context);
+
 		if (target == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(target);
+			target = training_create_like(source);
+		training_merge(target, source);
+		MemoryContextSwitchTo(caller);
 	}
-	caller = MemoryContextSwitchTo(context);
-	if (target == NULL)
-		target = training_create_like((TrainingState *) PG_GETARG_POINTER(1));
-	training_merge(target, (TrainingState *) PG_GETARG_POINTER(1));
-	MemoryContextSwitchTo(caller);
-	PG_RETURN_POINTER(target);
+	return pointer_result(fcinfo, target);
 }
 
 Datum
@@ -260,16 +204,16 @@ learner_deserialize(PG_FUNCTION_ARGS)
 Datum
 learner_finish(PG_FUNCTION_ARGS)
 {
-	Predictor *result;
+	const TrainingState *state = pointer_argument(fcinfo, 0);
+	Predictor			*result = NULL;
 
 	(void) aggregate_context(fcinfo);
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	result = training_finish((TrainingState *) PG_GETARG_POINTER(0));
-	progress_step();
-	if (result == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(result);
+	if (state != NULL)
+	{
+		result = training_finish(state);
+		progress_step();
+	}
+	return pointer_result(fcinfo, result);
 }
 
 /*
@@ -283,37 +227,38 @@ typedef struct EnsembleState
 	Predictor **predictors;
 } EnsembleState;
 
-/* Copies the predictor into the current context. */
-static void
-ensemble_append(EnsembleState *state, const void *bytes, Size size)
-{
-	Predictor *copy = palloc(VARHDRSZ + size);
-
-	SET_VARSIZE(copy, VARHDRSZ + size);
-	memcpy(VARDATA(copy), bytes, size);
-	if (state->n == state->capacity)
-	{
-		state->capacity *= 2;
-		state->predictors = repalloc_huge(state->predictors, state->capacity * sizeof(Predictor *));
-	}
-	state->predictors[state->n++] = copy;
-	if (!predictor_same_shape(state->predictors[0], copy))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("predictors of an ensemble must have the same classes and features"),
-			 errhint(
-				 "Declare the classes in the learner's options: {\"classes\": [\"a\", \"b\"]}.")));
-}
-
+/* Adds copies to a state, which is created if need be, in the aggregate's context. */
 static EnsembleState *
-ensemble_create(void)
+ensemble_append(MemoryContext context, EnsembleState *state, int n, Predictor *const *predictors)
 {
-	EnsembleState *state = palloc(sizeof(EnsembleState));
+	MemoryContext caller = MemoryContextSwitchTo(context);
 
-	state->n = 0;
-	state->capacity = 16;
-	state->predictors = palloc(state->capacity * sizeof(Predictor *));
+	if (state == NULL)
+	{
+		state = palloc_object(EnsembleState);
+		state->n = 0;
+		state->capacity = 16;
+		state->predictors = palloc_array(Predictor *, state->capacity);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		Predictor *copy = (Predictor *) PG_DETOAST_DATUM_COPY(PointerGetDatum(predictors[i]));
+
+		if (state->n == state->capacity)
+		{
+			state->capacity *= 2;
+			state->predictors =
+				repalloc_huge(state->predictors, state->capacity * sizeof(Predictor *));
+		}
+		state->predictors[state->n++] = copy;
+		if (!predictor_same_shape(state->predictors[0], copy))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("predictors of an ensemble must have the same classes and features"),
+					 errhint("Declare the classes in the learner's options: "
+							 "{\"classes\": [\"a\", \"b\"]}.")));
+	}
+	MemoryContextSwitchTo(caller);
 	return state;
 }
 
@@ -321,96 +266,49 @@ Datum
 ensemble_transition(PG_FUNCTION_ARGS)
 {
 	MemoryContext  context = aggregate_context(fcinfo);
-	EnsembleState *state = PG_ARGISNULL(0) ? NULL : (EnsembleState *) PG_GETARG_POINTER(0);
+	EnsembleState *state = pointer_argument(fcinfo, 0);
+	Predictor	  *predictor = pointer_argument(fcinfo, 1);
 
-	if (!PG_ARGISNULL(1))
-	{
-		struct varlena *predictor = PG_GETARG_VARLENA_PP(1);
-		MemoryContext	caller = MemoryContextSwitchTo(context);
-
-		if (state == NULL)
-			state = ensemble_create();
-		ensemble_append(state, VARDATA_ANY(predictor), VARSIZE_ANY_EXHDR(predictor));
-		MemoryContextSwitchTo(caller);
-	}
-	if (state == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(state);
+	if (predictor != NULL)
+		state = ensemble_append(context, state, 1, &predictor);
+	return pointer_result(fcinfo, state);
 }
 
 Datum
 ensemble_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext  context = aggregate_context(fcinfo);
-	EnsembleState *target = PG_ARGISNULL(0) ? NULL : (EnsembleState *) PG_GETARG_POINTER(0);
+	MemoryContext		 context = aggregate_context(fcinfo);
+	EnsembleState		*target = pointer_argument(fcinfo, 0);
+	const EnsembleState *source = pointer_argument(fcinfo, 1);
 
-	if (!PG_ARGISNULL(1))
-	{
-		EnsembleState *source = (EnsembleState *) PG_GETARG_POINTER(1);
-		MemoryContext  caller = MemoryContextSwitchTo(context);
-
-		if (target == NULL)
-			target = ensemble_create();
-		for (int i = 0; i < source->n; i++)
-			ensemble_append(target, VARDATA(source->predictors[i]),
-							VARSIZE(source->predictors[i]) - VARHDRSZ);
-		MemoryContextSwitchTo(caller);
-	}
-	if (target == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(target);
-}
-
-Datum
-ensemble_serialize(PG_FUNCTION_ARGS)
-{
-	EnsembleState *state = (EnsembleState *) PG_GETARG_POINTER(0);
-	StringInfoData out;
-
-	(void) aggregate_context(fcinfo);
-	pq_begintypsend(&out);
-	pq_sendint32(&out, state->n);
-	for (int i = 0; i < state->n; i++)
-	{
-		Size size = VARSIZE(state->predictors[i]) - VARHDRSZ;
-
-		pq_sendint32(&out, size);
-		pq_sendbytes(&out, VARDATA(state->predictors[i]), size);
-	}
-	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
-}
-
-Datum
-ensemble_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea		  *wire = PG_GETARG_BYTEA_PP(0);
-	EnsembleState *state = ensemble_create();
-	StringInfoData in;
-	int			   n;
-
-	(void) aggregate_context(fcinfo);
-	initStringInfo(&in);
-	appendBinaryStringInfo(&in, VARDATA_ANY(wire), VARSIZE_ANY_EXHDR(wire));
-	n = pq_getmsgint(&in, 4);
-	for (int i = 0; i < n; i++)
-	{
-		int size = pq_getmsgint(&in, 4);
-
-		ensemble_append(state, pq_getmsgbytes(&in, size), size);
-	}
-	pq_getmsgend(&in);
-	PG_RETURN_POINTER(state);
+	if (source != NULL)
+		target = ensemble_append(context, target, source->n, source->predictors);
+	return pointer_result(fcinfo, target);
 }
 
 Datum
 ensemble_finish(PG_FUNCTION_ARGS)
 {
-	EnsembleState *state = PG_ARGISNULL(0) ? NULL : (EnsembleState *) PG_GETARG_POINTER(0);
+	const EnsembleState *state = pointer_argument(fcinfo, 0);
 
 	(void) aggregate_context(fcinfo);
-	if (state == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(predictor_pack(state->n, state->predictors));
+	return pointer_result(fcinfo, state ? predictor_pack(state->n, state->predictors) : NULL);
+}
+
+/* What has been collected so far is an ensemble itself. */
+Datum
+ensemble_serialize(PG_FUNCTION_ARGS)
+{
+	return ensemble_finish(fcinfo);
+}
+
+Datum
+ensemble_deserialize(PG_FUNCTION_ARGS)
+{
+	Predictor *packed = pointer_argument(fcinfo, 0);
+
+	(void) aggregate_context(fcinfo);
+	PG_RETURN_POINTER(ensemble_append(CurrentMemoryContext, NULL, 1, &packed));
 }
 
 /*
@@ -529,23 +427,15 @@ Datum
 predictor_votes(PG_FUNCTION_ARGS)
 {
 	LoadedPredictor *loaded = count_votes(fcinfo);
-	JsonbParseState *state = NULL;
-	JsonbValue		*object;
+	StringInfoData	 json;
 
-	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	initStringInfo(&json);
 	for (int c = 0; c < ensemble_classes(loaded->ensemble); c++)
 	{
-		JsonbValue key;
-		JsonbValue count;
-
-		key.type = jbvString;
-		key.val.string.val = pstrdup(ensemble_class_name(loaded->ensemble, c));
-		key.val.string.len = strlen(key.val.string.val);
-		count.type = jbvNumeric;
-		count.val.numeric = int64_to_numeric(loaded->votes[c]);
-		(void) pushJsonbValue(&state, WJB_KEY, &key);
-		(void) pushJsonbValue(&state, WJB_VALUE, &count);
+		appendStringInfoString(&json, c == 0 ? "{" : ", ");
+		escape_json(&json, ensemble_class_name(loaded->ensemble, c));
+		appendStringInfo(&json, ": %d", loaded->votes[c]);
 	}
-	object = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
-	PG_RETURN_JSONB_P(JsonbValueToJsonb(object));
+	appendStringInfoChar(&json, '}');
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }

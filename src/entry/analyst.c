@@ -10,17 +10,6 @@
 
 #include "request/request.h"
 
-PG_FUNCTION_INFO_V1(private_predict_array);
-PG_FUNCTION_INFO_V1(private_predict_jsonb);
-PG_FUNCTION_INFO_V1(private_predict_json);
-PG_FUNCTION_INFO_V1(private_predict_row);
-PG_FUNCTION_INFO_V1(private_predict_text);
-PG_FUNCTION_INFO_V1(private_score_array);
-PG_FUNCTION_INFO_V1(private_score_jsonb);
-PG_FUNCTION_INFO_V1(private_score_json);
-PG_FUNCTION_INFO_V1(private_score_row);
-PG_FUNCTION_INFO_V1(private_score_text);
-
 /* private_predict(model, features) */
 static Datum
 predict(FunctionCallInfo fcinfo, InputForm form)
@@ -32,36 +21,6 @@ predict(FunctionCallInfo fcinfo, InputForm form)
 	PG_RETURN_TEXT_P(answer);
 }
 
-Datum
-private_predict_array(PG_FUNCTION_ARGS)
-{
-	return predict(fcinfo, INPUT_ARRAY);
-}
-
-Datum
-private_predict_jsonb(PG_FUNCTION_ARGS)
-{
-	return predict(fcinfo, INPUT_JSONB);
-}
-
-Datum
-private_predict_json(PG_FUNCTION_ARGS)
-{
-	return predict(fcinfo, INPUT_JSON);
-}
-
-Datum
-private_predict_row(PG_FUNCTION_ARGS)
-{
-	return predict(fcinfo, INPUT_ROW);
-}
-
-Datum
-private_predict_text(PG_FUNCTION_ARGS)
-{
-	return predict(fcinfo, INPUT_TEXT);
-}
-
 /* private_score(model, features [, precision]) */
 static Datum
 score(FunctionCallInfo fcinfo, InputForm form)
@@ -70,7 +29,7 @@ score(FunctionCallInfo fcinfo, InputForm form)
 	double precision = has_precision ? PG_GETARG_FLOAT8(2) : 0;
 	double answer;
 
-	/* A NULL argument gives NULL and costs nothing; no precision is the default. */
+	/* A NULL argument gives NULL and costs nothing; a NULL precision is the default. */
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (has_precision && !(precision > 0 && isfinite(precision)))
@@ -83,32 +42,21 @@ score(FunctionCallInfo fcinfo, InputForm form)
 	PG_RETURN_FLOAT8(answer);
 }
 
-Datum
-private_score_array(PG_FUNCTION_ARGS)
-{
-	return score(fcinfo, INPUT_ARRAY);
-}
+/* Each function comes in one form for each type of features. */
+#define DEFINE_ENTRY(function, kind, form) \
+	PG_FUNCTION_INFO_V1(function); \
+	Datum function(PG_FUNCTION_ARGS) \
+	{ \
+		return kind(fcinfo, form); \
+	}
 
-Datum
-private_score_jsonb(PG_FUNCTION_ARGS)
-{
-	return score(fcinfo, INPUT_JSONB);
-}
-
-Datum
-private_score_json(PG_FUNCTION_ARGS)
-{
-	return score(fcinfo, INPUT_JSON);
-}
-
-Datum
-private_score_row(PG_FUNCTION_ARGS)
-{
-	return score(fcinfo, INPUT_ROW);
-}
-
-Datum
-private_score_text(PG_FUNCTION_ARGS)
-{
-	return score(fcinfo, INPUT_TEXT);
-}
+DEFINE_ENTRY(private_predict_array, predict, INPUT_ARRAY)
+DEFINE_ENTRY(private_predict_jsonb, predict, INPUT_JSONB)
+DEFINE_ENTRY(private_predict_json, predict, INPUT_JSON)
+DEFINE_ENTRY(private_predict_row, predict, INPUT_ROW)
+DEFINE_ENTRY(private_predict_text, predict, INPUT_TEXT)
+DEFINE_ENTRY(private_score_array, score, INPUT_ARRAY)
+DEFINE_ENTRY(private_score_jsonb, score, INPUT_JSONB)
+DEFINE_ENTRY(private_score_json, score, INPUT_JSON)
+DEFINE_ENTRY(private_score_row, score, INPUT_ROW)
+DEFINE_ENTRY(private_score_text, score, INPUT_TEXT)

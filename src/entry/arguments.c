@@ -1,24 +1,21 @@
 /*
  * arguments.c
- *		Guards on arguments, and results, that several entry points share.
+ *		Guards on arguments that several entry points share.
  */
 #include "postgres.h"
 
 #include <float.h>
 
-#include "access/htup_details.h"
-#include "catalog/pg_class.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
-#include "utils/syscache.h"
 
 #include "entry/entry.h"
 #include "learner/learner.h"
 #include "account/account.h"
 #include "account/accountant.h"
+#include "server/session.h"
 
 void
 require_argument(FunctionCallInfo fcinfo, int number, const char *name)
@@ -27,6 +24,22 @@ require_argument(FunctionCallInfo fcinfo, int number, const char *name)
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("argument \"%s\" must not be NULL", name),
 						errhint("Give a value, or leave the argument out to get its default.")));
+}
+
+void
+require_each(FunctionCallInfo fcinfo, int count, const char *const names[])
+{
+	for (int i = 0; i < count; i++)
+		if (names[i][0] != '\0')
+			require_argument(fcinfo, i, names[i]);
+}
+
+void
+require_row_features(FunctionCallInfo fcinfo, int number)
+{
+	if (PG_ARGISNULL(number))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
 }
 
 EpsilonUnits
@@ -111,12 +124,7 @@ salt_argument(FunctionCallInfo fcinfo, int number)
 bool
 caller_owns(Oid relation)
 {
-	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Oid		  owner;
+	Oid owner = relation_owner_if_any(relation);
 
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return has_privs_of_role(GetUserId(), owner);
+	return OidIsValid(owner) && has_privs_of_role(GetUserId(), owner);
 }

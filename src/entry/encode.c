@@ -3,8 +3,9 @@
  *		One training row as learners see it: encode(features, row) and
  *		encode(features, VARIADIC columns).
  *
- * Total: whatever the row holds, it encodes; what is missing becomes NULL.  The second form saves making and
- * taking apart a row, but functions have at most FUNC_MAX_ARGS arguments.
+ * Every row can be encoded, whatever it holds; missing values become NULL.  The
+ * second form saves making and taking apart a row, but functions have at most
+ * FUNC_MAX_ARGS arguments.
  */
 #include "postgres.h"
 

@@ -60,8 +60,7 @@ evaluate_arguments(FunctionCallInfo fcinfo)
 	EpsilonUnits *epsilons = NULL;
 	int			  count = 0;
 
-	require_argument(fcinfo, 0, "model");
-	require_argument(fcinfo, 1, "test");
+	require_arguments(fcinfo, "model", "test");
 	if (PG_NARGS() > 2)
 		epsilons = read_epsilons(fcinfo, 2, &count);
 	return request_evaluate(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1), epsilons,

@@ -58,8 +58,7 @@ privpred_protect(PG_FUNCTION_ARGS)
 	LedgerGrant	   cap = {.role = InvalidOid};
 	bool		   set_cap;
 
-	require_argument(fcinfo, 0, "relation");
-	require_argument(fcinfo, 2, "protects");
+	require_arguments(fcinfo, "relation", "", "protects");
 	options.unit = PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1));
 	options.protects_labels = protects_labels(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	options.declared_units = positive_or_none(fcinfo, 3, "declared_units", PG_GETARG_INT64(3));
@@ -93,13 +92,10 @@ privpred_unprotect(PG_FUNCTION_ARGS)
 Datum
 privpred_create_model(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"name",		 "relation", "label",	 "features", NULL,
-										"mechanism", "learner",	 "teachers", "epsilon",	 "options"};
-	CreateModelRequest		 request;
+	CreateModelRequest request;
 
-	for (int i = 0; i < lengthof(names); i++)
-		if (names[i] != NULL)
-			require_argument(fcinfo, i, names[i]);
+	require_arguments(fcinfo, "name", "relation", "label", "features", "", "mechanism", "learner",
+					  "teachers", "epsilon", "options");
 	request.name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	request.relid = PG_GETARG_OID(1);
 	request.label = NameStr(*PG_GETARG_NAME(2));
@@ -130,13 +126,9 @@ privpred_drop_model(PG_FUNCTION_ARGS)
 Datum
 privpred_distill(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"student", "teacher", "public_relation",
-										"learner", NULL,	  "options"};
-	DistillRequest			 request;
+	DistillRequest request;
 
-	for (int i = 0; i < lengthof(names); i++)
-		if (names[i] != NULL)
-			require_argument(fcinfo, i, names[i]);
+	require_arguments(fcinfo, "student", "teacher", "public_relation", "learner", "", "options");
 	request.student = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	request.teacher = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	request.public_relation = PG_GETARG_OID(2);
@@ -178,8 +170,8 @@ privpred_on_sql_drop(PG_FUNCTION_ARGS)
 }
 
 /*
- * Fires after DROP OWNED BY.  As with other privileges, those whom the
- * budget's owner would not obey end nothing.
+ * Fires after DROP OWNED BY.  As with other privileges, it ends nothing unless the
+ * caller has the rights of the budgets' owner.
  */
 Datum
 privpred_on_drop_owned(PG_FUNCTION_ARGS)

@@ -166,14 +166,14 @@ put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result)
 	put_text(rows, delta_text(result->stream_delta));
 	put_int8_if(rows, result->labels > 0, result->labels);
 	put_text(rows, budget_text(question));
-	put_bool(rows, plan->needs_size);
-	put_bool(rows, plan->needs_rows_per_unit);
+	put_bool(rows, mechanism->needs_units || plan->wants_units);
+	put_bool(rows, mechanism->needs_unit_rows);
 	put_bool(rows, plan->units_needed != NULL);
 	put_float8(rows, plan->preference);
 	put_text(rows, plan->virtue);
 	put_text(rows, plan->grounds);
 	put_text(rows, plan_lower_bound(question, result));
-	put_text(rows, mechanism->answer ? "private_predict" : "private_score");
+	put_text(rows, mechanism_gives_answers(mechanism) ? "private_predict" : "private_score");
 	rows_next(rows);
 }
 

@@ -27,7 +27,6 @@
 PG_FUNCTION_INFO_V1(training_state_in);
 PG_FUNCTION_INFO_V1(training_state_out);
 PG_FUNCTION_INFO_V1(training_state_recv);
-PG_FUNCTION_INFO_V1(training_state_send);
 PG_FUNCTION_INFO_V1(state_transition);
 PG_FUNCTION_INFO_V1(state_merge);
 PG_FUNCTION_INFO_V1(privpred_finish_state);
@@ -44,7 +43,7 @@ typedef struct ExpandedState
 {
 	ExpandedObjectHeader header;
 	int					 magic;
-	PortableState		*portable;
+	TrainingState		*state;
 	bytea				*flat; /* its bytes; NULL: not written since it changed */
 } ExpandedState;
 
@@ -57,7 +56,7 @@ expanded_size(ExpandedObjectHeader *header)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(header->eoh_context);
 
-		expanded->flat = portable_write(expanded->portable);
+		expanded->flat = portable_write(expanded->state);
 		MemoryContextSwitchTo(caller);
 	}
 	return VARSIZE(expanded->flat);
@@ -71,7 +70,7 @@ expanded_flatten(ExpandedObjectHeader *header, void *result, Size size)
 
 static const ExpandedObjectMethods expanded_methods = {expanded_size, expanded_flatten};
 
-/* An empty one that lives as long as its aggregate; the state is to be filled in. */
+/* Creates one that lives as long as its aggregate; the caller fills in the state. */
 static ExpandedState *
 expanded_create(MemoryContext parent)
 {
@@ -99,7 +98,7 @@ as_expanded(Datum datum)
 }
 
 /* In the current context. */
-static PortableState *
+static TrainingState *
 read_state(Datum datum)
 {
 	struct varlena *flat = PG_DETOAST_DATUM_PACKED(datum);
@@ -119,7 +118,7 @@ state_to_change(Datum datum, MemoryContext aggregate)
 	{
 		expanded = expanded_create(aggregate);
 		caller = MemoryContextSwitchTo(expanded->header.eoh_context);
-		expanded->portable = read_state(datum);
+		expanded->state = read_state(datum);
 		MemoryContextSwitchTo(caller);
 	}
 	if (expanded->flat != NULL)
@@ -194,12 +193,6 @@ training_state_recv(PG_FUNCTION_ARGS)
 		checked_state(pq_getmsgbytes(message, size), size, ERRCODE_INVALID_BINARY_REPRESENTATION));
 }
 
-Datum
-training_state_send(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BYTEA_P(PG_GETARG_BYTEA_P_COPY(0));
-}
-
 /*
  * ---------- aggregates ----------
  */
@@ -216,10 +209,10 @@ first_state(FunctionCallInfo fcinfo, MemoryContext aggregate, int width)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("options must not be null")));
 	expanded = expanded_create(aggregate);
 	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
-	/* whoever calls without saying the type, calls the function for text */
-	expanded->portable = portable_create(PG_GETARG_JSONB_P(3),
-										 OidIsValid(label_type) ? getBaseType(label_type) : TEXTOID,
-										 width, (Size) maintenance_work_mem * 1024);
+	/* a call that does not say the type is one of the function for text */
+	expanded->state = portable_create(PG_GETARG_JSONB_P(3),
+									  OidIsValid(label_type) ? getBaseType(label_type) : TEXTOID,
+									  width, (Size) maintenance_work_mem * 1024);
 	MemoryContextSwitchTo(caller);
 	return expanded;
 }
@@ -234,19 +227,17 @@ state_transition(PG_FUNCTION_ARGS)
 	ArrayType	  *array;
 	int			   width;
 
-	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not be null")));
+	require_row_features(fcinfo, 2);
 	array = PG_GETARG_ARRAYTYPE_P(2);
 	/* whether they may be missing is not known before there is a state */
 	width = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	expanded = PG_ARGISNULL(0) ? first_state(fcinfo, aggregate, width)
 							   : state_to_change(PG_GETARG_DATUM(0), aggregate);
-	features = features_from_array(
-		array, training_learner(expanded->portable->state)->accepts_missing, &width);
-	training_check_width(expanded->portable->state, width);
+	features =
+		features_from_array(array, training_learner(expanded->state)->accepts_missing, &width);
+	training_check_width(expanded->state, width);
 	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
-	training_add(expanded->portable->state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), features);
+	training_add(expanded->state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), features);
 	MemoryContextSwitchTo(caller);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&expanded->header));
 }
@@ -264,10 +255,10 @@ state_merge(PG_FUNCTION_ARGS)
 	target = state_to_change(PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0), aggregate);
 	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
 	{
-		PortableState *source = read_state(PG_GETARG_DATUM(1));
+		TrainingState *source = read_state(PG_GETARG_DATUM(1));
 
 		caller = MemoryContextSwitchTo(target->header.eoh_context);
-		portable_merge(target->portable, source);
+		portable_merge(target->state, source);
 		MemoryContextSwitchTo(caller);
 	}
 	PG_RETURN_DATUM(EOHPGetRWDatum(&target->header));
@@ -277,16 +268,12 @@ Datum
 privpred_finish_state(PG_FUNCTION_ARGS)
 {
 	ExpandedState *expanded = as_expanded(PG_GETARG_DATUM(0));
-	PortableState *portable = expanded ? expanded->portable : read_state(PG_GETARG_DATUM(0));
-	const Learner *learner = training_learner(portable->state);
-	Predictor	  *result;
+	TrainingState *state = expanded ? expanded->state : read_state(PG_GETARG_DATUM(0));
+	const Learner *learner = training_learner(state);
 
 	if (learner->prepare)
 		learner->prepare();
-	result = training_finish(portable->state);
-	if (result == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(result);
+	return pointer_result(fcinfo, training_finish(state));
 }
 
 /*
@@ -304,7 +291,7 @@ argument_types(FunctionCallInfo fcinfo, int first)
 	return types;
 }
 
-/* NULL if part of the unit is; else what teacher_of() would say of as many teachers. */
+/* NULL if part of the unit is null, else what teacher_of() returns for so many teachers. */
 Datum
 privpred_unit_share(PG_FUNCTION_ARGS)
 {
@@ -346,15 +333,15 @@ check_agreement(const char *what, JsonbValue *expected, const char *found)
 			 errmsg("the node and the coordinator do not mean the same"),
 			 errdetail("%s is \"%s\" on the node, but was expected to be \"%s\".", what, found,
 					   wanted),
-			 errhint(
-				 "Declare the foreign table's columns with the types they have on the node, or take privpred out of the server's option \"extensions\".")));
+			 errhint("Declare the foreign table's columns with the types they have on the node, or "
+					 "take privpred out of the server's option \"extensions\".")));
 	pfree(wanted);
 }
 
 /*
- * True if the columns have the given types here, and text is encoded alike, or
- * else an error.  A unit of another type would have another hash, and so, with rows on
- * several nodes, more teachers than one.
+ * Returns true if the columns have the given types here and text has the same
+ * encoding, and raises an error otherwise.  A unit of another type would have another
+ * hash, and so, with rows on several nodes, more than one teacher.
  */
 Datum
 privpred_node_agrees(PG_FUNCTION_ARGS)

@@ -16,7 +16,37 @@
 #include "learner/boost_module.h"
 #include "learner/learners.h"
 
-/* Chosen on the Adult data with a few hundred rows per teacher. */
+/* Options of both learners; only boost has a rate. */
+enum
+{
+	ROUNDS,
+	DEPTH,	   /* splits above a leaf */
+	SUBSAMPLE, /* share of the rows that each tree sees */
+	COLUMNS,   /* share of the features that each split chooses from */
+	RATE
+};
+
+#define MAX_ROUNDS 1000
+
+/* Defaults and constants were chosen on the Adult data with a few hundred rows per teacher. */
+static const LearnerOption boost_options[] = {
+	[ROUNDS] = {"rounds", OPTION_COUNT, 1, MAX_ROUNDS, 30},
+	[DEPTH] = {"depth", OPTION_COUNT, 1, FOREST_MAX_DEPTH, 4},
+	[SUBSAMPLE] = {"subsample", OPTION_NUMBER, 0.001, 1, 1},
+	[COLUMNS] = {"columns", OPTION_NUMBER, 0.001, 1, 1},
+	[RATE] = {"rate", OPTION_NUMBER, 0.001, 1, 0.3},
+	{NULL},
+};
+
+static const LearnerOption forest_options[] = {
+	[ROUNDS] = {"trees", OPTION_COUNT, 1, MAX_ROUNDS, 50},
+	[DEPTH] = {"depth", OPTION_COUNT, 1, FOREST_MAX_DEPTH, 6},
+	[SUBSAMPLE] = {"subsample", OPTION_NUMBER, 0.001, 1, 0.6},
+	/* not the square root: most features are levels of a category */
+	[COLUMNS] = {"columns", OPTION_NUMBER, 0.001, 1, 0.3},
+	{NULL},
+};
+
 #define BOOST_MIN_WEIGHT 0.1
 #define BOOST_PENALTY 1.0
 #define FOREST_MIN_WEIGHT 0.5
@@ -57,8 +87,8 @@ load_module(void)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg(
-				 "learners \"boost\" and \"forest\" need XGBoost, which is not installed with privpred"),
+			 errmsg("learners \"boost\" and \"forest\" need XGBoost, "
+					"which is not installed with privpred"),
 			 errdetail_internal("%s", error->message),
 			 errhint(
 				 "Install XGBoost (Debian: libxgboost-dev), then build and install privpred again; "
@@ -76,12 +106,8 @@ forest_create(int depth, int trees, int nclasses, bool leaf_per_score)
 	forest->trees = trees;
 	forest->scores = LINEAR_VECTORS(nclasses);
 	forest->outputs = leaf_per_score ? forest->scores : 1;
-	forest->splits = MemoryContextAllocExtended(CurrentMemoryContext,
-												forest_splits(forest) * sizeof(ForestSplit),
-												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	forest->leaves =
-		MemoryContextAllocExtended(CurrentMemoryContext, forest_leaves(forest) * sizeof(float),
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	forest->splits = palloc0_huge(forest_splits(forest) * sizeof(ForestSplit));
+	forest->leaves = palloc0_huge(forest_leaves(forest) * sizeof(float));
 	return forest;
 }
 
@@ -95,9 +121,9 @@ fit_row_bytes(int nclasses, int width)
 static Size
 member_size(int nclasses, int width, const LearnerOptions *options)
 {
-	Forest shape = {.depth = options->depth, .outputs = 1};
+	Forest shape = {.depth = options->number[DEPTH], .outputs = 1};
 
-	shape.trees = options->rounds * LINEAR_VECTORS(nclasses);
+	shape.trees = options->number[ROUNDS] * LINEAR_VECTORS(nclasses);
 	return forest_stored_size(&shape);
 }
 
@@ -119,7 +145,7 @@ is_indicator(const TrainingData *data, int feature)
 static Size
 fit_bytes(const TrainingData *data, const LearnerOptions *options)
 {
-	Size nodes = Min((int64) 1 << options->depth, 2 * data->nrows);
+	Size nodes = Min((int64) 1 << (int) options->number[DEPTH], 2 * data->nrows);
 	Size bins = 0;
 
 	for (int feature = 0; feature < data->width; feature++)
@@ -133,10 +159,10 @@ static bool
 fit_task(BoostTask *task, const TrainingData *data, const LearnerOptions *options,
 		 PredictorBuilder *result)
 {
-	MemoryContext context = CurrentMemoryContext;
-	float  *features = MemoryContextAllocHuge(context, data->nrows * data->width * sizeof(float));
-	float  *classes = MemoryContextAllocHuge(context, data->nrows * sizeof(float));
-	Forest *forest = forest_create(options->depth, options->rounds * LINEAR_VECTORS(data->nclasses),
+	float  *features = palloc_huge(data->nrows * data->width * sizeof(float));
+	float  *classes = palloc_huge(data->nrows * sizeof(float));
+	Forest *forest = forest_create(options->number[DEPTH],
+								   options->number[ROUNDS] * LINEAR_VECTORS(data->nclasses),
 								   data->nclasses, false);
 
 	load_module();
@@ -150,9 +176,9 @@ fit_task(BoostTask *task, const TrainingData *data, const LearnerOptions *option
 	task->nclasses = data->nclasses;
 	task->features = features;
 	task->classes = classes;
-	task->rounds = options->rounds;
-	task->subsample = options->subsample;
-	task->columns = options->columns;
+	task->rounds = options->number[ROUNDS];
+	task->subsample = options->number[SUBSAMPLE];
+	task->columns = options->number[COLUMNS];
 	if (!boost_fit(task, forest))
 		return false;
 	builder_forest(result, forest);
@@ -163,7 +189,7 @@ static bool
 fit_boost(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
 	BoostTask task = {
-		.rate = options->rate, .min_weight = BOOST_MIN_WEIGHT, .penalty = BOOST_PENALTY};
+		.rate = options->number[RATE], .min_weight = BOOST_MIN_WEIGHT, .penalty = BOOST_PENALTY};
 
 	return fit_task(&task, data, options, result);
 }
@@ -172,7 +198,7 @@ static bool
 fit_forest(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
 	BoostTask task = {.independent = true,
-					  .rate = 1.0 / options->rounds,
+					  .rate = 1.0 / options->number[ROUNDS],
 					  .min_weight = FOREST_MIN_WEIGHT,
 					  .penalty = FOREST_PENALTY};
 
@@ -182,7 +208,7 @@ fit_forest(const TrainingData *data, const LearnerOptions *options, PredictorBui
 const Learner boost_learner = {
 	.name = "boost",
 	.accepts_missing = true,
-	.option_keys = "rounds, depth, rate, subsample, columns",
+	.options = boost_options,
 	.prepare = load_module,
 	.fit_row_bytes = fit_row_bytes,
 	.member_size = member_size,
@@ -193,7 +219,7 @@ const Learner boost_learner = {
 const Learner forest_learner = {
 	.name = "forest",
 	.accepts_missing = true,
-	.option_keys = "trees, depth, subsample, columns",
+	.options = forest_options,
 	.prepare = load_module,
 	.fit_row_bytes = fit_row_bytes,
 	.member_size = member_size,

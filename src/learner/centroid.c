@@ -8,12 +8,6 @@
 
 #include "learner/learners.h"
 
-static int64
-no_sums(int width)
-{
-	return 0;
-}
-
 /* The distance |x - c|^2 without |x|^2 is linear: x.c - |c|^2 / 2. */
 static void
 mean_scores(const TrainingData *data, int class_index, double *weights)
@@ -53,7 +47,6 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 const Learner centroid_learner = {
 	.name = "centroid",
 	.additive = true,
-	.option_keys = "",
 	.shared_sums = no_sums,
 	.class_sums = feature_sums,
 	.add_to_class = add_features,

@@ -12,7 +12,6 @@
 #include "miscadmin.h"
 
 #include "learner/learners.h"
-#include "learner/predictor_format.h"
 #include "server/number_text.h"
 
 typedef struct Explainer
@@ -24,28 +23,33 @@ typedef struct Explainer
 	uint32			tree;
 } Explainer;
 
-static void
-append_indent(Explainer *explainer, int level)
+/* Starts a line; level is that of its indentation. */
+static StringInfo
+start_line(Explainer *explainer, int level)
 {
 	appendStringInfoSpaces(&explainer->out, 2 * level);
+	return &explainer->out;
 }
 
-static void
-append_feature(Explainer *explainer, uint32 feature)
+static const char *
+class_name(const Explainer *explainer, int class_index)
 {
-	if (explainer->names)
-		appendStringInfoString(&explainer->out, explainer->names[feature]);
-	else
-		appendStringInfo(&explainer->out, "f%u", feature + 1);
+	return ensemble_class_name(explainer->ensemble, class_index);
 }
 
-static void
-append_number(Explainer *explainer, float number)
+static const char *
+feature_name(const Explainer *explainer, uint32 feature)
 {
-	char text[FLOAT_SHORTEST_DECIMAL_LEN];
+	return explainer->names ? explainer->names[feature] : psprintf("f%u", feature + 1);
+}
+
+static char *
+float_text(float number)
+{
+	char *text = palloc(FLOAT_SHORTEST_DECIMAL_LEN);
 
 	float_to_shortest_decimal_buf(number, text);
-	appendStringInfoString(&explainer->out, text);
+	return text;
 }
 
 /* Shares of the classes in a leaf of one tree (tree.c). */
@@ -68,8 +72,7 @@ append_shares(Explainer *explainer, const float *leaf)
 				best = c;
 		share = leaf[best];
 	}
-	appendStringInfo(&explainer->out, "%s (%.0f%%)", ensemble_class_name(explainer->ensemble, best),
-					 100 * share);
+	appendStringInfo(&explainer->out, "%s (%.0f%%)", class_name(explainer, best), 100 * share);
 }
 
 static void
@@ -78,22 +81,16 @@ append_leaf(Explainer *explainer, const float *leaf, int level)
 	const Forest *forest = explainer->forest;
 	int			  of = forest->scores == 1 ? 1 : explainer->tree % forest->scores;
 
-	append_indent(explainer, level);
+	(void) start_line(explainer, level);
 	if (forest->shares)
 		append_shares(explainer, leaf);
 	else if (forest->outputs == 1)
-	{
-		append_number(explainer, leaf[0]);
-		appendStringInfo(&explainer->out, " for %s", ensemble_class_name(explainer->ensemble, of));
-	}
+		appendStringInfo(&explainer->out, "%s for %s", float_text(leaf[0]),
+						 class_name(explainer, of));
 	else
 		for (uint32 c = 0; c < forest->scores; c++)
-		{
-			appendStringInfoString(&explainer->out, c > 0 ? ", " : "");
-			append_number(explainer, leaf[c]);
-			appendStringInfo(&explainer->out, " for %s",
-							 ensemble_class_name(explainer->ensemble, c));
-		}
+			appendStringInfo(&explainer->out, "%s%s for %s", c > 0 ? ", " : "", float_text(leaf[c]),
+							 class_name(explainer, c));
 	appendStringInfoChar(&explainer->out, '\n');
 }
 
@@ -126,15 +123,11 @@ append_node(Explainer *explainer, uint32 node, int level, int indent)
 		return;
 	}
 	split = &forest->splits[explainer->tree * forest_tree_splits(forest->depth) + node];
-	append_indent(explainer, indent);
-	appendStringInfoString(&explainer->out, "if ");
-	append_feature(explainer, split->feature);
-	appendStringInfoString(&explainer->out, " < ");
-	append_number(explainer, split->threshold);
-	appendStringInfoString(&explainer->out, split->missing_left ? " or missing:\n" : ":\n");
+	appendStringInfo(start_line(explainer, indent), "if %s < %s%s:\n",
+					 feature_name(explainer, split->feature), float_text(split->threshold),
+					 split->missing_left ? " or missing" : "");
 	append_node(explainer, 2 * node + 1, level + 1, indent + 1);
-	append_indent(explainer, indent);
-	appendStringInfoString(&explainer->out, "else:\n");
+	appendStringInfoString(start_line(explainer, indent), "else:\n");
 	append_node(explainer, 2 * node + 2, level + 1, indent + 1);
 }
 
@@ -149,10 +142,7 @@ append_forest(Explainer *explainer, const PredictorMember *member, int indent)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (forest->trees > 1)
-		{
-			append_indent(explainer, indent);
-			appendStringInfo(&explainer->out, "tree %u:\n", explainer->tree + 1);
-		}
+			appendStringInfo(start_line(explainer, indent), "tree %u:\n", explainer->tree + 1);
 		append_node(explainer, 0, 0, indent + (forest->trees > 1));
 	}
 	pfree(forest->splits);
@@ -164,56 +154,51 @@ append_stump(Explainer *explainer, const unsigned char *body, int indent)
 {
 	char threshold[NUMBER_TEXT_SIZE];
 
-	append_indent(explainer, indent);
-	appendStringInfoString(&explainer->out, "if ");
-	append_feature(explainer, read_u32(body));
-	appendStringInfo(&explainer->out, " <= %s:\n", number_text(read_double(body + 16), threshold));
-	append_indent(explainer, indent + 1);
-	appendStringInfo(&explainer->out, "%s\n",
-					 ensemble_class_name(explainer->ensemble, read_u32(body + 4)));
-	append_indent(explainer, indent);
-	appendStringInfoString(&explainer->out, "else:\n");
-	append_indent(explainer, indent + 1);
-	appendStringInfo(&explainer->out, "%s\n",
-					 ensemble_class_name(explainer->ensemble, read_u32(body + 8)));
+	appendStringInfo(start_line(explainer, indent), "if %s <= %s:\n",
+					 feature_name(explainer, read_u32(body)),
+					 number_text(read_double(body + 16), threshold));
+	appendStringInfo(start_line(explainer, indent + 1), "%s\n",
+					 class_name(explainer, read_u32(body + 4)));
+	appendStringInfoString(start_line(explainer, indent), "else:\n");
+	appendStringInfo(start_line(explainer, indent + 1), "%s\n",
+					 class_name(explainer, read_u32(body + 8)));
 }
 
-static void
-append_words(Explainer *explainer, const char *words, int indent)
+/* A member that has no rules, in a line. */
+static const char *
+member_words(const Explainer *explainer, const PredictorMember *member)
 {
-	append_indent(explainer, indent);
-	appendStringInfo(&explainer->out, "%s\n", words);
+	switch ((MemberKind) member->kind)
+	{
+		case MEMBER_CONSTANT:
+			return psprintf("always %s", class_name(explainer, read_u32(member->body)));
+		case MEMBER_LINEAR:
+			return "a linear score, without rules";
+		case MEMBER_GAUSSIAN:
+			return "a naive Bayes score, without rules";
+		case MEMBER_THRESHOLD:
+			return "a walk along one feature, without rules";
+		case MEMBER_NEIGHBOURS:
+			return psprintf("the majority of the %u nearest of %u rows, without rules",
+							read_u32(member->body), read_u32(member->body + 8));
+		case MEMBER_SQL:
+			return "a function of its own";
+		case MEMBER_STUMP:
+		case MEMBER_FOREST:
+			break;
+	}
+	return "";
 }
 
 static void
 append_member(Explainer *explainer, const PredictorMember *member, int indent)
 {
-	switch ((MemberKind) member->kind)
-	{
-		case MEMBER_FOREST:
-			append_forest(explainer, member, indent);
-			return;
-		case MEMBER_STUMP:
-			append_stump(explainer, member->body, indent);
-			return;
-		case MEMBER_CONSTANT:
-			append_indent(explainer, indent);
-			appendStringInfo(&explainer->out, "always %s\n",
-							 ensemble_class_name(explainer->ensemble, read_u32(member->body)));
-			return;
-		case MEMBER_LINEAR:
-			append_words(explainer, "a linear score, without rules", indent);
-			return;
-		case MEMBER_GAUSSIAN:
-			append_words(explainer, "a naive Bayes score, without rules", indent);
-			return;
-		case MEMBER_THRESHOLD:
-			append_words(explainer, "a walk along one feature, without rules", indent);
-			return;
-		case MEMBER_SQL:
-			append_words(explainer, "a function of its own", indent);
-			return;
-	}
+	if (member->kind == MEMBER_FOREST)
+		append_forest(explainer, member, indent);
+	else if (member->kind == MEMBER_STUMP)
+		append_stump(explainer, member->body, indent);
+	else
+		appendStringInfo(start_line(explainer, indent), "%s\n", member_words(explainer, member));
 }
 
 char *
@@ -224,16 +209,13 @@ predictor_explain(const Predictor *predictor, char **names, int nnames)
 	const unsigned char *position;
 
 	if (names != NULL && nnames != ensemble_width(explainer.ensemble))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("there are %d names, but the predictor has %d features", nnames,
-					ensemble_width(explainer.ensemble)),
-			 errhint(
-				 "Name every number of a row as the learner saw it; a category has one per level.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("there are %d names, but the predictor has %d features", nnames,
+							   ensemble_width(explainer.ensemble)),
+						errhint("Name every number of a row as the learner saw it; "
+								"a category has one per level.")));
 	initStringInfo(&explainer.out);
-	(void) predictor_parse((const unsigned char *) VARDATA_ANY(predictor),
-						   VARSIZE_ANY_EXHDR(predictor), &shape);
+	predictor_read(predictor, &shape);
 	position = shape.members;
 	for (uint32 i = 0; i < shape.nmembers; i++)
 	{

@@ -6,8 +6,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "learner/bytes.h"
 #include "learner/forest.h"
-#include "learner/predictor_format.h"
 
 /* Stored: depth, trees, outputs, shares; then the trees. */
 #define HEADER_SIZE 16
@@ -51,19 +51,12 @@ forest_store(const Forest *forest, unsigned char *body)
 		{
 			uint32_t where = split->feature | (split->missing_left ? FOREST_MISSING_LEFT : 0);
 
-			body[0] = (unsigned char) where;
-			body[1] = (unsigned char) (where >> 8);
+			write_u16(body, where);
 			write_float(body + 2, split->threshold);
 		}
 		for (size_t i = 0; i < (size_t) forest->outputs << forest->depth; i++, body += LEAF_SIZE)
 			write_float(body, *leaf++);
 	}
-}
-
-static uint32_t
-stored_feature(const unsigned char *split)
-{
-	return (uint32_t) split[0] | ((uint32_t) split[1] << 8);
 }
 
 bool
@@ -92,7 +85,7 @@ forest_parse(const unsigned char *body, size_t size, uint32_t nclasses, uint32_t
 	for (uint32_t tree = 0; tree < shape->trees; tree++)
 	{
 		for (size_t i = 0; i < forest_tree_splits(shape->depth); i++, body += SPLIT_SIZE)
-			if ((stored_feature(body) & ~(uint32_t) FOREST_MISSING_LEFT) >= width ||
+			if ((read_u16(body) & ~(uint32_t) FOREST_MISSING_LEFT) >= width ||
 				!isfinite(read_float(body + 2)))
 				return false;
 		for (size_t i = 0; i < (size_t) shape->outputs << shape->depth; i++, body += LEAF_SIZE)
@@ -113,7 +106,7 @@ forest_load(const unsigned char *body, Forest *forest)
 	{
 		for (size_t i = 0; i < forest_tree_splits(forest->depth); i++, split++, body += SPLIT_SIZE)
 		{
-			uint32_t where = stored_feature(body);
+			uint32_t where = read_u16(body);
 
 			split->feature = where & ~(uint32_t) FOREST_MISSING_LEFT;
 			split->missing_left = (where & FOREST_MISSING_LEFT) != 0;
@@ -145,7 +138,7 @@ forest_features(const double *x, uint32_t width, float *features)
 	return missing;
 }
 
-/* No branch depends on the data: neither speed nor time does. */
+/* No branch depends on the data, so neither does the running time. */
 static inline uint32_t
 go_right(const ForestSplit *split, const float *features, bool missing)
 {

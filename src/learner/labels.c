@@ -113,7 +113,7 @@ class_names_add(ClassNames *classes, const char *name, int length)
  * ---------- labels ----------
  */
 
-/* The class called so; collected if none are declared. */
+/* Finds the class of this name; adds it if no classes were declared. */
 static int
 resolve_name(TrainingState *state, const char *name, int length)
 {

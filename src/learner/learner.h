@@ -7,10 +7,10 @@
  * options.c			parsing and checking of options
  * labels.c				label values to class numbers
  * training.c			the aggregate state: classes, sums or rows, combine
- * training_wire.c		its serialized form, between processes of one server
- * training_portable.c	its portable form, between nodes
+ * training_portable.c	its form as bytes, between processes and between nodes
  * state_format.c		the portable form, byte by byte (no server needed)
  * training_fit.c		canonical order, fit, result
+ * bytes.h				numbers in both forms
  * predictor_format.c	the stored form, byte by byte (no server needed)
  * predictor.c			the stored form inside the server: building, packing, in, out
  * predictor_json.c		the same in words
@@ -18,7 +18,7 @@
  * forest.c				trees: stored form and evaluation (no server needed)
  * explain.c			trees in words
  * liblinear.c			logistic, svm
- * linear.c, naive_bayes.c, centroid.c, stump.c, tree.c		one learner each
+ * linear.c, naive_bayes.c, centroid.c, stump.c, tree.c, knn.c	one learner each
  * boost.c				boost, forest: by XGBoost, in a module of its own (boost_module.h)
  * threshold.c			the aggregate threshold; sorting and loading of walks
  * threshold_walk.c		the walk over sorted rows (no server needed)
@@ -78,11 +78,11 @@ extern bool ensemble_runs_sql(const Ensemble *ensemble);
 
 /*
  * Adds each member's vote for x (width doubles, finite or, where the ensemble
- * accepts it, NaN for missing) to votes[nclasses].  A member's vote is its
- * highest score, ties to the lowest class.  Total: any x
- * gives every member exactly one vote, whatever the weights (non-finite
- * scores never win; if none is left the default class is voted).  No
- * allocation for native members.
+ * accepts it, NaN for missing) to votes[nclasses].  A member votes for the class
+ * with the highest score; ties go to the lowest class.  Every member casts
+ * exactly one vote for any x, whatever its weights: scores that are not finite
+ * never win, and if no other is left, the vote goes to the default class.  Native
+ * members allocate nothing.
  *
  * Members of learner "sql" run as the current user, each in a subtransaction.
  * Before PostgreSQL 17 that is impossible in a parallel query; call
@@ -91,16 +91,16 @@ extern bool ensemble_runs_sql(const Ensemble *ensemble);
 extern void ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes);
 extern void ensemble_check_callable(const Ensemble *ensemble);
 
-/* Raises what stands against calling members of learner "sql" as the current user. */
+/* Raises an error if a member of learner "sql" cannot be called as the current user. */
 extern void ensemble_check_functions(const Ensemble *ensemble);
 
 /*
- * Two classes: fills scores[members] with how much each member is for the
- * second one, in no particular order.  Members with a margin (linear, naive
- * Bayes) give 1 / (1 + exp(-margin)), a function of the user's that returns a
- * number gives that number, NULL or NaN being its default class, and others
- * give 0 or 1 as they vote.  As total as voting.  Returns how many it filled: the
- * caller uses no more of them, and checks that there is one for every member.
+ * For two classes: fills scores[members] with each member's score for the second
+ * class, in no particular order.  Members with a margin (linear, naive Bayes) give
+ * 1 / (1 + exp(-margin)), neighbours give their share, a user's function that
+ * returns a number gives that number (NULL or NaN counts as the default class), and
+ * the others give their vote, 0 or 1.  Returns how many scores it filled; the caller
+ * uses no more of them, and checks that there is one for every member.
  */
 extern int ensemble_scores(const Ensemble *ensemble, const double *x, double *scores);
 
@@ -120,8 +120,8 @@ extern void predictor_append_json(StringInfo json, const Predictor *stored);
 extern bool predictor_same_shape(const Predictor *a, const Predictor *b);
 
 /*
- * The rules of trees in words, other members in one line each.  names: of the
- * width features, or NULL.  Not private.
+ * Describes the rules of trees in words, and other members in one line each.
+ * names has one name for each feature, or is NULL.  The result is not private.
  */
 extern char *predictor_explain(const Predictor *predictor, char **names, int nnames);
 
@@ -139,45 +139,46 @@ extern char *predictor_explain(const Predictor *predictor, char **names, int nna
  *  - buffered: the state is the rows; before fit they are put into a canonical
  *	  order that depends on their content alone.
  *
- * In both families: accumulate two halves and merge = accumulate the whole,
- * bit for bit.
+ * In both families, accumulating two halves and merging them gives the same bits
+ * as accumulating the whole.
  *
  * A chunk without rows votes the declared default class, and one whose rows are
- * all of one class votes that class; fit() is not asked.  fit() is total: on too
+ * all of one class votes that class; fit() is not called.  fit() is total: on too
  * few rows or a numerical failure it returns false and the teacher votes the
  * default.  It allocates in the current context, which the caller resets, checks for
  * interrupts, and never raises an error that depends on the rows, except for
  * memory.
  */
+
+/* Declares an option of a learner; the table ends with a key of NULL. */
+typedef enum OptionKind
+{
+	OPTION_NUMBER, /* from min to max */
+	OPTION_COUNT,  /* the same, a whole number */
+	OPTION_NAME	   /* a string; it has no default */
+} OptionKind;
+
+typedef struct LearnerOption
+{
+	const char *key;
+	OptionKind	kind;
+	double		min;
+	double		max;
+	double		fallback; /* its default */
+} LearnerOption;
+
+#define LEARNER_MAX_OPTIONS 5
+
+/* Values of the options.  A learner finds its own by their positions in its table. */
 typedef struct LearnerOptions
 {
-	double cost;		  /* logistic, svm: C, weight of the loss */
-	double tolerance;	  /* logistic, svm: stopping criterion */
-	double ridge;		  /* linear: added to the diagonal */
-	double smoothing;	  /* naive_bayes: added to each variance */
-	int	   rounds;		  /* boost: rounds; forest: trees */
-	int	   depth;		  /* boost, forest, tree: splits above a leaf */
-	double rate;		  /* boost: how much of each round counts */
-	double subsample;	  /* boost, forest: share of rows each tree sees */
-	double columns;		  /* share of features each split chooses from */
-	int	   min_rows;	  /* tree: rows in a leaf */
-	double epsilon;		  /* threshold: of an answer */
-	double alpha;		  /* threshold: see threshold_walk.h */
-	char  *train;		  /* sql: the user's aggregate */
-	char  *predict;		  /* sql: the user's function */
+	char  *json; /* as they were given */
+	double number[LEARNER_MAX_OPTIONS];
+	char  *name[LEARNER_MAX_OPTIONS];
 	char  *default_class; /* vote of a teacher that could not be fitted; NULL: first */
 	int	   nclasses;	  /* declared classes, or 0 to collect them */
 	char **classes;
 } LearnerOptions;
-
-/* Features of additive learners are integers, one unit being 2^-24. */
-#define FIXED_POINT_BITS 24
-#define FIXED_POINT_ONE ((double) (1 << FIXED_POINT_BITS))
-#define FIXED_POINT_MAX 32768.0 /* largest |x| accepted */
-
-/* |x| <= 2^27 in fixed point: 2^8 products of two stay below 2^62. */
-#define SMALL_MAX 8.0
-#define SMALL_ROWS 256
 
 /* What fit() sees: rows in canonical order, or sums; classes in final order. */
 typedef struct TrainingData
@@ -199,18 +200,6 @@ typedef struct TrainingData
 	const int128 *of_class; /* nclasses blocks */
 } TrainingData;
 
-static inline const double *
-training_row(const TrainingData *data, int64 position)
-{
-	return data->values + data->order[position] * data->width;
-}
-
-static inline int
-training_class(const TrainingData *data, int64 position)
-{
-	return data->row_class[data->order[position]];
-}
-
 typedef struct PredictorBuilder PredictorBuilder;
 
 typedef struct Learner
@@ -218,12 +207,16 @@ typedef struct Learner
 	const char *name;
 	const char *aggregate; /* in schema privpred; NULL: its name */
 	bool		additive;
-	bool		runs_user_code;	  /* as the owner of the relation */
-	bool		accepts_missing;  /* features may be NaN */
-	bool		aggregate_only;	  /* not for teachers: its size depends on the rows */
-	bool		learns_one_class; /* fit() is called with no rows, or rows of one class, too */
+	bool		runs_user_code;	 /* as the owner of the relation */
+	bool		accepts_missing; /* features may be NaN */
+	bool		aggregate_only; /* takes one column; not for teachers: its size tells of the rows */
+	bool		learns_one_class; /* fit() is also called without rows, or with one class */
 	bool		sorts_rows;		  /* fit() puts rows into an order of its own */
-	const char *option_keys;	  /* its own options, "cost, tolerance" */
+
+	const LearnerOption *options; /* its own; NULL: none */
+
+	/* optional: raises an error if the options do not go together */
+	void (*check_options)(const LearnerOptions *options);
 
 	/* additive: how many int128 sums, as a function of the width */
 	int64 (*shared_sums)(int width);
@@ -255,8 +248,8 @@ typedef struct Learner
 } Learner;
 
 /*
- * Exactly this many members: packed ones (NULL: none) and, for teachers that
- * saw no row, constants.  The size of the result is fixed by its arguments
+ * Builds an ensemble of exactly this many members: the packed ones (NULL: none)
+ * and constants for the teachers that saw no row.  The size of the result is fixed by its arguments
  * other than packed, because anybody may see how large our tables are; only
  * learner "sql" cannot promise that.  The options declare the classes.
  */
@@ -273,8 +266,10 @@ extern char			 *learner_names(void);				/* "centroid, linear, ...", for hints */
  * "classes" and "default" are accepted for every learner.  NULL: defaults.
  */
 extern void learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *options);
+extern void
+learner_parse_options_text(const Learner *learner, const char *json, LearnerOptions *options);
 
-/* Is the key one of "cost, tolerance"?  keys may be NULL. */
+/* Is the key in a list such as "cost, tolerance"?  keys may be NULL. */
 extern bool option_key_listed(const char *keys, const char *key);
 
 /*
@@ -287,8 +282,9 @@ extern void learner_check_sql_functions(const LearnerOptions *options, Oid label
 /*
  * ---------- sql_binding.c ----------
  *
- * What a model of learner "sql" runs, fixed when it is trained.  In names that
- * survive a dump; not regprocedure, which pg_upgrade refuses in tables.
+ * The functions that a model of learner "sql" runs, fixed when it is trained.  They
+ * are stored by name, so that they survive a dump: pg_upgrade refuses tables with
+ * regprocedure.
  */
 typedef struct SqlBinding
 {
@@ -301,56 +297,26 @@ typedef struct SqlBinding
 } SqlBinding;
 
 /*
- * As an owner of the relation, with a search_path that nobody can influence:
- * finds the functions that options name, by name or by signature.  42883 if
- * there are none; 42501 unless all of them, those that the aggregate consists
- * of, and the type of what it returns, belong to the owner or a superuser;
- * 42P13 unless they fix a search_path that ends in pg_temp, or are compiled.
+ * Finds the functions that the options name, by name or by signature.  The caller
+ * runs as the owner of the relation, with a search_path that nobody can influence.
+ * Raises 42883 if there are none; 42501 unless all of them, the functions that make
+ * up the aggregate and its result type belong to the owner or a superuser; 42P13
+ * unless they are compiled or fix a search_path that ends in pg_temp.
  */
 extern SqlBinding *sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner);
 
-/* Under the same conditions: are they the same, and may they still run as the owner? */
+/* Are the functions unchanged, and may they still run as the owner?  Called likewise. */
 extern bool sql_binding_check(SqlBinding *binding, Oid owner);
 
-/* Was that so, and has nothing changed since?  Under any conditions. */
+/* Has that been checked, and has nothing changed since?  Can be called anywhere. */
 extern bool sql_binding_was_checked(const SqlBinding *binding, Oid owner);
 
-/* Could a name be found in the session's temporary schema? */
+/* Does the session have temporary objects, which a name could refer to? */
 extern bool sql_session_has_temporary_objects(void);
 
 extern void sql_binding_init(void);
 
-/*
- * ---------- building a predictor ----------
- *
- * fit() describes its teacher with one of these calls.  A linear teacher of
- * two classes has one vector of width + 1 weights (the last is the bias) whose
- * positive sign means the second class; of more classes, one per class, where
- * a bias of -infinity keeps a class from ever winning.
- */
-#define LINEAR_VECTORS(nclasses) ((nclasses) == 2 ? 1 : (nclasses))
-
-extern Size linear_member_size(int nclasses, int width, const LearnerOptions *options);
-extern Size gaussian_member_size(int nclasses, int width, const LearnerOptions *options);
-extern Size stump_member_size(int nclasses, int width, const LearnerOptions *options);
-
-extern void builder_linear(PredictorBuilder *builder, const double *weights);
-
-/* score = constant[c] - sum of precision[c][i] * (x[i] - mean[c][i])^2 */
-extern void builder_gaussian(PredictorBuilder *builder, const double *constant, const double *mean,
-							 const double *precision);
-extern void builder_stump(PredictorBuilder *builder, int feature, double threshold, int class_below,
-						  int class_above);
-extern void
-builder_sql(PredictorBuilder *builder, const char *predict, const char *type, const char *value);
-extern void
-builder_threshold(PredictorBuilder *builder, const WalkRow *rows, int64 nrows, const int32 *limit);
-extern void builder_constant(PredictorBuilder *builder, int class_index);
-
-extern PredictorBuilder *builder_create(int nclasses, char **classes, int width, int default_class);
-extern Predictor		*builder_finish(PredictorBuilder *builder);
-
-/* ---------- training.c, training_fit.c, training_wire.c ---------- */
+/* ---------- training.c, training_fit.c ---------- */
 
 typedef struct TrainingState TrainingState;
 
@@ -374,43 +340,38 @@ extern TrainingState *training_create_like(const TrainingState *source);
 /* NULL if no class is known at all. */
 extern Predictor *training_finish(const TrainingState *state);
 
-extern bytea		 *training_serialize(const TrainingState *state);
-extern TrainingState *training_deserialize(bytea *wire);
-
 /*
  * ---------- training_portable.c ----------
  *
- * A state that other nodes understand: the same, and the options as they were
- * given, among which "learner" names the learner.  As sensitive as the rows.
+ * A state as bytes.  Other nodes understand those that portable_write() makes;
+ * they are as sensitive as the rows.  Options that are given together with a
+ * learner name it by "learner".
  */
-typedef struct PortableState
-{
-	TrainingState *state;
-	char		  *options; /* JSON, without the learner */
-} PortableState;
+extern bytea		 *training_serialize(const TrainingState *state);
+extern TrainingState *training_deserialize(bytea *wire);
 
-/* In the current context, like any state.  22023 on wrong options. */
-extern PortableState *portable_create(Jsonb *options, Oid label_type, int width, Size memory_limit);
+/* Creates an empty state, in the current context.  Raises 22023 on wrong options. */
+extern TrainingState *portable_create(Jsonb *options, Oid label_type, int width, Size memory_limit);
 
-/* Adds source, which is not to be used any more; raises 22023 as training_merge(). */
-extern void portable_merge(PortableState *target, PortableState *source);
+/* Adds source, which must not be used afterwards; raises 22023 like training_merge(). */
+extern void portable_merge(TrainingState *target, TrainingState *source);
 
-/* To a varlena; from the bytes of one (22P03 on anything unknown or inconsistent). */
-extern bytea		 *portable_write(const PortableState *state);
-extern PortableState *portable_read(const char *bytes, Size size, Size memory_limit);
+/* Writes a varlena; reads the bytes of one (22P03 on anything unknown or inconsistent). */
+extern bytea		 *portable_write(const TrainingState *state);
+extern TrainingState *portable_read(const char *bytes, Size size, Size memory_limit);
 
 /* Raises sqlstate unless the bytes are well formed. */
 extern void portable_check(const char *bytes, Size size, int sqlstate);
 
 /*
- * A one-dimensional array of finite numbers: its elements.  22004 or 22023.
- * Where missing features are accepted, NULL is one, and becomes NaN.
+ * Returns the elements of a one-dimensional array of finite numbers; raises 22004
+ * or 22023 on anything else.  If missing features are accepted, NULL becomes NaN.
  */
 extern const double *features_from_array(ArrayType *array, bool accept_missing, int *width);
 
 /* ---------- threshold.c ---------- */
 
-/* In the order of walk_row_compare(); can be cancelled. */
+/* Sorts by walk_row_compare(); can be cancelled. */
 extern void walk_sort(WalkRow *rows, int64 nrows);
 
 /* Lays out what threshold_body_ok() accepted, in the current memory context. */

@@ -5,8 +5,12 @@
 #ifndef PRIVPRED_LEARNERS_H
 #define PRIVPRED_LEARNERS_H
 
+#include "access/htup.h"
+#include "utils/memutils.h"
+
 #include "learner/forest.h"
 #include "learner/learner.h"
+#include "learner/predictor_format.h"
 
 /*
  * Hot loops are compiled twice where the loader can choose.  No sum is
@@ -18,17 +22,85 @@
 #define VECTOR_CLONES
 #endif
 
-extern const Learner boost_learner;
-extern const Learner centroid_learner;
-extern const Learner forest_learner;
-extern const Learner linear_learner;
-extern const Learner logistic_learner;
-extern const Learner naive_bayes_learner;
-extern const Learner sql_learner;
-extern const Learner stump_learner;
-extern const Learner svm_learner;
-extern const Learner threshold_learner;
-extern const Learner tree_learner;
+/* All learners, in alphabetical order for hints. */
+#define LEARNERS(_) \
+	_(boost) \
+	_(centroid) \
+	_(forest) \
+	_(knn) \
+	_(linear) \
+	_(logistic) \
+	_(naive_bayes) \
+	_(sql) \
+	_(stump) \
+	_(svm) \
+	_(threshold) \
+	_(tree)
+
+#define DECLARE_LEARNER(name) extern const Learner name##_learner;
+LEARNERS(DECLARE_LEARNER)
+
+/* As palloc(), for what may be larger than a gigabyte. */
+static inline void *
+palloc_huge(Size size)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, size);
+}
+
+static inline void *
+palloc0_huge(Size size)
+{
+	return MemoryContextAllocExtended(CurrentMemoryContext, size,
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Features of additive learners are integers, one unit being 2^-24. */
+#define FIXED_POINT_BITS 24
+#define FIXED_POINT_ONE ((double) (1 << FIXED_POINT_BITS))
+#define FIXED_POINT_MAX 32768.0 /* largest |x| accepted */
+
+/* |x| <= 2^27 in fixed point: 2^8 products of two stay below 2^62. */
+#define SMALL_MAX 8.0
+#define SMALL_ROWS 256
+
+static inline const double *
+training_row(const TrainingData *data, int64 position)
+{
+	return data->values + data->order[position] * data->width;
+}
+
+static inline int
+training_class(const TrainingData *data, int64 position)
+{
+	return data->row_class[data->order[position]];
+}
+
+/*
+ * ---------- building a predictor ----------
+ *
+ * fit() describes its teacher with one of these calls, or writes the bytes of a
+ * member (predictor_format.h).  A linear teacher of two classes has one vector of
+ * width + 1 weights, the last of which is the bias; a positive score means the
+ * second class.  With more classes there is one vector for each, and a bias of
+ * -infinity keeps a class from ever winning.
+ */
+#define LINEAR_VECTORS(nclasses) ((nclasses) == 2 ? 1 : (nclasses))
+
+extern Size linear_member_size(int nclasses, int width, const LearnerOptions *options);
+extern void builder_linear(PredictorBuilder *builder, const double *weights);
+
+extern void
+builder_sql(PredictorBuilder *builder, const char *predict, const char *type, const char *value);
+extern void builder_constant(PredictorBuilder *builder, int class_index);
+
+extern PredictorBuilder *builder_create(int nclasses, char **classes, int width, int default_class);
+extern Predictor		*builder_finish(PredictorBuilder *builder);
+
+/* Finds the parts of a stored predictor; raises 22P03 on anything unknown or inconsistent. */
+extern void predictor_read(const Predictor *stored, PredictorShape *shape);
+
+/* Returns the bytes of the member, to be filled in; a second call starts again. */
+extern unsigned char *builder_member(PredictorBuilder *builder, uint32 kind, Size size);
 
 extern void builder_forest(PredictorBuilder *builder, const Forest *forest);
 
@@ -39,10 +111,18 @@ extern Forest *forest_read(const unsigned char *body, Size size, int nclasses, i
 extern Forest *forest_create(int depth, int trees, int nclasses, bool leaf_per_score);
 
 /* Additive learners that keep the sum of each feature (training.c). */
+extern int64 no_sums(int width);
 extern int64 feature_sums(int width);
 extern void	 add_features(int128 *of_class, const int64 *x, int width);
 
 /* ---------- sql_functions.c, sql_learner.c, sql_predict.c ---------- */
+
+/* Positions of the options of learner "sql". */
+typedef enum SqlOption
+{
+	SQL_TRAIN,	/* the user's aggregate */
+	SQL_PREDICT /* the user's function */
+} SqlOption;
 
 /* A function of the user, looked up once. */
 typedef struct SqlFunction
@@ -67,6 +147,9 @@ extern bool sql_train_find(const char *name, Oid label_type, SqlFunction *found)
 extern void sql_functions_find(const LearnerOptions *options, Oid label_type, SqlFunction *train,
 							   SqlFunction *predict);
 
+/* The row of an object that must exist, to be released; cache is PROCOID or the like. */
+extern HeapTuple sql_catalog_row(int cache, Oid oid);
+
 /* schema.name(types), with every schema spelled out. */
 extern char *sql_signature(Oid function);
 
@@ -76,13 +159,22 @@ extern Oid sql_signature_find(const char *signature);
 /* Raises 42725 unless a parser finds this aggregate by its name. */
 extern void sql_check_not_hidden(const SqlFunction *train);
 
-/* Code runs as a role if that role wrote it, or a superuser did. */
+/* Code may run as a role if that role or a superuser owns it. */
 extern bool sql_may_run_as(Oid author, Oid role);
 extern Oid	sql_author(Oid function);
 extern void sql_check_author(Oid function, Oid role);
 
-/* The same for what reading a value of a type would run: 42501. */
+/* Raises 42501 unless the same holds for all that reading a value of the type would run. */
 extern void sql_check_type(Oid type, Oid role);
+
+/* A row's features, as a function in SQL gets them. */
+extern ArrayType *sql_features(const double *x, int width);
+
+/*
+ * Runs code of the user in a subtransaction, with scratch as its memory context, so that
+ * an error leaves nothing behind.  Returns the error, in the current context, or NULL.
+ */
+extern ErrorData *sql_try(void (*call)(void *arg), void *arg, MemoryContext scratch);
 
 /* Members of one ensemble that run a user's function. */
 typedef struct SqlMembers SqlMembers;
@@ -91,15 +183,14 @@ extern SqlMembers *sql_members_create(int n);
 extern void
 sql_members_add(SqlMembers *members, const char *predict, const char *type, const char *value);
 
-/* Raises what stands against calling them as the current user. */
+/* Raises an error if one of them cannot be called as the current user. */
 extern void sql_members_check(SqlMembers *members);
-extern void
-sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes);
-/* Returns how many scores it filled: one for every member. */
-extern int
-sql_members_score(SqlMembers *members, const Ensemble *ensemble, const double *x, double *scores);
 
-/* A label as the name of its class: booleans as true and false. */
+/* Asks each member, and adds to votes or fills scores, whichever is given. */
+extern void sql_members_ask(SqlMembers *members, const Ensemble *ensemble, const double *x,
+							int32 *votes, double *scores);
+
+/* The name of a label's class; booleans are true and false. */
 extern char *sql_label_name(Datum value, Oid type);
 
 #endif /* PRIVPRED_LEARNERS_H */

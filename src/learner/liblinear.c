@@ -14,9 +14,28 @@
 #include <signal.h>
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/learners.h"
+
+/* The weight of the loss (C), and when the solver stops. */
+enum
+{
+	COST,
+	TOLERANCE
+};
+
+/* Defaults were chosen on the Adult data with a few hundred rows per teacher. */
+static const LearnerOption logistic_options[] = {
+	[COST] = {"cost", OPTION_NUMBER, 1e-12, 1e12, 10},
+	[TOLERANCE] = {"tolerance", OPTION_NUMBER, 1e-12, 1e12, 0.1},
+	{NULL},
+};
+
+static const LearnerOption svm_options[] = {
+	[COST] = {"cost", OPTION_NUMBER, 1e-12, 1e12, 1},
+	[TOLERANCE] = {"tolerance", OPTION_NUMBER, 1e-12, 1e12, 0.1},
+	{NULL},
+};
 
 /* Beyond this, products of features overflow, and the solver never ends. */
 #define LARGEST_FEATURE 1e30
@@ -34,7 +53,7 @@
 /* Its arrays per row, and our sort keys and pointers. */
 #define SOLVER_ROW_BYTES (SOLVER_ROW_ARRAYS * sizeof(double) + 64)
 
-/* Between two looks for interrupts. */
+/* Between two checks for interrupts. */
 #define ROWS_PER_CHECK 65536
 
 /* How far we are in making the solver stop. */
@@ -51,7 +70,7 @@ static struct problem		*current_problem = NULL;
 static volatile sig_atomic_t stop_stage = STOP_NONE;
 static int					 stop_attempts = 0;
 
-/* Signals by which the server asks a session to stop, and what is usually done about them. */
+/* Signals by which the server asks a session to stop, and their usual handlers. */
 static const int		stop_signals[2] = {SIGINT, SIGTERM};
 static struct sigaction usual_action[2];
 
@@ -139,7 +158,7 @@ print_callback(const char *message)
 
 	if (stop_stage == STOP_NONE)
 	{
-		stop_if_interrupted(); /* what came before our handlers were there */
+		stop_if_interrupted(); /* the signal may have come before our handlers were set */
 		return;
 	}
 	if (stop_stage == STOP_FOUND || sscanf(message, "iter %d act %lf", &iteration, &reduction) != 2)
@@ -162,7 +181,7 @@ static int *
 group_by_class(const TrainingData *data)
 {
 	int64 *next = palloc_array(int64, data->nclasses);
-	int	  *grouped = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(int));
+	int	  *grouped = palloc_huge(data->nrows * sizeof(int));
 	int64  start = 0;
 
 	for (int c = 0; c < data->nclasses; c++)
@@ -198,8 +217,7 @@ make_nodes(const TrainingData *data, struct problem *problem)
 	if (too_large)
 		return false;
 	/* each row also has a bias and an end */
-	node = MemoryContextAllocHuge(CurrentMemoryContext,
-								  (nonzero + 2 * data->nrows) * sizeof(struct feature_node));
+	node = palloc_huge((nonzero + 2 * data->nrows) * sizeof(struct feature_node));
 	grouped = group_by_class(data);
 	for (int row = 0; row < problem->l; row++)
 	{
@@ -241,9 +259,9 @@ try_arrays(int n, Size size, void **list)
 }
 
 /*
- * The solver does not look at what malloc() returns, and its exceptions end the
- * server.  So whether there is memory for it is tried before: arrays of the same
- * sizes, all at once.  Once freed, they are its own for the asking.
+ * The solver does not check what malloc() returns, and its exceptions would end
+ * the server.  So we first allocate arrays of the same sizes, all at once, to see
+ * whether there is enough memory, and free them again.
  */
 static void
 check_solver_memory(const struct problem *problem)
@@ -303,7 +321,7 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 	}
 	free_and_destroy_model(&model);
 	CHECK_FOR_INTERRUPTS();
-	/* should that have returned, the weights are still worth nothing */
+	/* if that returned nevertheless, the weights are still useless */
 	if (stop_stage != STOP_NONE)
 		ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED),
 						errmsg("canceling training due to an interrupt")));
@@ -319,13 +337,12 @@ fit_with(int solver, const TrainingData *data, const LearnerOptions *options,
 	double			*weights = palloc0((Size) vectors * stride * sizeof(double));
 	struct problem	 problem = {.l = data->nrows, .n = stride, .bias = 1.0};
 	struct parameter parameter = {
-		.solver_type = solver, .eps = options->tolerance, .C = options->cost};
+		.solver_type = solver, .eps = options->number[TOLERANCE], .C = options->number[COST]};
 
 	if (data->nrows > INT_MAX)
 		return false;
-	problem.y = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(double));
-	problem.x =
-		MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(struct feature_node *));
+	problem.y = palloc_huge(data->nrows * sizeof(double));
+	problem.x = palloc_huge(data->nrows * sizeof(struct feature_node *));
 	if (!make_nodes(data, &problem))
 		return false;
 
@@ -357,8 +374,7 @@ fit_svm(const TrainingData *data, const LearnerOptions *options, PredictorBuilde
 
 const Learner logistic_learner = {
 	.name = "logistic",
-	.additive = false,
-	.option_keys = "cost, tolerance",
+	.options = logistic_options,
 	.fit_row_bytes = fit_row_bytes,
 	.member_size = linear_member_size,
 	.fit = fit_logistic,
@@ -366,8 +382,7 @@ const Learner logistic_learner = {
 
 const Learner svm_learner = {
 	.name = "svm",
-	.additive = false,
-	.option_keys = "cost, tolerance",
+	.options = svm_options,
 	.fit_row_bytes = fit_row_bytes,
 	.member_size = linear_member_size,
 	.fit = fit_svm,

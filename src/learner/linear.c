@@ -10,10 +10,19 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/learners.h"
 #include "learner/linalg.h"
+
+enum
+{
+	RIDGE
+};
+
+static const LearnerOption options_of[] = {
+	[RIDGE] = {"ridge", OPTION_NUMBER, 1e-12, 1e12, 1}, /* added to the diagonal */
+	{NULL},
+};
 
 static int64
 shared_sums(int width)
@@ -50,8 +59,7 @@ static double *
 gram_matrix(const TrainingData *data, double ridge)
 {
 	int		width = data->width;
-	double *gram =
-		MemoryContextAllocHuge(CurrentMemoryContext, PACKED_SIZE(width + 1) * sizeof(double));
+	double *gram = palloc_huge(PACKED_SIZE(width + 1) * sizeof(double));
 	double *last = gram + PACKED_ROW(width);
 
 	for (size_t i = 0; i < PACKED_SIZE(width); i++)
@@ -74,7 +82,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 {
 	int		width = data->width;
 	int		vectors = LINEAR_VECTORS(data->nclasses);
-	double *gram = gram_matrix(data, options->ridge);
+	double *gram = gram_matrix(data, options->number[RIDGE]);
 	double *totals = palloc((width + 1) * sizeof(double));
 	double *weights = palloc0((Size) vectors * (width + 1) * sizeof(double));
 
@@ -110,7 +118,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 const Learner linear_learner = {
 	.name = "linear",
 	.additive = true,
-	.option_keys = "ridge",
+	.options = options_of,
 	.shared_sums = shared_sums,
 	.class_sums = feature_sums,
 	.add_to_class = add_features,

@@ -6,30 +6,12 @@
 
 #include <math.h>
 
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
 #include "learner/learners.h"
-
-/* Chosen on the Adult data with a few hundred rows per teacher. */
-#define DEFAULT_LOGISTIC_COST 10.0
-#define DEFAULT_SVM_COST 1.0
-#define DEFAULT_TOLERANCE 0.1
-#define DEFAULT_RIDGE 1.0
-#define DEFAULT_SMOOTHING 0.01
-#define DEFAULT_BOOST_ROUNDS 30
-#define DEFAULT_BOOST_DEPTH 4
-#define DEFAULT_BOOST_RATE 0.3
-#define DEFAULT_FOREST_TREES 50
-#define DEFAULT_FOREST_DEPTH 6
-#define DEFAULT_FOREST_SHARE 0.6
-#define DEFAULT_FOREST_COLUMNS 0.3 /* not the square root: most are of one-hot categories */
-#define DEFAULT_TREE_DEPTH 3
-#define DEFAULT_TREE_ROWS 5
-
-#define MAX_ROUNDS 1000
-#define MAX_MIN_ROWS 1000000
-#define DEFAULT_EPSILON 0.1
 
 pg_noreturn static void
 bad_option(const char *key, const char *rule)
@@ -64,68 +46,42 @@ string_option(const char *key, const JsonbValue *value)
 }
 
 static double
-number_option(const char *key, const JsonbValue *value, double from, double to, const char *rule)
+number_option(const LearnerOption *option, const JsonbValue *value)
 {
+	bool   count = option->kind == OPTION_COUNT;
 	double number;
 
 	if (value->type != jbvNumeric)
-		bad_option(key, "a number");
+		bad_option(option->key, "a number");
 	number = DatumGetFloat8(
 		DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
-	if (!isfinite(number) || number < from || number > to)
-		bad_option(key, rule);
+	if (!isfinite(number) || number < option->min || number > option->max ||
+		(count && number != floor(number)))
+		bad_option(option->key,
+				   count ? psprintf("a whole number from %.0f to %.0f", option->min, option->max)
+						 : psprintf("between %g and %g", option->min, option->max));
 	return number;
-}
-
-static double
-positive_option(const char *key, const JsonbValue *value)
-{
-	return number_option(key, value, 1e-12, 1e12, "between 1e-12 and 1e12");
-}
-
-static double
-share_option(const char *key, const JsonbValue *value)
-{
-	return number_option(key, value, 0.001, 1, "between 0.001 and 1");
-}
-
-static int
-count_option(const char *key, const JsonbValue *value, int max)
-{
-	char  *rule = psprintf("a whole number from 1 to %d", max);
-	double number = number_option(key, value, 1, max, rule);
-
-	if (number != floor(number))
-		bad_option(key, rule);
-	return (int) number;
 }
 
 static void
 classes_option(JsonbValue *value, LearnerOptions *options)
 {
-	JsonbIterator	  *iterator;
-	JsonbIteratorToken token;
-	JsonbValue		   element;
+	JsonbContainer *array = value->type == jbvBinary ? value->val.binary.data : NULL;
 
-	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data) ||
-		JsonContainerIsScalar(value->val.binary.data))
+	if (array == NULL || !JsonContainerIsArray(array) || JsonContainerIsScalar(array))
 		bad_option("classes", "an array of strings");
-	if (JsonContainerSize(value->val.binary.data) < PRIVPRED_MIN_CLASSES ||
-		JsonContainerSize(value->val.binary.data) > PRIVPRED_MAX_CLASSES)
+	if (JsonContainerSize(array) < PRIVPRED_MIN_CLASSES ||
+		JsonContainerSize(array) > PRIVPRED_MAX_CLASSES)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("option \"classes\" must name between %d and %d classes",
 							   PRIVPRED_MIN_CLASSES, PRIVPRED_MAX_CLASSES)));
 
-	options->classes = palloc(JsonContainerSize(value->val.binary.data) * sizeof(char *));
-	iterator = JsonbIteratorInit(value->val.binary.data);
-	while ((token = JsonbIteratorNext(&iterator, &element, true)) != WJB_DONE)
+	options->classes = palloc_array(char *, JsonContainerSize(array));
+	for (int n = 0; n < JsonContainerSize(array); n++)
 	{
-		char *name;
+		char *name = scalar_text("classes", getIthJsonbValueFromContainer(array, n));
 
-		if (token != WJB_ELEM)
-			continue;
-		name = scalar_text("classes", &element);
-		for (int i = 0; i < options->nclasses; i++)
+		for (int i = 0; i < n; i++)
 			if (strcmp(options->classes[i], name) == 0)
 				ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 								errmsg("class \"%s\" is declared twice", name)));
@@ -148,95 +104,62 @@ option_key_listed(const char *keys, const char *key)
 	return false;
 }
 
+pg_noreturn static void
+unknown_option(const Learner *learner, const char *key)
+{
+	StringInfoData keys;
+
+	initStringInfo(&keys);
+	for (const LearnerOption *option = learner->options; option && option->key; option++)
+		appendStringInfo(&keys, "%s, ", option->key);
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("unknown option \"%s\" of learner \"%s\"", key, learner->name),
+					errhint("Its options are: %sclasses, default.", keys.data)));
+}
+
 static void
 set_option(const Learner *learner, const char *key, JsonbValue *value, LearnerOptions *options)
 {
+	const LearnerOption *option = learner->options;
+
 	if (strcmp(key, "classes") == 0)
 		classes_option(value, options);
 	else if (strcmp(key, "default") == 0)
 		options->default_class = scalar_text(key, value);
-	else if (!option_key_listed(learner->option_keys, key))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("unknown option \"%s\" of learner \"%s\"", key, learner->name),
-						errhint("Its options are: %s%sclasses, default.", learner->option_keys,
-								learner->option_keys[0] ? ", " : "")));
-	else if (strcmp(key, "cost") == 0)
-		options->cost = positive_option(key, value);
-	else if (strcmp(key, "tolerance") == 0)
-		options->tolerance = positive_option(key, value);
-	else if (strcmp(key, "ridge") == 0)
-		options->ridge = positive_option(key, value);
-	else if (strcmp(key, "smoothing") == 0)
-		options->smoothing = positive_option(key, value);
-	else if (strcmp(key, "rounds") == 0 || strcmp(key, "trees") == 0)
-		options->rounds = count_option(key, value, MAX_ROUNDS);
-	else if (strcmp(key, "depth") == 0)
-		options->depth = count_option(key, value, FOREST_MAX_DEPTH);
-	else if (strcmp(key, "rate") == 0)
-		options->rate = share_option(key, value);
-	else if (strcmp(key, "subsample") == 0)
-		options->subsample = share_option(key, value);
-	else if (strcmp(key, "columns") == 0)
-		options->columns = share_option(key, value);
-	else if (strcmp(key, "min_rows") == 0)
-		options->min_rows = count_option(key, value, MAX_MIN_ROWS);
-	else if (strcmp(key, "epsilon") == 0)
-		options->epsilon =
-			number_option(key, value, EPSILON_MIN, EPSILON_PER_ANSWER_MAX, "between 1e-9 and 100");
-	else if (strcmp(key, "alpha") == 0)
-		options->alpha =
-			number_option(key, value, WALK_MIN_ALPHA, WALK_MAX_ALPHA, "between 1e-6 and 0.5");
-	else if (strcmp(key, "train") == 0)
-		options->train = string_option(key, value);
-	else if (strcmp(key, "predict") == 0)
-		options->predict = string_option(key, value);
-}
-
-static void
-check_options(const Learner *learner, const LearnerOptions *options)
-{
-	if (options->default_class && options->nclasses > 0)
+	else
 	{
-		int i = 0;
-
-		while (i < options->nclasses && strcmp(options->classes[i], options->default_class) != 0)
-			i++;
-		if (i == options->nclasses)
-			bad_option("default", "one of the declared classes");
+		while (option && option->key && strcmp(option->key, key) != 0)
+			option++;
+		if (option == NULL || option->key == NULL)
+			unknown_option(learner, key);
+		if (option->kind == OPTION_NAME)
+			options->name[option - learner->options] = string_option(key, value);
+		else
+			options->number[option - learner->options] = number_option(option, value);
 	}
-	if (option_key_listed(learner->option_keys, "train") && (!options->train || !options->predict))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("learner \"%s\" needs the options \"train\" and \"predict\"", learner->name),
-			 errhint("Name an aggregate and a function, each with its schema: "
-					 "{\"train\": \"myschema.my_train\", \"predict\": \"myschema.my_predict\"}.")));
 }
 
 static void
-set_defaults(const Learner *learner, LearnerOptions *options)
+check_default(const LearnerOptions *options)
 {
-	memset(options, 0, sizeof(*options));
-	options->cost = learner == &svm_learner ? DEFAULT_SVM_COST : DEFAULT_LOGISTIC_COST;
-	options->tolerance = DEFAULT_TOLERANCE;
-	options->ridge = DEFAULT_RIDGE;
-	options->smoothing = DEFAULT_SMOOTHING;
-	options->rounds = learner == &forest_learner ? DEFAULT_FOREST_TREES : DEFAULT_BOOST_ROUNDS;
-	options->depth = learner == &forest_learner ? DEFAULT_FOREST_DEPTH
-					 : learner == &tree_learner ? DEFAULT_TREE_DEPTH
-												: DEFAULT_BOOST_DEPTH;
-	options->rate = DEFAULT_BOOST_RATE;
-	options->subsample = learner == &forest_learner ? DEFAULT_FOREST_SHARE : 1;
-	options->columns = learner == &forest_learner ? DEFAULT_FOREST_COLUMNS : 1;
-	options->min_rows = DEFAULT_TREE_ROWS;
-	options->epsilon = DEFAULT_EPSILON;
-	options->alpha = WALK_DEFAULT_ALPHA;
+	if (options->default_class == NULL || options->nclasses == 0)
+		return;
+	for (int i = 0; i < options->nclasses; i++)
+		if (strcmp(options->classes[i], options->default_class) == 0)
+			return;
+	bad_option("default", "one of the declared classes");
 }
 
 void
 learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *options)
 {
-	set_defaults(learner, options);
+	memset(options, 0, sizeof(*options));
+	for (int i = 0; learner->options && learner->options[i].key; i++)
+	{
+		Assert(i < LEARNER_MAX_OPTIONS);
+		options->number[i] = learner->options[i].fallback;
+	}
+	options->json = json ? JsonbToCString(NULL, &json->root, VARSIZE(json)) : pstrdup("{}");
 	if (json != NULL)
 	{
 		JsonbIterator	  *iterator;
@@ -256,5 +179,15 @@ learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *optio
 				set_option(learner, key, &value, options);
 		}
 	}
-	check_options(learner, options);
+	check_default(options);
+	if (learner->check_options)
+		learner->check_options(options);
+}
+
+void
+learner_parse_options_text(const Learner *learner, const char *json, LearnerOptions *options)
+{
+	Datum parsed = DirectFunctionCall1(jsonb_in, CStringGetDatum(json));
+
+	learner_parse_options(learner, DatumGetJsonbP(parsed), options);
 }

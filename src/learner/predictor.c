@@ -14,7 +14,6 @@
 #include "utils/memutils.h"
 
 #include "learner/learners.h"
-#include "learner/predictor_format.h"
 
 struct PredictorBuilder
 {
@@ -27,6 +26,23 @@ struct PredictorBuilder
 /*
  * ---------- checking ----------
  */
+
+pg_noreturn static void
+refuse_bytes(const char *problem, int sqlstate)
+{
+	ereport(ERROR,
+			(errcode(sqlstate), errmsg("invalid predictor"), errdetail_internal("%s", problem)));
+}
+
+void
+predictor_read(const Predictor *stored, PredictorShape *shape)
+{
+	const char *problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
+										  VARSIZE_ANY_EXHDR(stored), shape);
+
+	if (problem != NULL)
+		refuse_bytes(problem, ERRCODE_INVALID_BINARY_REPRESENTATION);
+}
 
 Predictor *
 predictor_from_bytes(const char *bytes, Size size, int sqlstate)
@@ -50,24 +66,11 @@ predictor_from_bytes(const char *bytes, Size size, int sqlstate)
 		}
 	}
 	if (problem != NULL)
-		ereport(ERROR, (errcode(sqlstate), errmsg("invalid predictor"),
-						errdetail_internal("%s", problem)));
+		refuse_bytes(problem, sqlstate);
 	result = palloc(VARHDRSZ + size);
 	SET_VARSIZE(result, VARHDRSZ + size);
 	memcpy(VARDATA(result), bytes, size);
 	return result;
-}
-
-/* What predictors already in the server's hands look like. */
-static void
-parse_stored(const Predictor *stored, PredictorShape *shape)
-{
-	const char *problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
-										  VARSIZE_ANY_EXHDR(stored), shape);
-
-	if (problem != NULL)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION), errmsg("invalid predictor"),
-						errdetail_internal("%s", problem)));
 }
 
 /*
@@ -128,9 +131,8 @@ builder_create(int nclasses, char **classes, int width, int default_class)
 	return builder;
 }
 
-/* A later description replaces an earlier one. */
-static unsigned char *
-start_member(PredictorBuilder *builder, MemberKind kind, Size size)
+unsigned char *
+builder_member(PredictorBuilder *builder, uint32 kind, Size size)
 {
 	unsigned char *start;
 
@@ -147,73 +149,26 @@ linear_member_size(int nclasses, int width, const LearnerOptions *options)
 	return sizeof(double) * LINEAR_VECTORS(nclasses) * (width + 1);
 }
 
-Size
-gaussian_member_size(int nclasses, int width, const LearnerOptions *options)
-{
-	return sizeof(double) * nclasses * (1 + 2 * (Size) width);
-}
-
-Size
-stump_member_size(int nclasses, int width, const LearnerOptions *options)
-{
-	return 24;
-}
-
-static unsigned char *
-write_doubles(unsigned char *position, const double *values, Size n)
-{
-	for (Size i = 0; i < n; i++)
-		write_double(position + 8 * i, values[i]);
-	return position + 8 * n;
-}
-
 void
 builder_constant(PredictorBuilder *builder, int class_index)
 {
-	write_u32(start_member(builder, MEMBER_CONSTANT, 4), class_index);
+	write_u32(builder_member(builder, MEMBER_CONSTANT, 4), class_index);
 }
 
 void
 builder_linear(PredictorBuilder *builder, const double *weights)
 {
-	Size size = linear_member_size(builder->nclasses, builder->width, NULL);
+	Size		   size = linear_member_size(builder->nclasses, builder->width, NULL);
+	unsigned char *body = builder_member(builder, MEMBER_LINEAR, size);
 
-	write_doubles(start_member(builder, MEMBER_LINEAR, size), weights, size / 8);
-}
-
-void
-builder_gaussian(PredictorBuilder *builder, const double *constant, const double *mean,
-				 const double *precision)
-{
-	Size		   width = builder->width;
-	unsigned char *position = start_member(builder, MEMBER_GAUSSIAN,
-										   gaussian_member_size(builder->nclasses, width, NULL));
-
-	for (int c = 0; c < builder->nclasses; c++)
-	{
-		position = write_doubles(position, &constant[c], 1);
-		position = write_doubles(position, mean + c * width, width);
-		position = write_doubles(position, precision + c * width, width);
-	}
-}
-
-void
-builder_stump(PredictorBuilder *builder, int feature, double threshold, int class_below,
-			  int class_above)
-{
-	unsigned char *body = start_member(builder, MEMBER_STUMP, stump_member_size(0, 0, NULL));
-
-	write_u32(body, feature);
-	write_u32(body + 4, class_below);
-	write_u32(body + 8, class_above);
-	write_u32(body + 12, 0);
-	write_double(body + 16, threshold);
+	for (Size i = 0; i < size / 8; i++)
+		write_double(body + 8 * i, weights[i]);
 }
 
 void
 builder_forest(PredictorBuilder *builder, const Forest *forest)
 {
-	forest_store(forest, start_member(builder, MEMBER_FOREST, forest_stored_size(forest)));
+	forest_store(forest, builder_member(builder, MEMBER_FOREST, forest_stored_size(forest)));
 }
 
 void
@@ -221,20 +176,11 @@ builder_sql(PredictorBuilder *builder, const char *predict, const char *type, co
 {
 	Size size = 12 + strlen(predict) + strlen(type) + strlen(value);
 
-	(void) start_member(builder, MEMBER_SQL, size);
+	(void) builder_member(builder, MEMBER_SQL, size);
 	builder->bytes.len -= size;
 	append_string(&builder->bytes, predict, strlen(predict));
 	append_string(&builder->bytes, type, strlen(type));
 	append_string(&builder->bytes, value, strlen(value));
-}
-
-void
-builder_threshold(PredictorBuilder *builder, const WalkRow *rows, int64 nrows, const int32 *limit)
-{
-	int64 points = walk_points(rows, nrows, limit);
-
-	walk_write(start_member(builder, MEMBER_THRESHOLD, walk_body_size(points)), points, rows, nrows,
-			   limit);
 }
 
 /* Checks what a learner wrote by the same rules as what a user wrote. */
@@ -254,8 +200,8 @@ predictor_same_shape(const Predictor *a, const Predictor *b)
 	PredictorShape sa;
 	PredictorShape sb;
 
-	parse_stored(a, &sa);
-	parse_stored(b, &sb);
+	predictor_read(a, &sa);
+	predictor_read(b, &sb);
 	return sa.nclasses == sb.nclasses && sa.width == sb.width &&
 		   sa.default_class == sb.default_class && sa.names_size == sb.names_size &&
 		   memcmp(sa.names, sb.names, sa.names_size) == 0;
@@ -286,7 +232,7 @@ collect_members(int n, Predictor *const *predictors, uint32 *nmembers, Size *siz
 	{
 		PredictorShape shape;
 
-		parse_stored(predictors[i], &shape);
+		predictor_read(predictors[i], &shape);
 		total += shape.nmembers;
 	}
 	if (total > PRIVPRED_MAX_TEACHERS)
@@ -299,7 +245,7 @@ collect_members(int n, Predictor *const *predictors, uint32 *nmembers, Size *siz
 		PredictorShape		 shape;
 		const unsigned char *position;
 
-		parse_stored(predictors[i], &shape);
+		predictor_read(predictors[i], &shape);
 		position = shape.members;
 		for (uint32 m = 0; m < shape.nmembers; m++)
 			position = predictor_next_member(position, &members[filled++]);
@@ -326,7 +272,7 @@ predictor_pack(int n, Predictor *const *predictors)
 					 "predictor_format.c repeats these limits");
 
 	members = collect_members(n, predictors, &nmembers, &members_size);
-	parse_stored(predictors[0], &shape);
+	predictor_read(predictors[0], &shape);
 
 	initStringInfo(&bytes);
 	bytes.len = VARHDRSZ;
@@ -369,7 +315,7 @@ predictor_complete(const Learner *learner, const LearnerOptions *options, const 
 	const unsigned char *position;
 
 	if (packed != NULL)
-		parse_stored(packed, &shape);
+		predictor_read(packed, &shape);
 	position = shape.members;
 	for (uint32 i = 0; i < shape.nmembers; i++)
 	{

@@ -3,7 +3,7 @@
  *		Evaluation of predictors.
  *
  * Members are decoded once into a layout made for evaluation; those with
- * scores are left to the kernels of linalg/score_kernels.h.
+ * scores are left to the kernels of score_kernels.h.
  */
 #include "postgres.h"
 
@@ -11,10 +11,9 @@
 
 #include "access/xact.h"
 #include "mb/pg_wchar.h"
-#include "utils/memutils.h"
 
+#include "learner/knn.h"
 #include "learner/learners.h"
-#include "learner/predictor_format.h"
 #include "learner/score_kernels.h"
 
 typedef struct Stump
@@ -44,6 +43,9 @@ struct Ensemble
 	float			   *scores;
 	int					nthresholds;
 	WalkPoints		  **thresholds;
+	int					nneighbours;
+	Neighbours		  **neighbours;
+	int32			   *counts; /* of classes among neighbours */
 	int					nsql;
 	SqlMembers		   *sql;
 };
@@ -60,9 +62,7 @@ group_init(ScoreGroup *group, ScoreKind kind, int width, int vectors, int n)
 	score_group_init(group, kind, width, vectors, n);
 	if (n == 0)
 		return;
-	space = MemoryContextAllocExtended(CurrentMemoryContext,
-									   score_group_size(group, n) + SCORE_ALIGNMENT,
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	space = palloc0_huge(score_group_size(group, n) + SCORE_ALIGNMENT);
 	group->numbers = (double *) TYPEALIGN(SCORE_ALIGNMENT, space);
 }
 
@@ -87,11 +87,9 @@ load_names(Ensemble *ensemble, const PredictorShape *shape)
 	{
 		const char *name;
 		uint32		length;
-		char	   *copy;
 
 		position = predictor_next_string(position, &name, &length);
-		copy = pnstrdup(name, length);
-		ensemble->names[i] = pg_any_to_server(copy, length, PG_UTF8);
+		ensemble->names[i] = pg_any_to_server(pnstrdup(name, length), length, PG_UTF8);
 	}
 }
 
@@ -119,15 +117,13 @@ forest_read(const unsigned char *body, Size size, int nclasses, int width)
 
 	if (!forest_parse(body, size, nclasses, width, forest))
 		elog(ERROR, "predictor_parse() accepted a malformed forest");
-	forest->splits =
-		MemoryContextAllocHuge(CurrentMemoryContext, forest_splits(forest) * sizeof(ForestSplit));
-	forest->leaves =
-		MemoryContextAllocHuge(CurrentMemoryContext, forest_leaves(forest) * sizeof(float));
+	forest->splits = palloc_huge(forest_splits(forest) * sizeof(ForestSplit));
+	forest->leaves = palloc_huge(forest_leaves(forest) * sizeof(float));
 	forest_load(body, forest);
 	return forest;
 }
 
-/* The compiler knows the kinds, and misses one that is not here. */
+/* No default: the compiler warns if a kind is missing. */
 static void
 load_member(Ensemble *ensemble, const PredictorMember *member)
 {
@@ -159,6 +155,10 @@ load_member(Ensemble *ensemble, const PredictorMember *member)
 		case MEMBER_THRESHOLD:
 			ensemble->thresholds[ensemble->nthresholds++] = walk_load(member->body, member->size);
 			break;
+		case MEMBER_NEIGHBOURS:
+			ensemble->neighbours[ensemble->nneighbours++] =
+				neighbours_load(member->body, ensemble->width);
+			break;
 	}
 }
 
@@ -167,16 +167,11 @@ ensemble_load(const Predictor *stored)
 {
 	PredictorShape		 shape;
 	PredictorMember		 member;
-	const char			*problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
-												   VARSIZE_ANY_EXHDR(stored), &shape);
 	Ensemble			*ensemble;
 	const unsigned char *position;
-	int					 count[MEMBER_THRESHOLD + 1] = {0};
+	int					 count[MEMBER_NEIGHBOURS + 1] = {0};
 
-	if (problem != NULL)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION), errmsg("invalid predictor"),
-						errdetail_internal("%s", problem)));
-
+	predictor_read(stored, &shape);
 	position = shape.members;
 	for (uint32 i = 0; i < shape.nmembers; i++)
 	{
@@ -204,6 +199,8 @@ ensemble_load(const Predictor *stored)
 		ensemble->scores = palloc_array(float, shape.nclasses);
 	}
 	ensemble->thresholds = palloc(count[MEMBER_THRESHOLD] * sizeof(WalkPoints *) + 1);
+	ensemble->neighbours = palloc(count[MEMBER_NEIGHBOURS] * sizeof(Neighbours *) + 1);
+	ensemble->counts = palloc_array(int32, shape.nclasses);
 	ensemble->nsql = count[MEMBER_SQL];
 	if (ensemble->nsql > 0)
 		ensemble->sql = sql_members_create(ensemble->nsql);
@@ -238,7 +235,7 @@ stump_vote(const Stump *stump, const double *x)
 	return x[stump->feature] <= stump->threshold ? stump->class_below : stump->class_above;
 }
 
-/* Of the features that forest_features() put into their place. */
+/* Votes on the features that forest_features() stored in the ensemble. */
 static int
 forest_vote(const Ensemble *ensemble, const Forest *forest, bool missing)
 {
@@ -263,6 +260,20 @@ threshold_vote(const Ensemble *ensemble, const WalkPoints *points, const double 
 	return steps > 0 ? 1 : steps < 0 ? 0 : ensemble->default_class;
 }
 
+/* Counts the classes of a member's neighbours; most of them decide, ties to the lowest. */
+static int
+neighbours_vote(const Ensemble *ensemble, const Neighbours *neighbours, const double *x)
+{
+	int best = 0;
+
+	memset(ensemble->counts, 0, ensemble->nclasses * sizeof(int32));
+	neighbours_count(neighbours, x, ensemble->counts);
+	for (int c = 1; c < ensemble->nclasses; c++)
+		if (ensemble->counts[c] > ensemble->counts[best])
+			best = c;
+	return best;
+}
+
 void
 ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 {
@@ -281,8 +292,10 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 	}
 	for (int i = 0; i < ensemble->nthresholds; i++)
 		votes[threshold_vote(ensemble, ensemble->thresholds[i], x)]++;
+	for (int i = 0; i < ensemble->nneighbours; i++)
+		votes[neighbours_vote(ensemble, ensemble->neighbours[i], x)]++;
 	if (ensemble->nsql > 0)
-		sql_members_vote(ensemble->sql, ensemble, x, votes);
+		sql_members_ask(ensemble->sql, ensemble, x, votes, NULL);
 }
 
 /*
@@ -290,8 +303,8 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
  */
 
 /*
- * How much each member of a group is for the second of two classes: by the odds
- * that the margin is the logarithm of.  Returns where the next group's go.
+ * Scores of a group's members for the second of two classes: the margin is taken
+ * as the logarithm of the odds.  Returns where the next group's scores go.
  */
 static double *
 score_group(const Ensemble *ensemble, const ScoreGroup *group, const double *x, double *scores)
@@ -302,7 +315,17 @@ score_group(const Ensemble *ensemble, const ScoreGroup *group, const double *x, 
 	return scores + group->n;
 }
 
-/* The same for members that only vote. */
+/* The share of the second class among the neighbours; below one half if the vote is the first. */
+static double
+neighbours_score(const Ensemble *ensemble, const Neighbours *neighbours, const double *x)
+{
+	int	   vote = neighbours_vote(ensemble, neighbours, x);
+	double share = (double) ensemble->counts[1] / neighbours->k;
+
+	return vote == 0 && share == 0.5 ? nextafter(0.5, 0) : share;
+}
+
+/* The same for members without a margin. */
 static double *
 score_votes(const Ensemble *ensemble, const double *x, double *scores)
 {
@@ -320,6 +343,8 @@ score_votes(const Ensemble *ensemble, const double *x, double *scores)
 	}
 	for (int i = 0; i < ensemble->nthresholds; i++)
 		*scores++ = threshold_vote(ensemble, ensemble->thresholds[i], x);
+	for (int i = 0; i < ensemble->nneighbours; i++)
+		*scores++ = neighbours_score(ensemble, ensemble->neighbours[i], x);
 	return scores;
 }
 
@@ -333,8 +358,8 @@ ensemble_scores(const Ensemble *ensemble, const double *x, double *scores)
 	next = score_group(ensemble, &ensemble->gaussian, x, next);
 	next = score_votes(ensemble, x, next);
 	if (ensemble->nsql > 0)
-		next += sql_members_score(ensemble->sql, ensemble, x, next);
-	return next - scores;
+		sql_members_ask(ensemble->sql, ensemble, x, NULL, next);
+	return next - scores + ensemble->nsql;
 }
 
 void
@@ -412,7 +437,7 @@ bool
 ensemble_accepts_missing(const Ensemble *ensemble)
 {
 	return ensemble->linear.n == 0 && ensemble->gaussian.n == 0 && ensemble->nstumps == 0 &&
-		   ensemble->nthresholds == 0 && ensemble->nsql == 0;
+		   ensemble->nthresholds == 0 && ensemble->nneighbours == 0 && ensemble->nsql == 0;
 }
 
 bool

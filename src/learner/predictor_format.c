@@ -133,7 +133,7 @@ stump_ok(const PredictorShape *shape, const PredictorMember *member)
 {
 	const unsigned char *body = member->body;
 
-	return member->size == 24 && read_u32(body) < shape->width &&
+	return member->size == STUMP_SIZE && read_u32(body) < shape->width &&
 		   read_u32(body + 4) < shape->nclasses && read_u32(body + 8) < shape->nclasses &&
 		   read_u32(body + 12) == 0 && isfinite(read_double(body + 16));
 }
@@ -204,14 +204,46 @@ threshold_body_ok(const unsigned char *body, size_t size)
 }
 
 static bool
-constant_ok(const PredictorShape *shape, const PredictorMember *member)
+all_zero(const unsigned char *bytes, size_t n)
 {
-	if (member->size < 4 || read_u32(member->body) >= shape->nclasses)
-		return false;
-	for (uint32_t i = 4; i < member->size; i++)
-		if (member->body[i] != 0)
+	for (size_t i = 0; i < n; i++)
+		if (bytes[i] != 0)
 			return false;
 	return true;
+}
+
+static bool
+neighbours_ok(const PredictorShape *shape, const PredictorMember *member)
+{
+	const unsigned char *body = member->body;
+	uint32_t			 room;
+	uint32_t			 rows;
+
+	if (member->size < NEIGHBOURS_HEADER)
+		return false;
+	room = read_u32(body + 4);
+	rows = read_u32(body + 8);
+	if (read_u32(body) < 1 || read_u32(body) > NEIGHBOURS_MAX_K || room > NEIGHBOURS_MAX_ROWS ||
+		rows < 1 || rows > room || read_u32(body + 12) != 0 ||
+		member->size != neighbours_size(room, shape->width))
+		return false;
+	for (uint32_t i = 0; i < rows; i++)
+	{
+		const unsigned char *row = body + neighbours_row(i, shape->width);
+
+		if (read_u32(row) >= shape->nclasses || !all_finite(row + 4, shape->width))
+			return false;
+	}
+	/* unused room is zero */
+	return all_zero(body + neighbours_row(rows, shape->width),
+					member->size - neighbours_row(rows, shape->width));
+}
+
+static bool
+constant_ok(const PredictorShape *shape, const PredictorMember *member)
+{
+	return member->size >= 4 && read_u32(member->body) < shape->nclasses &&
+		   all_zero(member->body + 4, member->size - 4);
 }
 
 static bool
@@ -234,6 +266,8 @@ member_ok(const PredictorShape *shape, const PredictorMember *member)
 		case MEMBER_THRESHOLD:
 			return shape->nclasses == 2 && shape->width == 1 &&
 				   threshold_body_ok(member->body, member->size);
+		case MEMBER_NEIGHBOURS:
+			return neighbours_ok(shape, member);
 	}
 	return false;
 }

@@ -23,14 +23,16 @@
  *	threshold	two limits (4 each), points (4), zero (4); then, with room for
  *				more points: their x (8 each), their steps for either limit (4
  *				each); see threshold_walk.h
+ *	neighbours	k (4), room (4), rows (4), zero (4); then, with room for more rows,
+ *				of each its class (4) and width doubles
  */
 #ifndef PRIVPRED_PREDICTOR_FORMAT_H
 #define PRIVPRED_PREDICTOR_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+
+#include "learner/bytes.h"
 
 #define PREDICTOR_MAGIC "PPRD"
 #define PREDICTOR_VERSION 1
@@ -45,7 +47,8 @@ typedef enum MemberKind
 	MEMBER_STUMP = 4,
 	MEMBER_SQL = 5,
 	MEMBER_FOREST = 6,
-	MEMBER_THRESHOLD = 7
+	MEMBER_THRESHOLD = 7,
+	MEMBER_NEIGHBOURS = 8
 } MemberKind;
 
 typedef struct PredictorShape
@@ -76,6 +79,8 @@ predictor_next_member(const unsigned char *position, PredictorMember *member);
 extern const unsigned char *
 predictor_next_string(const unsigned char *position, const char **string, uint32_t *length);
 
+#define STUMP_SIZE 24
+
 /* The body of a threshold: where its parts are, and whether it is one. */
 #define THRESHOLD_HEADER 16
 #define THRESHOLD_POINT 16
@@ -94,58 +99,21 @@ threshold_steps(size_t capacity, size_t link, size_t point)
 
 extern bool threshold_body_ok(const unsigned char *body, size_t size);
 
-static inline uint32_t
-read_u32(const unsigned char *p)
+/* The same of neighbours. */
+#define NEIGHBOURS_HEADER 16
+#define NEIGHBOURS_MAX_K 100
+#define NEIGHBOURS_MAX_ROWS 10000
+
+static inline size_t
+neighbours_row(size_t row, size_t width)
 {
-	return (uint32_t) p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16 | (uint32_t) p[3] << 24;
+	return NEIGHBOURS_HEADER + row * (4 + 8 * width);
 }
 
-static inline void
-write_u32(unsigned char *p, uint32_t value)
+static inline size_t
+neighbours_size(size_t room, size_t width)
 {
-	p[0] = (unsigned char) value;
-	p[1] = (unsigned char) (value >> 8);
-	p[2] = (unsigned char) (value >> 16);
-	p[3] = (unsigned char) (value >> 24);
-}
-
-static inline double
-read_double(const unsigned char *p)
-{
-	uint64_t bits = (uint64_t) read_u32(p) | (uint64_t) read_u32(p + 4) << 32;
-	double	 value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-static inline void
-write_double(unsigned char *p, double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	write_u32(p, (uint32_t) bits);
-	write_u32(p + 4, (uint32_t) (bits >> 32));
-}
-
-static inline float
-read_float(const unsigned char *p)
-{
-	uint32_t bits = read_u32(p);
-	float	 value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-static inline void
-write_float(unsigned char *p, float value)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	write_u32(p, bits);
+	return neighbours_row(room, width);
 }
 
 #endif /* PRIVPRED_PREDICTOR_FORMAT_H */

@@ -12,7 +12,6 @@
 #include "utils/json.h"
 
 #include "learner/learners.h"
-#include "learner/predictor_format.h"
 #include "server/number_text.h"
 
 /* JSON has no infinity; it stands for "never" and "always" in our formats. */
@@ -115,6 +114,24 @@ append_threshold(StringInfo json, const PredictorMember *member)
 }
 
 static void
+append_neighbours(StringInfo json, const PredictorMember *member, const PredictorShape *shape)
+{
+	uint32 rows = read_u32(member->body + 8);
+
+	appendStringInfo(json, "{\"kind\": \"neighbours\", \"k\": %u, \"rows\": [",
+					 read_u32(member->body));
+	for (uint32 i = 0; i < rows; i++)
+	{
+		const unsigned char *row = member->body + neighbours_row(i, shape->width);
+
+		appendStringInfo(json, "%s{\"class\": %u, ", i > 0 ? ", " : "", read_u32(row));
+		append_matrix(json, "x", row + 4, 1, shape->width);
+		appendStringInfoChar(json, '}');
+	}
+	appendStringInfoString(json, "]}");
+}
+
+static void
 append_member(StringInfo json, const PredictorMember *member, const PredictorShape *shape)
 {
 	switch ((MemberKind) member->kind)
@@ -151,6 +168,9 @@ append_member(StringInfo json, const PredictorMember *member, const PredictorSha
 			append_threshold(json, member);
 			appendStringInfoString(json, "]}");
 			break;
+		case MEMBER_NEIGHBOURS:
+			append_neighbours(json, member, shape);
+			break;
 		case MEMBER_SQL:
 			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 							errmsg("a predictor of learner \"sql\" has no form of its own"),
@@ -162,14 +182,11 @@ void
 predictor_append_json(StringInfo json, const Predictor *stored)
 {
 	PredictorShape		 shape;
-	const char			*problem = predictor_parse((const unsigned char *) VARDATA_ANY(stored),
-												   VARSIZE_ANY_EXHDR(stored), &shape);
-	const unsigned char *position = shape.members;
 	PredictorMember		 member;
+	const unsigned char *position;
 
-	if (problem != NULL)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION), errmsg("invalid predictor"),
-						errdetail_internal("%s", problem)));
+	predictor_read(stored, &shape);
+	position = shape.members;
 	appendStringInfoChar(json, '[');
 	for (uint32 i = 0; i < shape.nmembers; i++)
 	{

@@ -8,12 +8,8 @@
 
 #include "learner/learners.h"
 
-/* In alphabetical order, for hints. */
-static const Learner *const learners[] = {
-	&boost_learner,	   &centroid_learner,	 &forest_learner, &linear_learner,
-	&logistic_learner, &naive_bayes_learner, &sql_learner,	  &stump_learner,
-	&svm_learner,	   &threshold_learner,	 &tree_learner,
-};
+#define LEARNER_ADDRESS(name) &name##_learner,
+static const Learner *const learners[] = {LEARNERS(LEARNER_ADDRESS)};
 
 const Learner *
 learner_lookup(const char *name)

@@ -72,7 +72,10 @@ typedef struct ScoreKernels
 	void (*margins)(const ScoreGroup *group, const double *x, double *margins);
 } ScoreKernels;
 
-/* The kernels by number, for those who want them all; NULL at the end, void where this machine cannot run them. */
+/*
+ * The kernels by number, for tests: NULL after the last one, without a name if this
+ * machine cannot run them.
+ */
 extern const ScoreKernels *score_kernels(int number, bool *usable);
 
 /* Those for this processor. */

@@ -37,20 +37,12 @@
 /* The aggregate, its support functions, and the function that predicts. */
 #define MAX_FUNCTIONS 10
 
-/* Counts changes of anything that a binding is about. */
+/* Counts changes of anything that a binding depends on. */
 static uint64 generation = 1;
 
 /*
  * ---------- rules ----------
  */
-
-typedef enum SqlRule
-{
-	RULES_KEPT,
-	RULE_OWNER,		 /* it belongs to the relation's owner or a superuser */
-	RULE_EXECUTE,	 /* whom it may be executed by */
-	RULE_SEARCH_PATH /* it is fixed, and ends in pg_temp */
-} SqlRule;
 
 /*
  * pg_temp is searched first where it is not named, and a path that the function
@@ -101,45 +93,39 @@ looks_up_names(Form_pg_proc function)
 		   function->prokind != PROKIND_AGGREGATE && function->oid >= FirstNormalObjectId;
 }
 
-static SqlRule
-broken_rule(Oid function, Oid owner)
+/*
+ * May a function run as the owner?  It must belong to the owner or a superuser, the owner
+ * must be allowed to execute it, and names in it must mean the same to everybody.  If not:
+ * an error, or false.
+ */
+static bool
+may_run(Oid function, Oid owner, bool or_error)
 {
-	HeapTuple	 tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Form_pg_proc form;
-	SqlRule		 rule = RULES_KEPT;
+	HeapTuple tuple = sql_catalog_row(PROCOID, function);
+	Oid		  author = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	bool	  fixed = !looks_up_names((Form_pg_proc) GETSTRUCT(tuple)) || fixes_search_path(tuple);
+	bool	  granted = function_aclcheck(function, owner, ACL_EXECUTE) == ACLCHECK_OK;
+	bool	  may = sql_may_run_as(author, owner) && granted && fixed;
+	const char *role;
+	const char *name;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	form = (Form_pg_proc) GETSTRUCT(tuple);
-	if (!sql_may_run_as(form->proowner, owner))
-		rule = RULE_OWNER;
-	else if (function_aclcheck(function, owner, ACL_EXECUTE) != ACLCHECK_OK)
-		rule = RULE_EXECUTE;
-	else if (looks_up_names(form) && !fixes_search_path(tuple))
-		rule = RULE_SEARCH_PATH;
 	ReleaseSysCache(tuple);
-	return rule;
-}
-
-static void
-report_broken_rule(Oid function, SqlRule rule, Oid owner)
-{
-	const char *role = quote_identifier(GetUserNameFromId(owner, false));
-	const char *name = sql_signature(function);
-
+	if (may || !or_error)
+		return may;
+	role = quote_identifier(GetUserNameFromId(owner, false));
+	name = sql_signature(function);
 	sql_check_author(function, owner);
-	if (rule == RULE_EXECUTE)
+	if (!granted)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role %s, as whom it would run, may not execute function %s", role, name),
 				 errhint("GRANT EXECUTE ON ROUTINE %s TO %s.", name, role)));
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
-		 errmsg("function %s does not fix a search_path that ends in pg_temp", name),
-		 errdetail(
-			 "It runs in the session of whoever asks, where names could be found among that session's own objects."),
-		 errhint("ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp.", name)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+			 errmsg("function %s does not fix a search_path that ends in pg_temp", name),
+			 errdetail("It runs in the session of whoever asks, where names could be found among "
+					   "that session's own objects."),
+			 errhint("ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp.", name)));
 }
 
 /*
@@ -159,9 +145,7 @@ foreign_type(Oid type, Oid owner)
 	check_stack_depth();
 	if (type < FirstNormalObjectId && !OidIsValid(get_element_type(type)))
 		return InvalidOid;
-	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for type %u", type);
+	tuple = sql_catalog_row(TYPEOID, type);
 	form = (Form_pg_type) GETSTRUCT(tuple);
 	author = form->typowner;
 	inner = form->typtype == TYPTYPE_DOMAIN		  ? form->typbasetype
@@ -186,7 +170,7 @@ foreign_type(Oid type, Oid owner)
 	return found;
 }
 
-/* Also of what functions take and return; an aggregate's state is among that. */
+/* The same for the types that a function takes and returns, such as an aggregate's state. */
 static Oid
 foreign_type_of_function(Oid function, Oid owner)
 {
@@ -227,44 +211,38 @@ sql_check_type(Oid type, Oid role)
 static int
 list_functions(Oid train, Oid predict, Oid *functions)
 {
-	HeapTuple		  tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(train));
-	Form_pg_aggregate form;
-	int				  n = 0;
+	HeapTuple		  tuple = sql_catalog_row(AGGFNOID, train);
+	Form_pg_aggregate form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	Oid				  all[MAX_FUNCTIONS] = {
+					  train,
+					  predict,
+					  form->aggtransfn,
+					  form->aggfinalfn,
+					  form->aggcombinefn,
+					  form->aggserialfn,
+					  form->aggdeserialfn,
+					  form->aggmtransfn,
+					  form->aggminvtransfn,
+					  form->aggmfinalfn,
+	  };
+	int n = 0;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", train);
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	functions[n++] = train;
-	functions[n++] = predict;
-#define SUPPORT(column) \
-	if (OidIsValid(form->column)) \
-	functions[n++] = form->column
-	SUPPORT(aggtransfn);
-	SUPPORT(aggfinalfn);
-	SUPPORT(aggcombinefn);
-	SUPPORT(aggserialfn);
-	SUPPORT(aggdeserialfn);
-	SUPPORT(aggmtransfn);
-	SUPPORT(aggminvtransfn);
-	SUPPORT(aggmfinalfn);
-#undef SUPPORT
-	Assert(n <= MAX_FUNCTIONS);
 	ReleaseSysCache(tuple);
+	for (int i = 0; i < MAX_FUNCTIONS; i++)
+		if (OidIsValid(all[i]))
+			functions[n++] = all[i];
 	return n;
 }
 
-/* What pg_get_functiondef() does not say of an aggregate; its functions follow it. */
+/* Describes an aggregate, which pg_get_functiondef() cannot do. */
 static void
 append_aggregate(StringInfo words, Oid aggregate)
 {
-	HeapTuple		  tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	Form_pg_aggregate form;
+	HeapTuple		  tuple = sql_catalog_row(AGGFNOID, aggregate);
+	Form_pg_aggregate form = (Form_pg_aggregate) GETSTRUCT(tuple);
 	Datum			  initial;
 	bool			  isnull;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
 	appendStringInfo(words, "%c %c %c %d %d %s", form->aggkind, form->aggfinalmodify,
 					 form->aggmfinalmodify, form->aggfinalextra, form->aggmfinalextra,
 					 format_type_be_qualified(form->aggtranstype));
@@ -275,8 +253,8 @@ append_aggregate(StringInfo words, Oid aggregate)
 }
 
 /*
- * In names, not OIDs, so that a restored dump has the same.  The search_path and
- * other settings that the text depends on are the caller's business.
+ * The digest is taken of names, not OIDs, so that a restored dump has the same one.
+ * The caller sets the search_path and whatever else the text depends on.
  */
 static bytea *
 digest_definitions(Oid train, Oid predict)
@@ -320,10 +298,7 @@ sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner)
 	n = list_functions(train.function, predict.function, functions);
 	for (int i = 0; i < n; i++)
 	{
-		SqlRule rule = broken_rule(functions[i], owner);
-
-		if (rule != RULES_KEPT)
-			report_broken_rule(functions[i], rule, owner);
+		(void) may_run(functions[i], owner, true);
 		refuse_foreign_type(foreign_type_of_function(functions[i], owner), owner);
 	}
 	sql_check_type(train.result, owner);
@@ -354,7 +329,7 @@ binding_holds(const SqlBinding *binding, Oid owner)
 		return false;
 	n = list_functions(train, predict, functions);
 	for (int i = 0; i < n; i++)
-		if (broken_rule(functions[i], owner) != RULES_KEPT ||
+		if (!may_run(functions[i], owner, false) ||
 			OidIsValid(foreign_type_of_function(functions[i], owner)))
 			return false;
 	return true;

@@ -5,8 +5,7 @@
  * They run with the rights of whoever owns the protected relation, in the
  * session of whoever asks.  So they are looked up by name only once, when a
  * model is declared; from then on by their signature, which nobody can
- * overload.  Code of any other role than that owner, or a superuser, does not
- * run.
+ * overload.  Only code that belongs to that owner or to a superuser runs.
  */
 #include "postgres.h"
 
@@ -38,15 +37,22 @@ sql_may_run_as(Oid author, Oid role)
 	return author == role || superuser_arg(author);
 }
 
+HeapTuple
+sql_catalog_row(int cache, Oid oid)
+{
+	HeapTuple tuple = SearchSysCache1(cache, ObjectIdGetDatum(oid));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for object %u", oid);
+	return tuple;
+}
+
 Oid
 sql_author(Oid function)
 {
-	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid		  author;
+	HeapTuple tuple = sql_catalog_row(PROCOID, function);
+	Oid		  author = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	author = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 	ReleaseSysCache(tuple);
 	return author;
 }
@@ -65,7 +71,8 @@ sql_check_author(Oid function, Oid role)
 				 "function %s belongs neither to role %s, as whom it would run, nor to a superuser",
 				 name, role_name),
 			 errhint(
-				 "If it is to be trusted, let that role own it (ALTER ROUTINE); or use SET ROLE to become its owner.")));
+				 "If it is to be trusted, let that role own it (ALTER ROUTINE); or use SET ROLE "
+				 "to become its owner.")));
 }
 
 static List *
@@ -101,7 +108,7 @@ signature_name_length(const char *signature)
 	return 0;
 }
 
-/* By the very words of sql_signature(): no type needs to be looked up. */
+/* Compares with what sql_signature() writes, so that no type needs to be looked up. */
 static Oid
 find_signature(const char *signature, List *names)
 {
@@ -186,24 +193,26 @@ void
 sql_functions_find(const LearnerOptions *options, Oid label_type, SqlFunction *train,
 				   SqlFunction *predict)
 {
-	Oid base_type = getBaseType(label_type);
+	Oid			base_type = getBaseType(label_type);
+	const char *aggregate = options->name[SQL_TRAIN];
+	const char *function = options->name[SQL_PREDICT];
 
-	if (!sql_train_find(options->train, base_type, train))
+	if (!sql_train_find(aggregate, base_type, train))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 signature_name_length(options->train) > 0
-					 ? errmsg("aggregate %s does not exist", options->train)
-					 : errmsg("aggregate %s(%s, double precision[]) does not exist", options->train,
+				 signature_name_length(aggregate) > 0
+					 ? errmsg("aggregate %s does not exist", aggregate)
+					 : errmsg("aggregate %s(%s, double precision[]) does not exist", aggregate,
 							  format_type_be(base_type)),
 				 errhint("Option \"train\" must name an aggregate over the label, or its text, "
 						 "and an array of features.")));
-	if (!sql_function_find(options->predict, false, train->result, predict))
+	if (!sql_function_find(function, false, train->result, predict))
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
-						signature_name_length(options->predict) > 0
-							? errmsg("function %s does not exist, or does not take a %s",
-									 options->predict, format_type_be(train->result))
-							: errmsg("function %s(%s, double precision[]) does not exist",
-									 options->predict, format_type_be(train->result)),
+						signature_name_length(function) > 0
+							? errmsg("function %s does not exist, or does not take a %s", function,
+									 format_type_be(train->result))
+							: errmsg("function %s(%s, double precision[]) does not exist", function,
+									 format_type_be(train->result)),
 						errhint("Option \"predict\" must name a function of the aggregate's result "
 								"and an array of features.")));
 }

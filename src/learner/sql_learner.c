@@ -43,20 +43,6 @@ rows_descriptor(const SqlFunction *train)
 	return descriptor;
 }
 
-static ArrayType *
-features_array(const double *x, int width)
-{
-	Datum	  *elements = palloc(width * sizeof(Datum));
-	ArrayType *array;
-
-	for (int i = 0; i < width; i++)
-		elements[i] = Float8GetDatum(x[i]);
-	array = construct_array(elements, width, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-							TYPALIGN_DOUBLE);
-	pfree(elements);
-	return array;
-}
-
 /* The rows in canonical order; they go to disk beyond work_mem. */
 static Tuplestorestate *
 store_rows(const TrainingData *data, const SqlFunction *train, TupleDesc descriptor)
@@ -77,7 +63,7 @@ store_rows(const TrainingData *data, const SqlFunction *train, TupleDesc descrip
 		bool  nulls[2] = {false, false};
 
 		values[0] = labels[training_class(data, i)];
-		values[1] = PointerGetDatum(features_array(training_row(data, i), data->width));
+		values[1] = PointerGetDatum(sql_features(training_row(data, i), data->width));
 		tuplestore_putvalues(store, descriptor, values, nulls);
 		pfree(DatumGetPointer(values[1]));
 		if (i % 1024 == 0)
@@ -151,50 +137,49 @@ run_train(const TrainingData *data, const SqlFunction *train, MemoryContext cont
 	return value;
 }
 
-/*
- * In a subtransaction, so that an error leaves nothing behind.  A name is good
- * for the current user's own training; models come with signatures.
- */
-static char *
-try_train(const TrainingData *data, const LearnerOptions *options, SqlFunction *train,
-		  char **predict)
+/* One training: what goes in, and what comes out. */
+typedef struct SqlTraining
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	char *volatile value = NULL;
+	const TrainingData	 *data;
+	const LearnerOptions *options;
+	MemoryContext		  context; /* of the result */
+	SqlFunction			  train;
+	char				 *predict;
+	char				 *value; /* NULL: none */
+} SqlTraining;
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
+/* A name is good for the current user's own training; models come with signatures. */
+static void
+find_and_train(void *arg)
+{
+	SqlTraining			 *training = arg;
+	const LearnerOptions *options = training->options;
+	SqlFunction			  predict;
+
+	if (sql_train_find(options->name[SQL_TRAIN], training->data->label_type, &training->train) &&
+		sql_function_find(options->name[SQL_PREDICT], false, training->train.result, &predict))
 	{
-		SqlFunction function;
-
-		if (sql_train_find(options->train, data->label_type, train) &&
-			sql_function_find(options->predict, false, train->result, &function))
-		{
-			*predict = sql_signature(function.function);
-			value = run_train(data, train, context);
-		}
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
+		training->predict = sql_signature(predict.function);
+		training->value = run_train(training->data, &training->train, training->context);
 	}
-	PG_CATCH();
-	{
-		ErrorData *error;
+}
 
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-			ReThrowError(error);
-		value = NULL;
-	}
-	PG_END_TRY();
-	return value;
+static const LearnerOption options_of[] = {
+	[SQL_TRAIN] = {"train", OPTION_NAME},
+	[SQL_PREDICT] = {"predict", OPTION_NAME},
+	{NULL},
+};
+
+static void
+check_options(const LearnerOptions *options)
+{
+	if (options->name[SQL_TRAIN] == NULL || options->name[SQL_PREDICT] == NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("learner \"sql\" needs the options \"train\" and \"predict\""),
+			 errhint("Name an aggregate and a function, each with its schema: "
+					 "{\"train\": \"myschema.my_train\", \"predict\": \"myschema.my_predict\"}.")));
 }
 
 static Size
@@ -207,23 +192,25 @@ fit_row_bytes(int nclasses, int width)
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	SqlFunction train;
-	char	   *predict = NULL;
-	char	   *value = try_train(data, options, &train, &predict);
+	SqlTraining training = {.data = data, .options = options, .context = CurrentMemoryContext};
+	ErrorData  *error = sql_try(find_and_train, &training, CurrentMemoryContext);
 
-	if (value == NULL)
+	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	if (error != NULL || training.value == NULL)
 		return false;
-	builder_sql(result, predict, format_type_extended(train.result, -1, FORMAT_TYPE_FORCE_QUALIFY),
-				value);
+	builder_sql(result, training.predict,
+				format_type_extended(training.train.result, -1, FORMAT_TYPE_FORCE_QUALIFY),
+				training.value);
 	return true;
 }
 
 const Learner sql_learner = {
 	.name = "sql",
 	.aggregate = "sql_learner",
-	.additive = false,
 	.runs_user_code = true,
-	.option_keys = "train, predict",
+	.options = options_of,
+	.check_options = check_options,
 	.fit_row_bytes = fit_row_bytes,
 	.fit = fit,
 };

@@ -3,9 +3,9 @@
  *		The user's own function as a predictor.
  *
  * The function is looked up, by its signature, once per transaction; values of
- * built-in types are read from their text once.  Each call runs in its own subtransaction; the
- * client hears nothing of it, because messages could tell about the rows that
- * trained the teacher.
+ * built-in types are read from their text once.  Each call runs in its own
+ * subtransaction.  No message of it reaches the client, because messages could tell
+ * about the rows that trained the teacher.
  */
 #include "postgres.h"
 
@@ -58,6 +58,47 @@ struct SqlMembers
 	MemoryContext	   transaction; /* what is valid for one transaction */
 	LocalTransactionId current;
 };
+
+ArrayType *
+sql_features(const double *x, int width)
+{
+	Datum	  *elements = palloc_array(Datum, width);
+	ArrayType *array;
+
+	for (int i = 0; i < width; i++)
+		elements[i] = Float8GetDatum(x[i]);
+	array = construct_array(elements, width, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+							TYPALIGN_DOUBLE);
+	pfree(elements);
+	return array;
+}
+
+ErrorData *
+sql_try(void (*call)(void *arg), void *arg, MemoryContext scratch)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(scratch);
+	PG_TRY();
+	{
+		call(arg);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return error;
+}
 
 SqlMembers *
 sql_members_create(int n)
@@ -113,7 +154,7 @@ sql_label_name(Datum value, Oid type)
 	return name;
 }
 
-/* Fills in what a new transaction may see differently. */
+/* Looks up what may be different in a new transaction. */
 static void
 resolve_call(SqlMembers *members, SqlCall *call)
 {
@@ -215,7 +256,7 @@ call_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Da
 	opinion->class_index = ensemble_class_index(ensemble, name, strlen(name));
 }
 
-/* The server's own, not a function that raises the same code. */
+/* Is it the server's own cancellation, and not a function's error with the same code? */
 static bool
 is_cancellation(const ErrorData *error)
 {
@@ -223,7 +264,7 @@ is_cancellation(const ErrorData *error)
 		   strcmp(error->funcname, "ProcessInterrupts") == 0;
 }
 
-/* Where in its function a teacher was interrupted is nobody's business. */
+/* Without context: where in its function a teacher was interrupted must not show. */
 pg_noreturn static void
 rethrow_cancellation(ErrorData *error, CommandDest destination)
 {
@@ -232,65 +273,56 @@ rethrow_cancellation(ErrorData *error, CommandDest destination)
 	ReThrowError(error);
 }
 
-/* Any failure but cancellation is no opinion; the caller's variable is safe from longjmp. */
-static void
-call_in_subtransaction(SqlMembers *members, SqlMember *member, const Ensemble *ensemble,
-					   Datum features, MemoryContext scratch, CommandDest destination,
-					   SqlOpinion *opinion)
+/* One question to one member. */
+typedef struct SqlQuestion
 {
-	static const SqlOpinion none = {.class_index = -1, .number = NAN};
-	MemoryContext			context = CurrentMemoryContext;
-	ResourceOwner			owner = CurrentResourceOwner;
+	SqlMembers	   *members;
+	const Ensemble *ensemble;
+	Datum			features;
+	SqlMember	   *member;
+	SqlOpinion		opinion;
+} SqlQuestion;
 
-	*opinion = none;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(scratch);
-	PG_TRY();
-	{
-		call_member(members, member, ensemble, features, opinion);
-		ReleaseCurrentSubTransaction();
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData *error;
+static void
+ask_member(void *arg)
+{
+	SqlQuestion *question = arg;
 
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		CurrentResourceOwner = owner;
-		MemoryContextSwitchTo(context);
-		if (is_cancellation(error))
-			rethrow_cancellation(error, destination);
-		FreeErrorData(error);
-		*opinion = none;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	MemoryContextReset(scratch);
+	call_member(question->members, question->member, question->ensemble, question->features,
+				&question->opinion);
 }
 
 /*
- * The client hears nothing: client_min_messages would let INFO through, and the
- * server's own DEBUG5 says which subtransactions were rolled back.
+ * Any failure but cancellation is no opinion.  The client hears nothing:
+ * client_min_messages would let INFO through, and the server's own DEBUG5 says
+ * which subtransactions were rolled back.
  */
 static void
-try_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Datum features,
-		   MemoryContext scratch, SqlOpinion *opinion)
+try_member(SqlQuestion *question, MemoryContext scratch)
 {
-	CommandDest destination = whereToSendOutput;
+	static const SqlOpinion none = {.class_index = -1, .number = NAN};
+	CommandDest				destination = whereToSendOutput;
+	ErrorData			   *error = NULL;
 
+	question->opinion = none;
 	whereToSendOutput = DestNone;
 	PG_TRY();
 	{
-		call_in_subtransaction(members, member, ensemble, features, scratch, destination, opinion);
+		error = sql_try(ask_member, question, scratch);
 	}
 	PG_FINALLY();
 	{
 		whereToSendOutput = destination;
 	}
 	PG_END_TRY();
+	if (error != NULL)
+	{
+		if (is_cancellation(error))
+			rethrow_cancellation(error, destination);
+		FreeErrorData(error);
+		question->opinion = none;
+	}
+	MemoryContextReset(scratch);
 }
 
 /* What was looked up in another transaction may have changed. */
@@ -312,53 +344,33 @@ sql_members_check(SqlMembers *members)
 		resolve_call(members, members->calls[i]);
 }
 
-/* Asks each member, and adds to votes or fills scores, whichever is given. */
-static void
-ask_members(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes,
-			double *scores)
+void
+sql_members_ask(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes,
+				double *scores)
 {
-	int			  width = ensemble_width(ensemble);
-	Datum		 *elements = palloc(width * sizeof(Datum));
-	ArrayType	 *features;
+	ArrayType	 *features = sql_features(x, ensemble_width(ensemble));
+	SqlQuestion	  question = {members, ensemble, PointerGetDatum(features)};
 	MemoryContext scratch;
 
 	ensemble_check_callable(ensemble);
-	for (int i = 0; i < width; i++)
-		elements[i] = Float8GetDatum(x[i]);
-	features = construct_array(elements, width, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-							   TYPALIGN_DOUBLE);
 	enter_transaction(members);
 	/* not kept: the function might come back here */
 	scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred sql call", ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < members->n; i++)
 	{
-		SqlOpinion opinion;
+		SqlOpinion *opinion = &question.opinion;
 
 		CHECK_FOR_INTERRUPTS();
-		try_member(members, &members->members[i], ensemble, PointerGetDatum(features), scratch,
-				   &opinion);
-		if (opinion.class_index < 0)
-			opinion.class_index = ensemble_default_class(ensemble);
+		question.member = &members->members[i];
+		try_member(&question, scratch);
+		if (opinion->class_index < 0)
+			opinion->class_index = ensemble_default_class(ensemble);
 		if (votes != NULL)
-			votes[opinion.class_index]++;
+			votes[opinion->class_index]++;
 		else
-			scores[i] = isnan(opinion.number) ? opinion.class_index : opinion.number;
+			scores[i] = isnan(opinion->number) ? opinion->class_index : opinion->number;
 	}
 	MemoryContextDelete(scratch);
 	pfree(features);
-	pfree(elements);
-}
-
-void
-sql_members_vote(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes)
-{
-	ask_members(members, ensemble, x, votes, NULL);
-}
-
-int
-sql_members_score(SqlMembers *members, const Ensemble *ensemble, const double *x, double *scores)
-{
-	ask_members(members, ensemble, x, NULL, scores);
-	return members->n;
 }

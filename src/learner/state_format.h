@@ -41,7 +41,7 @@ typedef enum StateKind
 	STATE_ROWS = 2
 } StateKind;
 
-/* How labels are compared; all that need be known of their type. */
+/* How labels are compared, which is all that matters of their type. */
 typedef enum StateLabels
 {
 	STATE_BOOLEANS = 1,
@@ -76,21 +76,8 @@ typedef struct StateShape
 /* NULL if every byte is as it must be, else what is wrong. */
 extern const char *state_parse(const unsigned char *bytes, size_t size, StateShape *shape);
 
-/* Of everything behind the CRC. */
+/* The checksum of everything behind it. */
 extern uint32_t state_crc(const unsigned char *bytes, size_t size);
-
-static inline uint64_t
-read_u64(const unsigned char *p)
-{
-	return (uint64_t) read_u32(p) | (uint64_t) read_u32(p + 4) << 32;
-}
-
-static inline void
-write_u64(unsigned char *p, uint64_t value)
-{
-	write_u32(p, (uint32_t) value);
-	write_u32(p + 4, (uint32_t) (value >> 32));
-}
 
 static inline size_t
 column_size(unsigned char form, uint64_t rows)
@@ -98,18 +85,12 @@ column_size(unsigned char form, uint64_t rows)
 	return form == COLUMN_BITS ? (size_t) ((rows + 7) / 8) : (size_t) rows * 8;
 }
 
-/* Of a column, whose form stands before it. */
+/* The value of a row in a column, which begins with its form. */
 static inline double
 column_value(const unsigned char *column, uint64_t row)
 {
 	return column[0] == COLUMN_BITS ? (column[1 + row / 8] >> (row % 8)) & 1
 									: read_double(column + 1 + 8 * row);
-}
-
-static inline uint32_t
-read_u16(const unsigned char *p)
-{
-	return (uint32_t) p[0] | (uint32_t) p[1] << 8;
 }
 
 #endif /* PRIVPRED_STATE_FORMAT_H */

@@ -6,7 +6,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/learners.h"
 
@@ -29,6 +28,12 @@ static Size
 fit_row_bytes(int nclasses, int width)
 {
 	return 16 + sizeof(int32) + sizeof(Point) + sizeof(int64) + sizeof(int32);
+}
+
+static Size
+member_size(int nclasses, int width, const LearnerOptions *options)
+{
+	return STUMP_SIZE;
 }
 
 #define ST_SORT sort_points
@@ -111,10 +116,11 @@ name_sides(const TrainingData *data, int64 *counts, Split *best)
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	Point *points = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(Point));
-	int64 *right_best = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(int64));
-	int64 *counts = palloc(data->nclasses * sizeof(int64));
-	Split  best = {.feature = -1};
+	Point		  *points = palloc_huge(data->nrows * sizeof(Point));
+	int64		  *right_best = palloc_huge(data->nrows * sizeof(int64));
+	int64		  *counts = palloc(data->nclasses * sizeof(int64));
+	Split		   best = {.feature = -1};
+	unsigned char *body;
 
 	for (int feature = 0; feature < data->width; feature++)
 	{
@@ -130,15 +136,18 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 	if (best.feature < 0)
 		return false; /* all rows are equal */
 	name_sides(data, counts, &best);
-	builder_stump(result, best.feature, best.threshold, best.class_below, best.class_above);
+	body = builder_member(result, MEMBER_STUMP, STUMP_SIZE);
+	write_u32(body, best.feature);
+	write_u32(body + 4, best.class_below);
+	write_u32(body + 8, best.class_above);
+	write_u32(body + 12, 0);
+	write_double(body + 16, best.threshold);
 	return true;
 }
 
 const Learner stump_learner = {
 	.name = "stump",
-	.additive = false,
-	.option_keys = "",
 	.fit_row_bytes = fit_row_bytes,
-	.member_size = stump_member_size,
+	.member_size = member_size,
 	.fit = fit,
 };

@@ -26,7 +26,7 @@
 
 #include "learner/learner.h"
 
-/* Of a record's field that is null; no field is that long. */
+/* Stands for the length of a null field of a record; no field is that long. */
 #define NULL_FIELD_LENGTH UINT64CONST(0xFFFFFFFFFFFFFFFF)
 
 struct UnitHasher

@@ -8,10 +8,20 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/learners.h"
-#include "learner/predictor_format.h"
+
+enum
+{
+	EPSILON, /* of an answer */
+	ALPHA
+};
+
+static const LearnerOption options_of[] = {
+	[EPSILON] = {"epsilon", OPTION_NUMBER, EPSILON_MIN, EPSILON_PER_ANSWER_MAX, 0.1},
+	[ALPHA] = {"alpha", OPTION_NUMBER, WALK_MIN_ALPHA, WALK_MAX_ALPHA, WALK_DEFAULT_ALPHA},
+	{NULL},
+};
 
 #define ST_SORT sort_rows
 #define ST_ELEMENT_TYPE WalkRow
@@ -35,13 +45,13 @@ walk_load(const unsigned char *body, Size size)
 	double	   *x;
 
 	points->n = read_u32(body + 8);
-	x = MemoryContextAllocHuge(CurrentMemoryContext, points->n * sizeof(double) + 1);
+	x = palloc_huge(points->n * sizeof(double) + 1);
 	for (int64 i = 0; i < points->n; i++)
 		x[i] = read_double(body + threshold_x(i));
 	points->x = x;
 	for (int link = 0; link < WALK_LINKS; link++)
 	{
-		int32 *steps = MemoryContextAllocHuge(CurrentMemoryContext, points->n * sizeof(int32) + 1);
+		int32 *steps = palloc_huge(points->n * sizeof(int32) + 1);
 
 		for (int64 i = 0; i < points->n; i++)
 			steps[i] = (int32) read_u32(body + threshold_steps(capacity, link, i));
@@ -62,6 +72,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 {
 	WalkRow *rows;
 	int32	 limit[WALK_LINKS];
+	int64	 points;
 
 	if (data->nclasses < 2)
 		return false;
@@ -71,25 +82,26 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("a threshold has two classes, not %d", data->nclasses),
 			 errhint("Declare two classes, others are left out: {\"classes\": [\"a\", \"b\"]}.")));
-	rows = MemoryContextAllocHuge(CurrentMemoryContext, data->nrows * sizeof(WalkRow) + 1);
+	rows = palloc_huge(data->nrows * sizeof(WalkRow) + 1);
 	for (int64 i = 0; i < data->nrows; i++)
 	{
 		rows[i].x = data->values[i];
 		rows[i].label = data->row_class[i];
 	}
 	walk_sort(rows, data->nrows);
-	walk_limits(options->alpha, options->epsilon / 2, limit);
-	builder_threshold(result, rows, data->nrows, limit);
+	walk_limits(options->number[ALPHA], options->number[EPSILON] / 2, limit);
+	points = walk_points(rows, data->nrows, limit);
+	walk_write(builder_member(result, MEMBER_THRESHOLD, walk_body_size(points)), points, rows,
+			   data->nrows, limit);
 	return true;
 }
 
 const Learner threshold_learner = {
 	.name = "threshold",
-	.additive = false,
 	.aggregate_only = true,
 	.learns_one_class = true,
 	.sorts_rows = true,
-	.option_keys = "epsilon, alpha",
+	.options = options_of,
 	.fit_row_bytes = fit_row_bytes,
 	.fit = fit,
 };

@@ -12,9 +12,7 @@
 #include "catalog/pg_type.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
-#include "learner/learners.h"
 #include "learner/training.h"
 
 #ifndef HAVE_INT128
@@ -22,6 +20,12 @@
 #endif
 
 #define FIRST_ROWS 16
+
+int64
+no_sums(int width)
+{
+	return 0;
+}
 
 int64
 feature_sums(int width)
@@ -36,7 +40,7 @@ add_features(int128 *of_class, const int64 *x, int width)
 		of_class[i] += x[i];
 }
 
-/* Fails before the memory is taken, not after. */
+/* Called before the memory is taken. */
 void
 training_check_memory(const TrainingState *state, Size more)
 {
@@ -79,15 +83,11 @@ training_create(const Learner *learner, const LearnerOptions *options, Oid label
 		state->class_sums = learner->class_sums(width);
 		price_memory(state, state->shared_sums * (sizeof(int128) + sizeof(int64)) +
 								width * (sizeof(int64) + sizeof(int32)));
-		state->shared =
-			MemoryContextAllocExtended(CurrentMemoryContext, state->shared_sums * sizeof(int128),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		state->shared = palloc0_huge(state->shared_sums * sizeof(int128));
 		state->fixed = palloc(width * sizeof(int64));
 		state->small = palloc(width * sizeof(int32));
 		if (learner->add_small_to_shared)
-			state->pending =
-				MemoryContextAllocExtended(CurrentMemoryContext, state->shared_sums * sizeof(int64),
-										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+			state->pending = palloc0_huge(state->shared_sums * sizeof(int64));
 	}
 	for (int i = 0; i < options->nclasses; i++)
 		training_ensure_class(state, options->classes[i], strlen(options->classes[i]));
@@ -99,18 +99,10 @@ training_create(const Learner *learner, const LearnerOptions *options, Oid label
 TrainingState *
 training_create_like(const TrainingState *source)
 {
-	LearnerOptions options = source->options;
+	LearnerOptions options;
 
 	/* the source may go away before we do */
-	if (options.train)
-		options.train = pstrdup(options.train);
-	if (options.predict)
-		options.predict = pstrdup(options.predict);
-	if (options.default_class)
-		options.default_class = pstrdup(options.default_class);
-	options.classes = palloc(options.nclasses * sizeof(char *));
-	for (int i = 0; i < options.nclasses; i++)
-		options.classes[i] = pstrdup(source->options.classes[i]);
+	learner_parse_options_text(source->learner, source->options.json, &options);
 	return training_create(source->learner, &options, source->label_type, source->width,
 						   source->memory_limit);
 }
@@ -131,6 +123,23 @@ training_learner(const TrainingState *state)
 	return state->learner;
 }
 
+/* The array may be NULL. */
+static void *
+repalloc_or_palloc(void *array, Size size)
+{
+	return array ? repalloc_huge(array, size) : palloc_huge(size);
+}
+
+/* The same; new bytes are zero. */
+static void *
+grow_zeroed(void *array, Size old_size, Size new_size)
+{
+	char *grown = repalloc_or_palloc(array, new_size);
+
+	memset(grown + old_size, 0, new_size - old_size);
+	return grown;
+}
+
 int
 training_ensure_class(TrainingState *state, const char *name, int length)
 {
@@ -146,25 +155,16 @@ training_ensure_class(TrainingState *state, const char *name, int length)
 	class_index = class_names_add(&state->classes, name, length);
 	if (class_index >= state->class_capacity)
 	{
-		int		 capacity = Max(4, 2 * state->class_capacity);
-		int64	*class_rows = palloc0(capacity * sizeof(int64));
-		int128 **of_class = palloc0(capacity * sizeof(int128 *));
+		int capacity = Max(4, 2 * state->class_capacity);
 
-		if (state->class_capacity > 0)
-		{
-			memcpy(class_rows, state->class_rows, state->class_capacity * sizeof(int64));
-			memcpy(of_class, state->of_class, state->class_capacity * sizeof(int128 *));
-			pfree(state->class_rows);
-			pfree(state->of_class);
-		}
-		state->class_rows = class_rows;
-		state->of_class = of_class;
+		state->class_rows = grow_zeroed(state->class_rows, state->class_capacity * sizeof(int64),
+										capacity * sizeof(int64));
+		state->of_class = grow_zeroed(state->of_class, state->class_capacity * sizeof(int128 *),
+									  capacity * sizeof(int128 *));
 		state->class_capacity = capacity;
 	}
 	if (state->learner->additive)
-		state->of_class[class_index] =
-			MemoryContextAllocExtended(CurrentMemoryContext, state->class_sums * sizeof(int128),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		state->of_class[class_index] = palloc0_huge(state->class_sums * sizeof(int128));
 	return class_index;
 }
 
@@ -183,17 +183,8 @@ training_reserve_rows(TrainingState *state, int64 more)
 	affordable = state->capacity + (int64) ((state->memory_limit - state->memory_used) / row_bytes);
 	capacity = Max(Min(capacity, affordable), state->nrows + more);
 	price_memory(state, (capacity - state->capacity) * row_bytes);
-	if (state->values == NULL)
-	{
-		state->values =
-			MemoryContextAllocHuge(CurrentMemoryContext, capacity * state->width * sizeof(double));
-		state->row_class = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(int32));
-	}
-	else
-	{
-		state->values = repalloc_huge(state->values, capacity * state->width * sizeof(double));
-		state->row_class = repalloc_huge(state->row_class, capacity * sizeof(int32));
-	}
+	state->values = repalloc_or_palloc(state->values, capacity * state->width * sizeof(double));
+	state->row_class = repalloc_or_palloc(state->row_class, capacity * sizeof(int32));
 	state->capacity = capacity;
 }
 
@@ -290,16 +281,15 @@ same_string(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+/* Compares values, not the JSON that they were given as. */
 static bool
 same_options(const LearnerOptions *a, const LearnerOptions *b)
 {
-	if (a->cost != b->cost || a->tolerance != b->tolerance || a->ridge != b->ridge ||
-		a->smoothing != b->smoothing || a->epsilon != b->epsilon || a->alpha != b->alpha ||
-		a->rounds != b->rounds || a->depth != b->depth || a->rate != b->rate ||
-		a->subsample != b->subsample || a->columns != b->columns || a->min_rows != b->min_rows ||
-		a->nclasses != b->nclasses || !same_string(a->train, b->train) ||
-		!same_string(a->predict, b->predict) || !same_string(a->default_class, b->default_class))
+	if (a->nclasses != b->nclasses || !same_string(a->default_class, b->default_class))
 		return false;
+	for (int i = 0; i < LEARNER_MAX_OPTIONS; i++)
+		if (a->number[i] != b->number[i] || !same_string(a->name[i], b->name[i]))
+			return false;
 	for (int i = 0; i < a->nclasses; i++)
 		if (!same_string(a->classes[i], b->classes[i]))
 			return false;
@@ -335,12 +325,10 @@ training_merge(TrainingState *target, const TrainingState *source)
 	if (target->learner != source->learner || target->width != source->width ||
 		target->label_type != source->label_type ||
 		!same_options(&target->options, &source->options))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg(
-				 "rows with %d and %d features, or with different options, cannot train one teacher",
-				 target->width, source->width)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("rows with %d and %d features, or with different options, "
+							   "cannot train one teacher",
+							   target->width, source->width)));
 
 	class_map = palloc(source->classes.n * sizeof(int) + 1);
 	for (int c = 0; c < source->classes.n; c++)

@@ -5,7 +5,7 @@
 #ifndef PRIVPRED_TRAINING_H
 #define PRIVPRED_TRAINING_H
 
-#include "learner/learner.h"
+#include "learner/learners.h"
 
 /* ---------- labels.c ---------- */
 

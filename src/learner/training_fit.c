@@ -125,7 +125,7 @@ static int64 *
 order_rows(const double *values, const int32 *row_class, int width, int64 nrows)
 {
 	RowOrder rows = {values, row_class, width};
-	RowKey	*keys = MemoryContextAllocHuge(CurrentMemoryContext, nrows * sizeof(RowKey) + 1);
+	RowKey	*keys = palloc_huge(nrows * sizeof(RowKey) + 1);
 	int64	*order;
 
 	for (int64 i = 0; i < nrows; i++)
@@ -168,7 +168,7 @@ prepare_data(const TrainingState *state, TrainingData *data)
 	if (state->learner->additive)
 	{
 		Size  block = state->class_sums * sizeof(int128);
-		char *of_class = MemoryContextAllocHuge(CurrentMemoryContext, n * block + 1);
+		char *of_class = palloc_huge(n * block + 1);
 
 		training_settle(state);
 		for (int i = 0; i < n; i++)
@@ -178,9 +178,8 @@ prepare_data(const TrainingState *state, TrainingData *data)
 	}
 	else
 	{
-		int32 *row_class =
-			MemoryContextAllocHuge(CurrentMemoryContext, state->nrows * sizeof(int32) + 1);
-		int *final = palloc(n * sizeof(int));
+		int32 *row_class = palloc_huge(state->nrows * sizeof(int32) + 1);
+		int	  *final = palloc(n * sizeof(int));
 
 		for (int i = 0; i < n; i++)
 			final[order[i]] = i;
@@ -203,7 +202,7 @@ default_class(const TrainingData *data, const LearnerOptions *options)
 	return 0;
 }
 
-/* What was priced for rows that did not come is free for the rest. */
+/* Memory that was priced for rows that did not come can be used for the rest. */
 static void
 check_fit_memory(const TrainingState *state, const TrainingData *data)
 {
@@ -215,8 +214,8 @@ check_fit_memory(const TrainingState *state, const TrainingData *data)
 }
 
 /*
- * What needs no fit, -1 if there is something to learn: without rows the
- * declared default is voted, and with rows of one class that class is.
+ * Returns the vote of a teacher that needs no fit, or -1 if there is something to
+ * learn: without rows it is the declared default, with rows of one class that class.
  */
 static int
 only_vote(const TrainingState *state, const TrainingData *data, int fallback)

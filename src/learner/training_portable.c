@@ -1,27 +1,38 @@
 /*
  * training_portable.c
- *		Training states to the form that other nodes understand, and back.
+ *		Training states to bytes and back.
  *
- * Nothing in it depends on the machine, the server's version, its encoding or
- * the numbers of its types.  Options travel as the JSON they were given as, so that they are
- * checked like anybody's.
+ * Nothing in the portable form depends on the machine, the server's version, its
+ * encoding or the OIDs of its types.  Options travel as the JSON they were given
+ * as, so that they are checked like anybody's.  Between processes of one server the
+ * type of the labels and the memory limit stand before it.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/memutils.h"
 
-#include "learner/learners.h"
 #include "learner/state_format.h"
 #include "learner/training.h"
 
+/* What stands before a state between processes: label type (4), memory limit (8). */
+#define WIRE_HEADER 12
+
 /* ---------- options ---------- */
+
+/* Can a state of this learner be understood on another node? */
+static bool
+travels(const Learner *learner)
+{
+	return !learner->runs_user_code && !learner->aggregate_only;
+}
 
 static const Learner *
 portable_learner(Jsonb *options, Jsonb **of_learner)
@@ -34,31 +45,28 @@ portable_learner(Jsonb *options, Jsonb **of_learner)
 		name = getKeyJsonValueFromContainer(&options->root, "learner", strlen("learner"), &storage);
 	if (name != NULL && name->type == jbvString)
 		learner = learner_lookup(pnstrdup(name->val.string.val, name->val.string.len));
-	if (learner == NULL || learner->runs_user_code || learner->aggregate_only)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("options must name a learner whose states can travel"),
-			 errdetail(
-				 "There is no \"learner\" in them, or none of that name, or it runs functions of this database."),
-			 errhint("For example {\"learner\": \"linear\", \"classes\": [\"a\", \"b\"]}.")));
+	if (learner == NULL || !travels(learner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("options must name a learner whose states can travel"),
+				 errdetail(
+					 "There is no \"learner\" in them, or none of that name, or it runs functions "
+					 "of this database."),
+				 errhint("For example {\"learner\": \"linear\", \"classes\": [\"a\", \"b\"]}.")));
 	*of_learner = DatumGetJsonbP(
 		DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(options), CStringGetTextDatum("learner")));
 	return learner;
 }
 
-PortableState *
+TrainingState *
 portable_create(Jsonb *options, Oid label_type, int width, Size memory_limit)
 {
-	PortableState *portable = palloc0_object(PortableState);
 	LearnerOptions parsed;
 	Jsonb		  *of_learner;
 	const Learner *learner = portable_learner(options, &of_learner);
 
 	learner_parse_options(learner, of_learner, &parsed);
-	portable->options = JsonbToCString(NULL, &of_learner->root, VARSIZE(of_learner));
-	portable->state = training_create(learner, &parsed, label_type, width, memory_limit);
-	return portable;
+	return training_create(learner, &parsed, label_type, width, memory_limit);
 }
 
 /* ---------- writing ---------- */
@@ -79,20 +87,31 @@ labels_of(const TrainingState *state)
 	}
 }
 
+/* Makes room for so many bytes at the end. */
+static unsigned char *
+append_space(StringInfo out, Size size)
+{
+	unsigned char *start;
+
+	if (size >= MaxAllocSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("a training state is too large")));
+	enlargeStringInfo(out, size);
+	start = (unsigned char *) out->data + out->len;
+	out->len += size;
+	return start;
+}
+
 static void
 append_u32(StringInfo out, uint32 value)
 {
-	unsigned char bytes[4];
-
-	write_u32(bytes, value);
-	appendBinaryStringInfo(out, (char *) bytes, 4);
+	write_u32(append_space(out, 4), value);
 }
 
 static void
 append_u64(StringInfo out, uint64 value)
 {
-	append_u32(out, (uint32) value);
-	append_u32(out, (uint32) (value >> 32));
+	write_u64(append_space(out, 8), value);
 }
 
 static void
@@ -109,10 +128,12 @@ append_text(StringInfo out, const char *string)
 static void
 append_sums(StringInfo out, const int128 *sums, int64 n)
 {
-	for (int64 i = 0; i < n; i++)
+	unsigned char *at = append_space(out, 16 * n);
+
+	for (int64 i = 0; i < n; i++, at += 16)
 	{
-		append_u64(out, (uint64) sums[i]);
-		append_u64(out, (uint64) ((uint128) sums[i] >> 64));
+		write_u64(at, (uint64) sums[i]);
+		write_u64(at + 8, (uint64) ((uint128) sums[i] >> 64));
 	}
 }
 
@@ -121,42 +142,41 @@ append_column(StringInfo out, const TrainingState *state, int column)
 {
 	const double  *x = state->values + column;
 	int			   width = state->width;
-	bool		   bits = true;
+	ColumnForm	   form = COLUMN_BITS;
 	unsigned char *at;
 
-	for (int64 i = 0; i < state->nrows && bits; i++)
-		bits = x[i * width] == 0 || x[i * width] == 1;
-	appendStringInfoChar(out, bits ? COLUMN_BITS : COLUMN_DOUBLES);
-	enlargeStringInfo(out, column_size(bits ? COLUMN_BITS : COLUMN_DOUBLES, state->nrows));
-	at = (unsigned char *) out->data + out->len;
-	if (bits)
+	for (int64 i = 0; i < state->nrows && form == COLUMN_BITS; i++)
+		if (x[i * width] != 0 && x[i * width] != 1)
+			form = COLUMN_DOUBLES;
+	at = append_space(out, 1 + column_size(form, state->nrows));
+	*at++ = form;
+	if (form == COLUMN_BITS)
 	{
-		memset(at, 0, column_size(COLUMN_BITS, state->nrows));
+		memset(at, 0, column_size(form, state->nrows));
 		for (int64 i = 0; i < state->nrows; i++)
 			at[i / 8] |= (x[i * width] != 0) << (i % 8);
 	}
 	else
 		for (int64 i = 0; i < state->nrows; i++)
 			write_double(at + 8 * i, x[i * width]);
-	out->len += column_size(bits ? COLUMN_BITS : COLUMN_DOUBLES, state->nrows);
 }
 
 static void
 append_rows(StringInfo out, const TrainingState *state)
 {
+	unsigned char *at;
+
 	for (int i = 0; i < state->width; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		append_column(out, state, i);
 	}
+	at = append_space(out, 2 * state->nrows);
 	for (int64 i = 0; i < state->nrows; i++)
-	{
-		appendStringInfoChar(out, (char) (state->row_class[i] & 0xFF));
-		appendStringInfoChar(out, (char) (state->row_class[i] >> 8));
-	}
+		write_u16(at + 2 * i, state->row_class[i]);
 }
 
-/* Text is a third larger, and must be an allowed size, too. */
+/* The text form is a third larger, and must not exceed the limit either. */
 static void
 check_portable_size(const TrainingState *state)
 {
@@ -171,45 +191,60 @@ check_portable_size(const TrainingState *state)
 						errhint("Use more teachers, or fewer features.")));
 }
 
-bytea *
-portable_write(const PortableState *portable)
+static void
+append_state(StringInfo out, const TrainingState *state)
 {
-	const TrainingState *state = portable->state;
-	bool				 additive = state->learner->additive;
-	StringInfoData		 out;
+	bool		   additive = state->learner->additive;
+	int			   start = out->len;
+	unsigned char *bytes;
+
+	training_settle(state);
+	appendBinaryStringInfo(out, STATE_MAGIC, 4);
+	append_u32(out, STATE_VERSION);
+	append_u32(out, 0); /* the checksum, below */
+	append_u32(out, additive ? STATE_SUMS : STATE_ROWS);
+	append_u32(out, labels_of(state));
+	append_u32(out, state->width);
+	append_u32(out, state->classes.n);
+	append_u32(out, state->shared_sums);
+	append_u32(out, state->class_sums);
+	append_u64(out, state->nrows);
+	append_text(out, state->learner->name);
+	append_text(out, state->options.json);
+	for (int c = 0; c < state->classes.n; c++)
+		append_text(out, state->classes.names[c]);
+	for (int c = 0; c < state->classes.n; c++)
+		append_u64(out, state->class_rows[c]);
+	append_sums(out, state->shared, state->shared_sums);
+	for (int c = 0; c < state->classes.n; c++)
+		append_sums(out, state->of_class[c], state->class_sums);
+	if (!additive)
+		append_rows(out, state);
+	bytes = (unsigned char *) out->data + start;
+	write_u32(bytes + STATE_CRC_OFFSET, state_crc(bytes, out->len - start));
+}
+
+bytea *
+portable_write(const TrainingState *state)
+{
+	StringInfoData out;
 
 	check_portable_size(state);
-	training_settle(state);
-	initStringInfo(&out);
-	append_u32(&out, 0); /* the length, below */
-	appendBinaryStringInfo(&out, STATE_MAGIC, 4);
-	append_u32(&out, STATE_VERSION);
-	append_u32(&out, 0); /* the checksum, below */
-	append_u32(&out, additive ? STATE_SUMS : STATE_ROWS);
-	append_u32(&out, labels_of(state));
-	append_u32(&out, state->width);
-	append_u32(&out, state->classes.n);
-	append_u32(&out, additive ? state->shared_sums : 0);
-	append_u32(&out, additive ? state->class_sums : 0);
-	append_u64(&out, state->nrows);
-	append_text(&out, state->learner->name);
-	append_text(&out, portable->options);
-	for (int c = 0; c < state->classes.n; c++)
-		append_text(&out, state->classes.names[c]);
-	for (int c = 0; c < state->classes.n; c++)
-		append_u64(&out, state->class_rows[c]);
-	if (additive)
-	{
-		append_sums(&out, state->shared, state->shared_sums);
-		for (int c = 0; c < state->classes.n; c++)
-			append_sums(&out, state->of_class[c], state->class_sums);
-	}
-	else
-		append_rows(&out, state);
-	SET_VARSIZE(out.data, out.len);
-	write_u32((unsigned char *) out.data + VARHDRSZ + STATE_CRC_OFFSET,
-			  state_crc((unsigned char *) out.data + VARHDRSZ, out.len - VARHDRSZ));
-	return (bytea *) out.data;
+	pq_begintypsend(&out);
+	append_state(&out, state);
+	return pq_endtypsend(&out);
+}
+
+bytea *
+training_serialize(const TrainingState *state)
+{
+	StringInfoData out;
+
+	pq_begintypsend(&out);
+	append_u32(&out, state->label_type);
+	append_u64(&out, state->memory_limit);
+	append_state(&out, state);
+	return pq_endtypsend(&out);
 }
 
 /* ---------- reading ---------- */
@@ -236,13 +271,9 @@ read_text(const unsigned char **position)
 {
 	const char *bytes;
 	uint32_t	length;
-	char	   *copy;
-	char	   *converted;
 
 	*position = predictor_next_string(*position, &bytes, &length);
-	copy = pnstrdup(bytes, length);
-	converted = pg_any_to_server(copy, length, PG_UTF8);
-	return converted;
+	return pg_any_to_server(pnstrdup(bytes, length), length, PG_UTF8);
 }
 
 static void
@@ -302,10 +333,9 @@ type_of_labels(uint32 labels)
 	return labels == STATE_BOOLEANS ? BOOLOID : labels == STATE_INTEGERS ? INT8OID : TEXTOID;
 }
 
-PortableState *
-portable_read(const char *bytes, Size size, Size memory_limit)
+static TrainingState *
+read_state(const char *bytes, Size size, Oid label_type, Size memory_limit)
 {
-	PortableState		*portable = palloc0_object(PortableState);
 	const unsigned char *position;
 	LearnerOptions		 options;
 	const Learner		*learner;
@@ -319,7 +349,7 @@ portable_read(const char *bytes, Size size, Size memory_limit)
 		refuse_bytes(problem, ERRCODE_INVALID_BINARY_REPRESENTATION);
 	position = shape.learner;
 	learner = learner_lookup(read_text(&position));
-	if (learner == NULL || learner->runs_user_code || learner->aggregate_only ||
+	if (learner == NULL || (!OidIsValid(label_type) && !travels(learner)) ||
 		learner->additive != (shape.kind == STATE_SUMS) ||
 		(shape.has_missing && !learner->accepts_missing) ||
 		(learner->additive && (learner->shared_sums(shape.width) != shape.shared_sums ||
@@ -327,12 +357,10 @@ portable_read(const char *bytes, Size size, Size memory_limit)
 		refuse_bytes("Its learner or its options are invalid.",
 					 ERRCODE_INVALID_BINARY_REPRESENTATION);
 	position = shape.options;
-	portable->options = read_text(&position);
-	learner_parse_options(
-		learner, DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(portable->options))),
-		&options);
-	state =
-		training_create(learner, &options, type_of_labels(shape.labels), shape.width, memory_limit);
+	learner_parse_options_text(learner, read_text(&position), &options);
+	state = training_create(learner, &options,
+							OidIsValid(label_type) ? label_type : type_of_labels(shape.labels),
+							shape.width, memory_limit);
 	read_classes(state, &shape);
 	if (learner->additive)
 	{
@@ -345,18 +373,34 @@ portable_read(const char *bytes, Size size, Size memory_limit)
 	else
 		read_rows(state, &shape);
 	state->nrows = shape.rows;
-	portable->state = state;
-	return portable;
+	return state;
+}
+
+TrainingState *
+portable_read(const char *bytes, Size size, Size memory_limit)
+{
+	return read_state(bytes, size, InvalidOid, memory_limit);
+}
+
+TrainingState *
+training_deserialize(bytea *wire)
+{
+	const unsigned char *bytes = (unsigned char *) VARDATA_ANY(wire);
+
+	if (VARSIZE_ANY_EXHDR(wire) < WIRE_HEADER)
+		elog(ERROR, "invalid serialized training state");
+	return read_state((const char *) bytes + WIRE_HEADER, VARSIZE_ANY_EXHDR(wire) - WIRE_HEADER,
+					  read_u32(bytes), read_u64(bytes + 4));
 }
 
 /* Labels of one kind may be of several types, on several nodes. */
 void
-portable_merge(PortableState *target, PortableState *source)
+portable_merge(TrainingState *target, TrainingState *source)
 {
-	if (labels_of(target->state) == labels_of(source->state))
-		source->state->label_type = target->state->label_type;
-	if (target->state->nrows + source->state->nrows > STATE_MAX_ROWS)
+	if (labels_of(target) == labels_of(source))
+		source->label_type = target->label_type;
+	if (target->nrows + source->nrows > STATE_MAX_ROWS)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("training states have too many rows together")));
-	training_merge(target->state, source->state);
+	training_merge(target, source);
 }

@@ -3,8 +3,8 @@
  *		One small classification tree (Breiman et al. 1984): greedy splits by
  *		Gini impurity, down to a declared depth.
  *
- * Native, so that the learner one can explain is there without XGBoost.  Rows
- * in which a feature is missing go to the side where they do least harm.
+ * It does not need XGBoost, so that a learner with readable rules is always there.
+ * Rows in which a feature is missing go to the side where they do least harm.
  * Every choice is made by counts between distinct values, so the order of rows
  * does not matter.
  */
@@ -13,9 +13,20 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/learners.h"
+
+enum
+{
+	DEPTH,
+	MIN_ROWS
+};
+
+static const LearnerOption options_of[] = {
+	[DEPTH] = {"depth", OPTION_COUNT, 1, FOREST_MAX_DEPTH, 3},
+	[MIN_ROWS] = {"min_rows", OPTION_COUNT, 1, 1000000, 5}, /* in a leaf */
+	{NULL},
+};
 
 typedef struct Point
 {
@@ -41,15 +52,15 @@ typedef struct Side
 
 typedef struct Grower
 {
-	const TrainingData	 *data;
-	const LearnerOptions *options;
-	Forest				 *forest;
-	float				 *values; /* width per row */
-	int32				 *rows;	  /* permuted so that each node's are together */
-	Point				 *points;
-	Side				  left;
-	Side				  right;
-	float				 *leaf;
+	const TrainingData *data;
+	int64				min_rows; /* in a leaf */
+	Forest			   *forest;
+	float			   *values; /* width per row */
+	int32			   *rows;	/* permuted so that each node's are together */
+	Point			   *points;
+	Side				left;
+	Side				right;
+	float			   *leaf;
 } Grower;
 
 static Size
@@ -61,7 +72,7 @@ fit_row_bytes(int nclasses, int width)
 static Size
 member_size(int nclasses, int width, const LearnerOptions *options)
 {
-	Forest shape = {.depth = options->depth, .trees = 1};
+	Forest shape = {.depth = options->number[DEPTH], .trees = 1};
 
 	shape.outputs = LINEAR_VECTORS(nclasses);
 	return forest_stored_size(&shape);
@@ -136,7 +147,7 @@ sweep(Grower *grower, int64 present, int64 n, int feature, bool missing_left, Sp
 		move_row(left, points[i].class_index, 1);
 		move_row(right, points[i].class_index, -1);
 		if ((i + 1 < present && points[i].value == points[i + 1].value) ||
-			left->rows < grower->options->min_rows || right->rows < grower->options->min_rows)
+			left->rows < grower->min_rows || right->rows < grower->min_rows)
 			continue;
 		threshold = threshold_after(points, i, present);
 		if (purity(left) + purity(right) > best->purity && isfinite(threshold))
@@ -253,16 +264,15 @@ grow(Grower *grower, int32 *rows, int64 n, uint32 node, uint32 level)
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
-	MemoryContext context = CurrentMemoryContext;
-	Grower		  grower = {.data = data, .options = options};
+	Grower grower = {.data = data, .min_rows = options->number[MIN_ROWS]};
 
 	if (data->nrows > PG_INT32_MAX)
 		return false;
-	grower.forest = forest_create(options->depth, 1, data->nclasses, true);
+	grower.forest = forest_create(options->number[DEPTH], 1, data->nclasses, true);
 	grower.forest->shares = true;
-	grower.values = MemoryContextAllocHuge(context, data->nrows * data->width * sizeof(float));
-	grower.rows = MemoryContextAllocHuge(context, data->nrows * sizeof(int32));
-	grower.points = MemoryContextAllocHuge(context, data->nrows * sizeof(Point));
+	grower.values = palloc_huge(data->nrows * data->width * sizeof(float));
+	grower.rows = palloc_huge(data->nrows * sizeof(int32));
+	grower.points = palloc_huge(data->nrows * sizeof(Point));
 	grower.left.counts = palloc_array(int64, data->nclasses);
 	grower.right.counts = palloc_array(int64, data->nclasses);
 	grower.leaf = palloc_array(float, data->nclasses);
@@ -280,7 +290,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 const Learner tree_learner = {
 	.name = "tree",
 	.accepts_missing = true,
-	.option_keys = "depth, min_rows",
+	.options = options_of,
 	.fit_row_bytes = fit_row_bytes,
 	.member_size = member_size,
 	.fit = fit,

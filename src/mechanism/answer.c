@@ -2,6 +2,9 @@
  * answer.c
  *		The one door through which every draw goes.
  *
+ * Models that are charged once draw nothing more: their randomness was spent
+ * when they were trained.
+ *
  * A mechanism's answer() and score() are called from here alone
  * (test/check_floors.sh), so that no draw is made without a receipt.
  */
@@ -21,6 +24,8 @@ mechanism_answer(const Mechanism *mechanism, const Receipt *receipt, const Mecha
 				 const double *x)
 {
 	check_receipt(receipt);
+	if (mechanism->charge_kind == CHARGE_ONCE)
+		return mechanism->majority(model, x);
 	return mechanism->answer(receipt, model, x);
 }
 
@@ -29,5 +34,21 @@ mechanism_score(const Mechanism *mechanism, const Receipt *receipt, const Mechan
 				const double *x, double precision, double *score)
 {
 	check_receipt(receipt);
-	return mechanism->score(receipt, model, x, precision, score);
+	if (mechanism->charge_kind != CHARGE_ONCE)
+		return mechanism->score(receipt, model, x, precision, score);
+	*score = mechanism->plain_score(model, x);
+	return true;
+}
+
+void
+mechanism_distribution(const Mechanism *mechanism, bool order_is_infinite,
+					   const MechanismModel *model, const double *x, double *probability)
+{
+	if (mechanism->charge_kind != CHARGE_ONCE)
+	{
+		mechanism->distribution(order_is_infinite, model, x, probability);
+		return;
+	}
+	memset(probability, 0, model->spec->nclasses * sizeof(double));
+	probability[mechanism->majority(model, x)] = 1;
 }

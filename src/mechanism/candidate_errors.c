@@ -12,6 +12,7 @@
 
 #include "server/compat.h"
 #include "mechanism/candidates.h"
+#include "mechanism/sort.h"
 
 /* Cells between two looks for interrupts. */
 #define CELLS_PER_CHECK 65536
@@ -24,24 +25,18 @@ struct ErrorCounts
 	int64			  total[2]; /* weight of each label */
 };
 
-static bool
-is_boxes(const Candidates *candidates)
-{
-	return candidates->side != NULL;
-}
-
 /* One cell more than there are cuts, in each direction, or in their product. */
 static int64
 cell_count(const Candidates *candidates)
 {
-	int64 result = is_boxes(candidates) ? 1 : 0;
+	bool  boxes = class_has_boxes(candidates->class);
+	int64 result = boxes ? 1 : 0;
 
 	if (candidates->class == CLASS_FINITE)
 		return candidates->finite->npoints;
-	for (int i = 0; i < candidates->width && is_boxes(candidates); i++)
-		result *= candidates->side[i].ncuts + 1;
-	for (int i = 0; i < candidates->ndirections; i++)
-		result += candidates->cuts[i].ncuts + 1;
+	for (int i = 0; i < candidates->ngrids; i++)
+		result = boxes ? result * (candidates->grids[i].ncuts + 1)
+					   : result + candidates->grids[i].ncuts + 1;
 	return result;
 }
 
@@ -68,19 +63,7 @@ errors_create(const Candidates *candidates)
 int
 grid_cell(const Grid *grid, double x)
 {
-	int low = 0;
-	int high = grid->ncuts;
-
-	while (low < high)
-	{
-		int middle = low + (high - low) / 2;
-
-		if (x >= grid->cut[middle])
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (int) count_up_to(grid->cut, grid->ncuts, x);
 }
 
 /* The same sum as classifier_says(), bit for bit. */
@@ -111,17 +94,17 @@ errors_add(ErrorCounts *counts, const double *x, bool label, int64 weight)
 	counts->total[label] += weight;
 	if (candidates->class == CLASS_FINITE)
 		counts->cells[(int) x[0]] += change;
-	else if (is_boxes(candidates))
+	else if (class_has_boxes(candidates->class))
 	{
 		for (int i = 0; i < candidates->width; i++)
-			cell = cell * (candidates->side[i].ncuts + 1) + grid_cell(&candidates->side[i], x[i]);
+			cell = cell * (candidates->grids[i].ncuts + 1) + grid_cell(&candidates->grids[i], x[i]);
 		counts->cells[cell] += change;
 	}
 	else
 	{
-		for (int i = 0; i < candidates->ndirections; i++)
+		for (int i = 0; i < candidates->ngrids; i++)
 		{
-			const Grid *grid = &candidates->cuts[i];
+			const Grid *grid = &candidates->grids[i];
 
 			if (grid->ncuts > 0)
 				counts->cells[cell + grid_cell(grid, score_of(candidates, i, x))] += change;
@@ -152,12 +135,12 @@ cut_errors(const ErrorCounts *counts, int64 *errors)
 	int64			  cell = 0;
 
 	put_pair(counts, errors, shape++, everything);
-	for (int i = 0; i < candidates->ndirections; i++)
+	for (int i = 0; i < candidates->ngrids; i++)
 	{
 		int64 above = everything;
 
 		CHECK_FOR_INTERRUPTS();
-		for (int j = 0; j < candidates->cuts[i].ncuts; j++)
+		for (int j = 0; j < candidates->grids[i].ncuts; j++)
 		{
 			above -= counts->cells[cell++];
 			put_pair(counts, errors, shape++, above);
@@ -175,7 +158,7 @@ sum_cells(ErrorCounts *counts)
 
 	for (int side = candidates->width - 1; side >= 0; side--)
 	{
-		int n = candidates->side[side].ncuts + 1;
+		int n = candidates->grids[side].ncuts + 1;
 
 		for (int64 cell = 0; cell < counts->ncells; cell++)
 		{
@@ -208,7 +191,7 @@ box_sum(const ErrorCounts *counts, const int *low, const int *high)
 
 			empty = empty || last < 0;
 			sign = lower ? -sign : sign;
-			cell = cell * (candidates->side[side].ncuts + 1) + last;
+			cell = cell * (candidates->grids[side].ncuts + 1) + last;
 		}
 		if (!empty)
 			result += sign * counts->cells[cell];
@@ -234,7 +217,7 @@ box_errors(ErrorCounts *counts, int64 *errors)
 		put_pair(counts, errors, shape, box_sum(counts, low, high));
 		while (side >= 0)
 		{
-			int last = candidates->side[side].ncuts + 1;
+			int last = candidates->grids[side].ncuts + 1;
 
 			if (high[side] == last && ++low[side] == last)
 			{
@@ -274,7 +257,7 @@ errors_finish(ErrorCounts *counts)
 
 	if (candidates->class == CLASS_FINITE)
 		finite_errors(counts, errors);
-	else if (is_boxes(candidates))
+	else if (class_has_boxes(candidates->class))
 		box_errors(counts, errors);
 	else
 		cut_errors(counts, errors);

@@ -11,13 +11,6 @@
 #include "mechanism/candidates.h"
 #include "mechanism/sort.h"
 
-/* Boxes, rather than cuts of a score. */
-static bool
-has_sides(CandidateClass class)
-{
-	return class == CLASS_INTERVALS || class == CLASS_RECTANGLES;
-}
-
 /* ---------- counting ---------- */
 
 static int
@@ -42,7 +35,7 @@ candidates_count(CandidateClass class, const Reference *reference, int resolutio
 	{
 		int ncuts = column_cuts(reference, i, resolution);
 
-		if (has_sides(class))
+		if (class_has_boxes(class))
 			shapes *= intervals_of(ncuts);
 		else
 			shapes += ncuts;
@@ -78,7 +71,7 @@ candidates_resolution(CandidateClass class, const Reference *reference, int64 li
 static int
 faces(CandidateClass class, int width)
 {
-	return has_sides(class) ? 2 * width : 1;
+	return class_has_boxes(class) ? 2 * width : 1;
 }
 
 int
@@ -126,20 +119,7 @@ grid_radius(const Grid *grid, int64 n, const double *sorted)
 			next++;
 		}
 		if (next < grid->ncuts)
-		{
-			int64 low = i;
-
-			/* the first value that is not below the next cut */
-			while (above - low > 1)
-			{
-				int64 middle = low + (above - low) / 2;
-
-				if (sorted[middle] < grid->cut[next])
-					low = middle;
-				else
-					above = middle;
-			}
-		}
+			above = count_below(sorted, n, grid->cut[next]);
 		worst = Max(worst, Min(i - below, above - i));
 	}
 	return (double) worst / n;
@@ -191,33 +171,28 @@ Candidates *
 candidates_build(CandidateClass class, const Reference *reference, int resolution)
 {
 	Candidates *result = palloc0_object(Candidates);
-	Grid	   *grids = palloc0_array(Grid, reference->width);
 	int64		shapes = 1;
 
 	result->class = class;
-	result->width = reference->width;
+	result->width = result->ngrids = reference->width;
+	result->grids = palloc0_array(Grid, reference->width);
 	for (int i = 0; i < reference->width; i++)
 	{
-		column_grid(reference, i, resolution, &grids[i]);
-		if (has_sides(class))
+		Grid *grid = &result->grids[i];
+
+		column_grid(reference, i, resolution, grid);
+		if (class_has_boxes(class))
 		{
-			shapes *= intervals_of(grids[i].ncuts);
-			result->radius += 2 * grids[i].radius;
+			shapes *= intervals_of(grid->ncuts);
+			result->radius += 2 * grid->radius;
 		}
 		else
 		{
-			shapes += grids[i].ncuts;
-			result->radius = Max(result->radius, grids[i].radius);
+			shapes += grid->ncuts;
+			result->radius = Max(result->radius, grid->radius);
 		}
 	}
 	result->count = 2 * shapes;
-	if (has_sides(class))
-		result->side = grids;
-	else
-	{
-		result->ndirections = reference->width;
-		result->cuts = grids;
-	}
 	return result;
 }
 
@@ -246,9 +221,9 @@ get_cut(const Candidates *candidates, int64 cut, Classifier *classifier)
 	if (cut == 0)
 		return;
 	cut--;
-	while (cut >= candidates->cuts[direction].ncuts)
-		cut -= candidates->cuts[direction++].ncuts;
-	classifier->cut = candidates->cuts[direction].cut[cut];
+	while (cut >= candidates->grids[direction].ncuts)
+		cut -= candidates->grids[direction++].ncuts;
+	classifier->cut = candidates->grids[direction].cut[cut];
 	if (candidates->direction == NULL)
 		classifier->weight[direction] = 1;
 	else
@@ -270,7 +245,7 @@ get_box(const Candidates *candidates, int64 box, Classifier *classifier)
 {
 	for (int i = candidates->width - 1; i >= 0; i--)
 	{
-		const Grid *grid = &candidates->side[i];
+		const Grid *grid = &candidates->grids[i];
 		int64		rest = box % intervals_of(grid->ncuts);
 		int			low = 0;
 
@@ -293,7 +268,7 @@ candidate_get(const Candidates *candidates, int64 index, Classifier *classifier)
 		return;
 	}
 	classifier->inside = index % 2 == 0;
-	if (has_sides(candidates->class))
+	if (class_has_boxes(candidates->class))
 		get_box(candidates, index / 2, classifier);
 	else
 		get_cut(candidates, index / 2, classifier);
@@ -304,7 +279,7 @@ classifier_says(const Classifier *classifier, int width, const double *x)
 {
 	bool inside = true;
 
-	if (has_sides(classifier->class))
+	if (class_has_boxes(classifier->class))
 	{
 		for (int i = 0; i < width; i++)
 			inside = inside && classifier->low[i] <= x[i] && x[i] < classifier->high[i];

@@ -1,20 +1,18 @@
 /*
  * candidates.h
- *		Finite sets of classifiers that cover a class, from public things alone.
+ *		Finite sets of classifiers that cover a class, made from public data alone.
  *
- * candidates.c		grids of cuts, counting, building, one candidate in full
- * halfspaces.c		directions and offsets, packed by farthest-first traversal
- * candidate_errors.c	weighted errors of all candidates in one pass over rows
- * cover_radius.c	what is proved of the distance to the nearest candidate
+ * candidates.c			grids of cuts, counting, building, one candidate in full
+ * candidate_errors.c	weighted errors of all candidates in one pass over the rows
  *
- * Apart from mechanism.h so that unit tests can drive it alone.
+ * Unit tests drive these files without mechanism.h.
  *
- * A class is covered under the disagreement metric of a reference: the
- * distance of two classifiers is the mass of the points on which they differ
+ * A class is covered under the disagreement metric of a reference: the distance
+ * between two classifiers is the mass of the points on which they differ
  * (Chaudhuri, Hsu 2011, section 4).  The reference is uniform on [0, 1] in every
  * numeric column, or a set of points.  Candidates come in pairs that differ in
- * which class is said where, so every class here is closed under negation,
- * but for finite classes, which are taken as they are.
+ * which class is said where, so every class is closed under negation, except for
+ * finite classes, which are taken as they are.
  */
 #ifndef PRIVPRED_CANDIDATES_H
 #define PRIVPRED_CANDIDATES_H
@@ -35,6 +33,13 @@ typedef enum CandidateClass
 #define MAX_SIDES 3
 #define MAX_CANDIDATES (INT64CONST(1) << 20)
 
+/* Are the classifiers boxes, rather than cuts of a score? */
+static inline bool
+class_has_boxes(CandidateClass class)
+{
+	return class == CLASS_INTERVALS || class == CLASS_RECTANGLES;
+}
+
 typedef struct Reference
 {
 	int			  width;
@@ -43,7 +48,7 @@ typedef struct Reference
 	const double *x;	   /* width numbers a point */
 } Reference;
 
-/* The inner cuts of one column, increasing; beyond them is everything. */
+/* The inner cuts of one column in rising order; nothing lies beyond them. */
 typedef struct Grid
 {
 	int		ncuts;
@@ -58,14 +63,13 @@ typedef struct Candidates
 	int64  count;
 	double radius; /* of the cover, under its reference; halfspaces: found, not proved */
 
-	/* Thresholds, stumps, halfspaces: cuts of scores; candidates 0, 1 are constant. */
-	int		ndirections;
-	double *direction; /* width numbers each; NULL: direction i is column i */
-	Grid   *cuts;	   /* of each direction */
-
-	/* Intervals, rectangles. */
-	Grid *side; /* of each column */
-
+	/*
+	 * Boxes have a grid for each column.  Other classes have one for each
+	 * direction, and candidates 0 and 1 are constant.
+	 */
+	int				   ngrids;
+	Grid			  *grids;
+	double			  *direction; /* width numbers each; NULL: direction i is column i */
 	const FiniteClass *finite;
 } Candidates;
 
@@ -84,8 +88,8 @@ typedef struct Classifier
 /*
  * ---------- candidates.c ----------
  *
- * resolution is the number of inner cuts of each numeric column: as many as
- * that, or fewer where a reference has fewer distinct values.
+ * The resolution is the number of inner cuts of each numeric column.  There are
+ * fewer where a reference has fewer distinct values.
  */
 
 /* How many candidates there are at most; saturates above MAX_CANDIDATES. */
@@ -97,7 +101,7 @@ extern int candidates_resolution(CandidateClass class, const Reference *referenc
 /* The least resolution that covers a uniform reference within the radius. */
 extern int candidates_resolution_within(CandidateClass class, int width, double radius);
 
-/* Any class but halfspaces and finite ones. */
+/* Any class except halfspaces (cover/cover.h) and finite ones. */
 extern Candidates *
 candidates_build(CandidateClass class, const Reference *reference, int resolution);
 extern Candidates *candidates_of_finite(const FiniteClass *finite);
@@ -106,18 +110,6 @@ extern void candidate_get(const Candidates *candidates, int64 index, Classifier 
 
 /* Says 0 or 1; not for finite classes. */
 extern bool classifier_says(const Classifier *classifier, int width, const double *x);
-
-/*
- * ---------- halfspaces.c ----------
- *
- * At most limit candidates.  What holds of all halfspaces is not known: radius is
- * the distance of the farthest of some fresh halfspaces, on fresh points.
- */
-#define MAX_HALFSPACES 2048
-#define FRESH_HALFSPACES 2048
-#define FRESH_POINTS 4096
-
-extern Candidates *halfspaces_build(const Reference *reference, int64 limit);
 
 /*
  * ---------- candidate_errors.c ----------
@@ -142,25 +134,5 @@ extern int64 *errors_finish(ErrorCounts *counts);
 
 /* How many cuts are at or below x. */
 extern int grid_cell(const Grid *grid, double x);
-
-/*
- * ---------- cover_radius.c ----------
- *
- * Neither for halfspaces nor for finite classes.
- */
-typedef struct RadiusCounts RadiusCounts;
-
-/* A bound on the radius under all rows that are added, with their weights. */
-extern RadiusCounts *radius_create(const Candidates *candidates, const bool *binary);
-extern void			 radius_add(RadiusCounts *counts, const double *x, int64 weight);
-extern double		 radius_finish(const RadiusCounts *counts, double total);
-
-/*
- * What to add to the radius under a reference's rows to have that under the
- * distribution from which the rows are independent draws, but with probability
- * beta.
- */
-extern double
-radius_beyond_reference(const Candidates *candidates, const Reference *reference, double beta);
 
 #endif /* PRIVPRED_CANDIDATES_H */

@@ -1,9 +1,9 @@
 /*
  * drawn.c
- *		Answers by a hypothesis that is drawn afresh for each.
+ *		Answers by a hypothesis that is drawn anew for each.
  *
- * In the stored rows the default class is 0, so that it is what an empty table
- * answers, and the other is 1.
+ * In the stored rows the default class is 0, so that an empty table answers it,
+ * and the other class is 1.
  */
 #include "postgres.h"
 
@@ -23,9 +23,7 @@ drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share
 
 	model->table = unit_table_load(spec, state);
 	if (class == HYPOTHESES_HALFSPACE && model->table->units.nrows > PLANE_MAX_ROWS)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("a model of halfspaces has more rows than it can have"),
-						errhint("Retrain the model.")));
+		state_damaged();
 	space = hypotheses_create(class, &model->table->units);
 	for (int i = 0; i < hypotheses_parts(space); i++)
 	{
@@ -38,19 +36,13 @@ drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share
 	return model;
 }
 
-ChargeShape
-drawn_shape(bool order_is_infinite)
-{
-	return CHARGE_PURE;
-}
-
 static int
 class_of(const MechanismSpec *spec, bool one)
 {
 	return one != (spec->default_class == 1);
 }
 
-/* Afresh for each answer: composition covers nothing else. */
+/* Anew for each answer: composition covers nothing else. */
 static Hypothesis
 draw_hypothesis(DrawnModel *drawn)
 {
@@ -77,8 +69,8 @@ drawn_answer(const Receipt *receipt, const MechanismModel *model, const double *
 }
 
 /*
- * The mean over all samples cannot be had; over some it is unbiased, so a mean
- * over many questions is good.
+ * The mean over all samples cannot be computed.  Over some of them it is unbiased,
+ * so a mean over many questions is good.
  */
 void
 drawn_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,

@@ -1,7 +1,7 @@
 /*
  * drawn.h
  *		What "stable_flip", "stable" and "relabel" share: answers by a hypothesis
- *		that is drawn afresh for each (stable.c, relabel.c).
+ *		that is drawn anew for each.
  */
 #ifndef PRIVPRED_DRAWN_H
 #define PRIVPRED_DRAWN_H
@@ -30,12 +30,11 @@ typedef struct DrawnModel
 extern DrawnModel *drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class,
 							  Share q, EpsilonUnits twice_the_rate);
 
-/* What they draw with, all declared or solved from what is; 22023 if it does not go together. */
+/* The parameters of their draws, declared or solved for; 22023 if they do not go together. */
 extern StableParameters	 stable_flip_parameters(const MechanismSpec *spec);
 extern StableParameters	 stable_parameters(const MechanismSpec *spec);
 extern RelabelParameters relabel_parameters(const MechanismSpec *spec);
 
-extern ChargeShape drawn_shape(bool order_is_infinite);
 extern int	drawn_answer(const Receipt *receipt, const MechanismModel *model, const double *x);
 extern void drawn_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
 							   double *probability);

@@ -5,6 +5,8 @@
 #ifndef PRIVPRED_FINITE_CLASS_H
 #define PRIVPRED_FINITE_CLASS_H
 
+#include "port/pg_bitutils.h"
+
 #include "server/privpred.h"
 
 #define FINITE_MAX_HYPOTHESES 4096
@@ -41,6 +43,13 @@ static inline void
 bits_add(uint64 *bits, int member)
 {
 	bits[member / 64] |= UINT64CONST(1) << (member % 64);
+}
+
+/* How many members a set of this many words has. */
+static inline int
+bits_count(const uint64 *bits, int words)
+{
+	return (int) pg_popcount((const char *) bits, words * sizeof(uint64));
 }
 
 static inline bool

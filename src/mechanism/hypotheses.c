@@ -176,16 +176,9 @@ sort_column(HypothesisSpace *space, int number)
 int
 hypotheses_max_blocks(const HypothesisSpace *space)
 {
-	switch (space->class)
-	{
-		case HYPOTHESES_STUMP:
-			return space->ncolumns;
-		case HYPOTHESES_INTERVAL:
-			return space->columns[0].nvalues + 1;
-		case HYPOTHESES_HALFSPACE:
-			break;
-	}
-	return plane_points(space->plane) + 1;
+	if (space->plane != NULL)
+		return plane_points(space->plane) + 1;
+	return space->class == HYPOTHESES_STUMP ? space->ncolumns : space->columns[0].nvalues + 1;
 }
 
 int32
@@ -203,17 +196,12 @@ hypotheses_block_size(const HypothesisSpace *space)
 int
 hypotheses_blocks(HypothesisSpace *space)
 {
-	switch (space->class)
-	{
-		case HYPOTHESES_STUMP:
-			return space->ncolumns;
-		case HYPOTHESES_INTERVAL:
-			sort_column(space, 0);
-			return space->nranks + 1;
-		case HYPOTHESES_HALFSPACE:
-			break;
-	}
-	return plane_blocks(space->plane);
+	if (space->plane != NULL)
+		return plane_blocks(space->plane);
+	if (space->class == HYPOTHESES_STUMP)
+		return space->ncolumns;
+	sort_column(space, 0);
+	return space->nranks + 1;
 }
 
 double
@@ -234,7 +222,7 @@ hypotheses_steps(const HypothesisSpace *space, double share)
 	return steps;
 }
 
-/* ---------- stumps: never; from a_i on; below a_i but for the least ---------- */
+/* ---------- stumps: never; from a_i on; below a_i, except the least ---------- */
 
 static int32
 stump_errors(HypothesisSpace *space, int feature, int32 *errors)
@@ -324,16 +312,10 @@ interval_get(HypothesisSpace *space, int block, int32 index, IntervalHypothesis 
 int32
 hypotheses_errors(HypothesisSpace *space, int block, int32 *errors)
 {
-	switch (space->class)
-	{
-		case HYPOTHESES_STUMP:
-			return stump_errors(space, block, errors);
-		case HYPOTHESES_INTERVAL:
-			return interval_errors(space, block, errors);
-		case HYPOTHESES_HALFSPACE:
-			break;
-	}
-	return plane_errors(space->plane, block, errors);
+	if (space->plane != NULL)
+		return plane_errors(space->plane, block, errors);
+	return space->class == HYPOTHESES_STUMP ? stump_errors(space, block, errors)
+											: interval_errors(space, block, errors);
 }
 
 Hypothesis
@@ -341,18 +323,12 @@ hypotheses_get(HypothesisSpace *space, int block, int32 index)
 {
 	Hypothesis result = {.class = space->class};
 
-	switch (space->class)
-	{
-		case HYPOTHESES_STUMP:
-			stump_get(space, block, index, &result.u.interval);
-			break;
-		case HYPOTHESES_INTERVAL:
-			interval_get(space, block, index, &result.u.interval);
-			break;
-		case HYPOTHESES_HALFSPACE:
-			result.u.halfspace = plane_get(space->plane, block, index);
-			break;
-	}
+	if (space->plane != NULL)
+		result.u.halfspace = plane_get(space->plane, block, index);
+	else if (space->class == HYPOTHESES_STUMP)
+		stump_get(space, block, index, &result.u.interval);
+	else
+		interval_get(space, block, index, &result.u.interval);
 	return result;
 }
 

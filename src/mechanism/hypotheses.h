@@ -5,7 +5,7 @@
  * hypotheses.c		thresholds, stumps, intervals
  * plane.c		halfspaces in the plane
  *
- * Apart from mechanism.h so that unit tests can drive it alone.  S is all rows;
+ * Unit tests drive this without mechanism.h.  S is all rows;
  * T is the rows of some chosen units.  H_T has one hypothesis for each way in
  * which the class can label T, and is a function of T alone: of the rows' values,
  * not of their order, nor of S.  (With stumps: for each way and each feature.)
@@ -100,7 +100,7 @@ extern int		  hypotheses_blocks(HypothesisSpace *space);
 extern int32	  hypotheses_errors(HypothesisSpace *space, int block, int32 *errors);
 extern Hypothesis hypotheses_get(HypothesisSpace *space, int block, int32 index);
 
-/* Steps that it takes to list H_T if T has a share of the units, about. */
+/* About how many steps it takes to list H_T if T has a share of the units. */
 extern double hypotheses_steps(const HypothesisSpace *space, double share);
 
 /* ---------- plane.c, for hypotheses.c ---------- */

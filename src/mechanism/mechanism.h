@@ -2,23 +2,15 @@
  * mechanism.h
  *		Mechanisms turn what was learnt from rows into private answers.
  *
- * registry.c	names to mechanisms
- * answer.c		drawing, with a receipt
- * options.c	reading a model's options
- * vote.c		subsample and aggregate
- * average.c	a random teacher's opinion
- * cover.c		cover, label_private: one of many candidates, released
- * littlestone.c	a hypothesis that many batches agree on, released
- * released.h	what these leave behind
- * distill.c	a student of private labels
- * gradient.h	a released linear model, see there
- * sparse.c		teachers that agree, through a stream
- * soft.c		scores that agree, through a stream
- * stable.c		a hypothesis drawn for each answer: stable_flip, stable
- * relabel.c	the same, and a vote of what it relabels
- * threshold.c	one numeric feature: thresholds and unions of intervals
- * *_draw.c		their draws, from counts alone
- * stable_erm.c	noise on the scores of a regularised fit; see erm.h
+ * A mechanism is a folder and a line of the registry below.  Its NAME.c holds the
+ * struct, its draw.c the exact draw from counts alone.  What several share:
+ *
+ * registry.c		names to mechanisms, and the guards that all of them need
+ * options.c		reading a model's options
+ * teachers.h		votes and scores of an ensemble
+ * released.h		classifiers that are released as a whole
+ * drawn.h			hypotheses that are drawn for each answer
+ * kept.h			rows that are read more than once
  */
 #ifndef PRIVPRED_MECHANISM_H
 #define PRIVPRED_MECHANISM_H
@@ -76,7 +68,7 @@ typedef struct MechanismModel
 	const MechanismSpec *spec;
 	const Ensemble		*ensemble;		 /* NULL unless the mechanism asks teachers */
 	bool				 gaussian_noise; /* of votes, at finite orders: vote_noise_is_gaussian() */
-	const int32			*votes;			 /* teachers' on the very x, if they are counted already */
+	const int32			*votes;			 /* the teachers' on this very x, if already counted */
 	int					 estimate_draws; /* behind distribution(), if that is an estimate; 0: one */
 	void				*state;			 /* what load() made, else NULL */
 } MechanismModel;
@@ -117,30 +109,34 @@ struct UnitSource
  * A mechanism either asks teachers, an ensemble trained by a learner on chunks
  * of units, or learns from units itself through train() and load().
  *
- * train() is total: whatever the rows, it returns a state, and raises no error
- * but for memory, which it prices before it takes it, and cancels.  If the
- * model is charged once, train() draws the model that is released; what
- * it returns is shown to nobody who has not paid.  The size of the state is
- * seen by everybody: it is a function of the spec, or documented.
+ * train() is total: whatever the rows, it returns a state, and raises no errors
+ * except about memory, which it prices before it takes it, and cancels.  If the
+ * model is charged once, train() draws the model that is released, and nobody
+ * sees it before paying.  Everybody sees the size of the state: it is a function
+ * of the spec, or documented.
  *
  * load() checks every byte and lays the state out for answers, in the current
- * memory context; raises XX001 (data corrupted) on what train() cannot have
- * written.
+ * memory context; it raises XX001 (data corrupted) on anything that train() cannot
+ * have written.
  *
  * answer() returns the index of a class, or -1 for an unstable answer of a
- * stream.  It is total: it raises no error, but for streams and cancels.  All
- * its randomness comes from the sampler.  It and score() are called through
+ * stream.  It is total: it raises no error, except in streams and when cancelled.
+ * All its randomness comes from the sampler.  It and score() are called through
  * mechanism_answer() and mechanism_score() alone, with the receipt of the debit
  * for this very answer, so that nothing can be drawn that was not paid for.
  *
- * score() does the same for a number; false: an unstable answer.  precision is
- * the asker's wish, 0 if there is none, checked by check_precision() before
- * anything is paid for.
+ * score() does the same for a number; it returns false for an unstable answer.
+ * precision is the asker's wish, 0 if there is none, checked by
+ * check_precision() before anything is paid for.
+ *
+ * Models that are charged once have spent their randomness in training.  Their
+ * answer is majority() and their score plain_score(): they have no answer(),
+ * score() or distribution() of their own.
  *
  * distribution() fills probability[nclasses] with the exact distribution of
- * answer() in doubles; an unstable answer is what is missing to 1.  It is not
- * private, nor are majority(), squared_error() and plain_score(): owner's
- * functions and tests only.
+ * answer() in doubles; the probability of an unstable answer is what is missing
+ * to 1.  It is not private, nor are majority(), squared_error() and
+ * plain_score(): they are for the owner's functions and for tests only.
  */
 typedef struct MechanismPlan MechanismPlan; /* mechanism/plan.h */
 
@@ -150,20 +146,24 @@ typedef struct Mechanism
 	ChargeKind	charge_kind;
 	int			tests; /* of a stream's threshold, at most, by one answer */
 	bool		asks_teachers;
-	bool		owner_only;		/* no account can pay for its answers */
-	bool		labels_only;	/* protects labels and nothing else */
-	bool		numeric_labels; /* learns numbers, too */
-	const char *option_keys;	/* its own options, "delta, steps"; NULL: none */
+	bool		owner_only;		 /* no account can pay for its answers */
+	bool		labels_only;	 /* protects labels and nothing else */
+	bool		numeric_labels;	 /* learns numbers, too */
+	bool		two_classes;	 /* of classes it learns exactly two */
+	bool		needs_units;	 /* their number must be declared */
+	bool		needs_unit_rows; /* the largest number of rows of a unit must be declared */
+	const char *option_keys;	 /* its own options, "delta, steps"; NULL: none */
 
 	/*
 	 * Raises 22023 unless the declared parameters go together, and are enough;
 	 * also reads all its options, so that a wrong one is refused here.  NULL:
-	 * anything goes.
+	 * anything goes.  Called through mechanism_validate().
 	 */
 	void (*validate)(const MechanismSpec *spec);
 
-	/* The shape of one draw for an account of finite or infinite order. */
-	ChargeShape (*shape)(bool order_is_infinite);
+	/* The shape of one draw for accounts of finite and of infinite order; pure by default. */
+	ChargeShape finite_shape;
+	ChargeShape infinite_shape;
 
 	/*
 	 * What one purchase costs such an account; false: it cannot pay, whatever
@@ -175,8 +175,8 @@ typedef struct Mechanism
 	bytea *(*train)(const MechanismSpec *spec, UnitSource *units, Size memory);
 	void *(*load)(const MechanismSpec *spec, bytea *state);
 
-	int (*answer)(const Receipt *receipt, const MechanismModel *model,
-				  const double *x); /* NULL: scores only */
+	/* NULL: scores only, or charged once. */
+	int (*answer)(const Receipt *receipt, const MechanismModel *model, const double *x);
 	bool (*score)(const Receipt *receipt, const MechanismModel *model, const double *x,
 				  double precision, double *score);						  /* NULL: none */
 	void (*check_precision)(const MechanismSpec *spec, double precision); /* NULL: takes none */
@@ -188,8 +188,8 @@ typedef struct Mechanism
 							   double *probability);
 
 	/*
-	 * distribution() is an estimate, drawn, whose mean is right: steps that one
-	 * draw takes, about.  NULL: it is exact.  Then it is the same at all orders.
+	 * If distribution() is an estimate, drawn, whose mean is right: about how many
+	 * steps one draw takes.  It is then the same at all orders.  NULL: it is exact.
 	 */
 	double (*estimate_steps)(const MechanismModel *model);
 	/* The plain answer without noise. */
@@ -217,10 +217,22 @@ typedef struct Mechanism
 	const struct AuditCase *audit_cases;
 } Mechanism;
 
+/* The registry, in alphabetical order, as hints print it. */
+#define MECHANISMS(entry) \
+	entry(average) entry(cover) entry(distill) entry(gradient) entry(label_private) \
+		entry(littlestone) entry(relabel) entry(soft) entry(sparse) entry(stable) \
+			entry(stable_erm) entry(stable_flip) entry(threshold) entry(vote)
+
+#define DECLARE_MECHANISM(name) extern const Mechanism name##_mechanism;
+MECHANISMS(DECLARE_MECHANISM)
+
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
 extern const Mechanism *mechanism_number(int number);		/* from 0 on, by name; NULL: no more */
 extern char			   *mechanism_names(void);
 extern const char	   *charge_kind_name(ChargeKind kind);
+
+/* Raises 22023 or 55000 unless the mechanism can work with what is declared. */
+extern void mechanism_validate(const Mechanism *mechanism, const MechanismSpec *spec);
 
 /* answer() and score(), which see to it that there is a receipt (answer.c). */
 extern int mechanism_answer(const Mechanism *mechanism, const Receipt *receipt,
@@ -229,16 +241,39 @@ extern bool
 mechanism_score(const Mechanism *mechanism, const Receipt *receipt, const MechanismModel *model,
 				const double *x, double precision, double *score);
 
+/* Does it give labels, and numbers? */
+static inline bool
+mechanism_gives_answers(const Mechanism *mechanism)
+{
+	return mechanism->answer != NULL || mechanism->charge_kind == CHARGE_ONCE;
+}
+
+static inline bool
+mechanism_gives_scores(const Mechanism *mechanism)
+{
+	return mechanism->score != NULL ||
+		   (mechanism->charge_kind == CHARGE_ONCE && mechanism->plain_score != NULL);
+}
+
+/* distribution(), also of models that are charged once. */
+extern void
+mechanism_distribution(const Mechanism *mechanism, bool order_is_infinite,
+					   const MechanismModel *model, const double *x, double *probability);
+
 /* What one purchase costs; false: an account of that kind cannot pay. */
 extern bool mechanism_charge(const Mechanism *mechanism, const MechanismSpec *spec,
 							 bool order_is_infinite, Charge *charge);
 
-/* What votes are drawn with at finite orders, by option or by the number of classes (vote.c). */
-extern bool vote_noise_is_gaussian(const MechanismSpec *spec);
+/* ---------- guards, for mechanisms ---------- */
 
-/* How teachers vote on x, and their majority (vote.c). */
-extern void teachers_votes(const MechanismModel *model, const double *x, int32 *votes);
-extern int	teachers_majority(const MechanismModel *model, const double *x);
+/* Raises 22023, with errmsg() and, where they help, errdetail() and errhint(). */
+#define refuse_spec(...) ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), __VA_ARGS__))
+
+/* Raises 53200 if training would take more bytes than it may. */
+extern void check_training_memory(Size needed, Size memory);
+
+/* Raises XX001: the stored state of a model is not what train() wrote. */
+pg_noreturn extern void state_damaged(void);
 
 /*
  * ---------- options.c ----------
@@ -261,33 +296,5 @@ extern int option_choice(const MechanismSpec *spec, const char *key, const char 
 
 /* A string, or NULL. */
 extern char *option_text(const MechanismSpec *spec, const char *key);
-
-/*
- * ---------- sparse.c: what streams share ----------
- */
-
-/* The delta of one run that evaluations and quotes assume. */
-#define STREAM_TYPICAL_DELTA 1e-8
-
-extern ChargeShape stream_shape(bool order_is_infinite);
-extern bool		   stream_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge);
-
-/* Is an unstable answer replaced by a vote, charged for itself? */
-extern bool stream_falls_back(const MechanismSpec *spec);
-
-extern const Mechanism average_mechanism;
-extern const Mechanism cover_mechanism;
-extern const Mechanism distill_mechanism;
-extern const Mechanism gradient_mechanism;
-extern const Mechanism label_private_mechanism;
-extern const Mechanism littlestone_mechanism;
-extern const Mechanism relabel_mechanism;
-extern const Mechanism soft_mechanism;
-extern const Mechanism sparse_mechanism;
-extern const Mechanism stable_mechanism;
-extern const Mechanism stable_erm_mechanism;
-extern const Mechanism stable_flip_mechanism;
-extern const Mechanism threshold_mechanism;
-extern const Mechanism vote_mechanism;
 
 #endif /* PRIVPRED_MECHANISM_H */

@@ -26,41 +26,43 @@ option_given(const MechanismSpec *spec, const char *key)
 	return find_option(spec, key, &storage) != NULL;
 }
 
-double
-option_number(const MechanismSpec *spec, const char *key, double absent, double from, double to)
+/* Is the key there?  A value that is no number is NaN. */
+static bool
+find_number(const MechanismSpec *spec, const char *key, double *number)
 {
 	JsonbValue	storage;
 	JsonbValue *value = find_option(spec, key, &storage);
-	double		number = 0;
 
-	if (value == NULL)
-		return absent;
-	if (value->type == jbvNumeric)
-		number = DatumGetFloat8(
+	*number = NAN;
+	if (value != NULL && value->type == jbvNumeric)
+		*number = DatumGetFloat8(
 			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
-	if (value->type != jbvNumeric || !isfinite(number) || number < from || number > to)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("option \"%s\" must be a number from %g to %g", key, from, to)));
+	return value != NULL;
+}
+
+double
+option_number(const MechanismSpec *spec, const char *key, double absent, double from, double to)
+{
+	double number;
+
+	if (!find_number(spec, key, &number))
+		return absent;
+	if (!isfinite(number) || number < from || number > to)
+		refuse_spec(errmsg("option \"%s\" must be a number from %g to %g", key, from, to));
 	return number;
 }
 
 int64
 option_integer(const MechanismSpec *spec, const char *key, int64 absent, int64 from, int64 to)
 {
-	JsonbValue	storage;
-	JsonbValue *value = find_option(spec, key, &storage);
-	double		number = NAN;
+	double number;
 
-	if (value == NULL)
+	if (!find_number(spec, key, &number))
 		return absent;
-	if (value->type == jbvNumeric)
-		number = DatumGetFloat8(
-			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (!isfinite(number) || number != rint(number) || number < from || number > to)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("option \"%s\" must be a whole number from " INT64_FORMAT
-							   " to " INT64_FORMAT,
-							   key, from, to)));
+		refuse_spec(errmsg("option \"%s\" must be a whole number from " INT64_FORMAT
+						   " to " INT64_FORMAT,
+						   key, from, to));
 	return (int64) number;
 }
 
@@ -73,8 +75,7 @@ option_flag(const MechanismSpec *spec, const char *key, bool absent)
 	if (value == NULL)
 		return absent;
 	if (value->type != jbvBool)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("option \"%s\" must be true or false", key)));
+		refuse_spec(errmsg("option \"%s\" must be true or false", key));
 	return value->val.boolean;
 }
 
@@ -87,8 +88,7 @@ option_text(const MechanismSpec *spec, const char *key)
 	if (value == NULL)
 		return NULL;
 	if (value->type != jbvString || value->val.string.len == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("option \"%s\" must be a string that is not empty", key)));
+		refuse_spec(errmsg("option \"%s\" must be a string that is not empty", key));
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
@@ -107,7 +107,6 @@ option_choice(const MechanismSpec *spec, const char *key, const char *const *cho
 			return i;
 		appendStringInfo(&names, "%s\"%s\"", i > 0 ? ", " : "", choices[i]);
 	}
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("option \"%s\" cannot be \"%s\"", key, given),
-					errhint("Choose one of: %s.", names.data)));
+	refuse_spec(errmsg("option \"%s\" cannot be \"%s\"", key, given),
+				errhint("Choose one of: %s.", names.data));
 }

@@ -23,8 +23,8 @@ plan_per_answer(const PlanQuestion *question, const Mechanism *mechanism, int64 
 	RenyiPlan	plan;
 	bool		enough;
 
-	grant.infinite.part[0] = (ChargePart){.shape = mechanism->shape(true), .times = 1};
-	*finite = (ChargePart){.shape = mechanism->shape(false), .times = 1};
+	grant.infinite.part[0] = (ChargePart){.shape = mechanism->infinite_shape, .times = 1};
+	*finite = (ChargePart){.shape = mechanism->finite_shape, .times = 1};
 	/* Where Gaussian noise is an option, it has the price of bounded range. */
 	if (finite->shape == CHARGE_GAUSSIAN)
 		finite->shape = CHARGE_BOUNDED_RANGE;

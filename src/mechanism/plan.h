@@ -70,17 +70,14 @@ typedef struct PlanResult
 
 struct MechanismPlan
 {
-	const char *grounds;	/* theorem or measurement */
-	const char *virtue;		/* "Use it, because ..."; NULL: by when it is charged */
-	const char *created_as; /* the mechanism that create_model is told; NULL: itself */
-	bool		needs_size; /* declared_units */
-	bool		needs_rows_per_unit;
-	double		preference; /* what it may lack in accuracy and still come first */
+	const char *grounds;	 /* theorem or measurement */
+	const char *virtue;		 /* "Use it, because ..."; NULL: by when it is charged */
+	const char *created_as;	 /* the mechanism that create_model is told; NULL: itself */
+	bool		wants_units; /* declared, though it can do without */
+	double		preference;	 /* what it may lack in accuracy and still come first */
 
-	/* What it is made for; in words, unless that is two classes. */
-	bool		two_classes;
 	bool		one_feature;
-	const char *scope;
+	const char *scope;		 /* what it is made for, if not just two classes */
 	bool		needs_delta; /* in the budget */
 
 	/* What else rules it out, whatever the size; returns NULL if nothing does. */

@@ -6,7 +6,7 @@
  * If a line parts T into ones and zeros, both there, then the hulls of the two have
  * exactly one common tangent that goes from a one p to a zero r with all ones
  * on its left, or on it up to p, and all zeros on its right, or on it beyond p.
- * So the labelings of T, but for the constant ones, are the pairs of a point p
+ * So the labelings of T, except the constant ones, are the pairs of a point p
  * of T and a direction in which p sees another point of T.
  *
  * Points lie on a grid, so that products of differences are exact in 64 bits: an

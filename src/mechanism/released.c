@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 
 #include "mechanism/released.h"
 
@@ -15,53 +16,14 @@
 /* Bytes before what depends on the class. */
 #define HEADER_BYTES (3 * 4 + 8 + 3 * 8)
 
-/* ---------- guards ---------- */
-
-void
-released_check_spec(const MechanismSpec *spec)
-{
-	if (spec->nclasses != 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("released classifiers need two classes, not %d", spec->nclasses),
-						errhint("Declare two classes, or use mechanism \"vote\".")));
-	if (spec->declared_units == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the number of protected units is not declared"),
-			 errdetail("What they allow to learn depends on it, and their real number is secret."),
-			 errhint(
-				 "Run privpred.protect(..., declared_units => n) with a number that is public.")));
-}
-
-void
-released_check_memory(Size needed, Size memory)
-{
-	if (needed > memory)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("training needs %zu MB of memory, more than maintenance_work_mem",
-					needed / (1024 * 1024) + 1),
-			 errhint(
-				 "Increase maintenance_work_mem, or declare less: fewer columns, points or batches, or a larger accuracy.")));
-}
-
 /* ---------- the stored form ---------- */
 
 static Size
 body_bytes(CandidateClass class, int width, int npoints)
 {
-	switch (class)
-	{
-		case CLASS_INTERVALS:
-		case CLASS_RECTANGLES:
-			return 2 * MAX_SIDES * sizeof(double);
-		case CLASS_FINITE:
-			return 2 * 4 + BITS_WORDS(npoints) * sizeof(uint64) + NAMEDATALEN;
-		default:
-			return (width + (Size) 1) * sizeof(double);
-	}
+	if (class == CLASS_FINITE)
+		return 2 * 4 + BITS_WORDS(npoints) * sizeof(uint64) + NAMEDATALEN;
+	return (class_has_boxes(class) ? 2 * MAX_SIDES : width + 1) * sizeof(double);
 }
 
 bytea *
@@ -78,38 +40,34 @@ released_write(const Released *released, int width)
 	pq_sendfloat8(&bytes, released->radius);
 	pq_sendfloat8(&bytes, released->smoothness);
 	pq_sendfloat8(&bytes, released->accuracy);
-	switch (classifier->class)
+	if (classifier->class == CLASS_FINITE)
 	{
-		case CLASS_INTERVALS:
-		case CLASS_RECTANGLES:
-			for (int i = 0; i < MAX_SIDES; i++)
-			{
-				pq_sendfloat8(&bytes, classifier->low[i]);
-				pq_sendfloat8(&bytes, classifier->high[i]);
-			}
-			break;
-		case CLASS_FINITE:
-			pq_sendint32(&bytes, released->npoints);
-			pq_sendint32(&bytes, released->points_are_columns);
-			for (int i = 0; i < BITS_WORDS(released->npoints); i++)
-				pq_sendint64(&bytes, released->labels[i]);
-			pq_sendbytes(&bytes, released->name, NAMEDATALEN);
-			break;
-		default:
-			pq_sendfloat8(&bytes, classifier->cut);
-			for (int i = 0; i < width; i++)
-				pq_sendfloat8(&bytes, classifier->weight[i]);
-			break;
+		pq_sendint32(&bytes, released->npoints);
+		pq_sendint32(&bytes, released->points_are_columns);
+		for (int i = 0; i < BITS_WORDS(released->npoints); i++)
+			pq_sendint64(&bytes, released->labels[i]);
+		pq_sendbytes(&bytes, released->name, NAMEDATALEN);
+		return pq_endtypsend(&bytes);
+	}
+	for (int i = 0; i < MAX_SIDES && class_has_boxes(classifier->class); i++)
+	{
+		pq_sendfloat8(&bytes, classifier->low[i]);
+		pq_sendfloat8(&bytes, classifier->high[i]);
+	}
+	if (!class_has_boxes(classifier->class))
+	{
+		pq_sendfloat8(&bytes, classifier->cut);
+		for (int i = 0; i < width; i++)
+			pq_sendfloat8(&bytes, classifier->weight[i]);
 	}
 	return pq_endtypsend(&bytes);
 }
 
-pg_noreturn static void
-corrupted(void)
+static void
+check(bool good)
 {
-	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-					errmsg("stored classifier of a model does not fit its declaration"),
-					errhint("Retrain the model.")));
+	if (!good)
+		state_damaged();
 }
 
 /* A flag is 0 or 1. */
@@ -118,8 +76,7 @@ get_flag(StringInfo bytes)
 {
 	uint32 flag = pq_getmsgint(bytes, 4);
 
-	if (flag > 1)
-		corrupted();
+	check(flag <= 1);
 	return flag;
 }
 
@@ -127,83 +84,69 @@ static void
 read_points(const MechanismSpec *spec, StringInfo bytes, Released *released)
 {
 	released->npoints = pq_getmsgint(bytes, 4);
-	if (released->npoints < 1 || released->npoints > FINITE_MAX_POINTS ||
-		bytes->len != HEADER_BYTES + body_bytes(CLASS_FINITE, spec->width, released->npoints))
-		corrupted();
+	check(released->npoints >= 1 && released->npoints <= FINITE_MAX_POINTS &&
+		  bytes->len == HEADER_BYTES + body_bytes(CLASS_FINITE, spec->width, released->npoints));
 	released->points_are_columns = get_flag(bytes);
-	if (spec->width != (released->points_are_columns ? released->npoints : 1))
-		corrupted();
+	check(spec->width == (released->points_are_columns ? released->npoints : 1));
 	released->labels = palloc_array(uint64, BITS_WORDS(released->npoints));
 	for (int i = 0; i < BITS_WORDS(released->npoints); i++)
 		released->labels[i] = pq_getmsgint64(bytes);
 	memcpy(released->name, pq_getmsgbytes(bytes, NAMEDATALEN), NAMEDATALEN);
-	if (memchr(released->name, '\0', NAMEDATALEN) == NULL)
-		corrupted();
+	check(memchr(released->name, '\0', NAMEDATALEN) != NULL);
 }
 
 static void
-read_body(const MechanismSpec *spec, StringInfo bytes, Released *released)
+read_box(StringInfo bytes, Classifier *classifier)
 {
-	Classifier *classifier = &released->classifier;
-
-	switch (classifier->class)
+	for (int i = 0; i < MAX_SIDES; i++)
 	{
-		case CLASS_INTERVALS:
-		case CLASS_RECTANGLES:
-			for (int i = 0; i < MAX_SIDES; i++)
-			{
-				classifier->low[i] = pq_getmsgfloat8(bytes);
-				classifier->high[i] = pq_getmsgfloat8(bytes);
-				if (isnan(classifier->low[i]) || isnan(classifier->high[i]))
-					corrupted();
-			}
-			break;
-		case CLASS_FINITE:
-			read_points(spec, bytes, released);
-			break;
-		default:
-			classifier->cut = pq_getmsgfloat8(bytes);
-			classifier->weight = palloc_array(double, spec->width);
-			for (int i = 0; i < spec->width; i++)
-			{
-				classifier->weight[i] = pq_getmsgfloat8(bytes);
-				if (!isfinite(classifier->weight[i]))
-					corrupted();
-			}
-			if (isnan(classifier->cut))
-				corrupted();
-			break;
+		classifier->low[i] = pq_getmsgfloat8(bytes);
+		classifier->high[i] = pq_getmsgfloat8(bytes);
+		check(!isnan(classifier->low[i]) && !isnan(classifier->high[i]));
 	}
 }
 
-Released *
-released_read(const MechanismSpec *spec, bytea *state)
+static void
+read_cut(const MechanismSpec *spec, StringInfo bytes, Classifier *classifier)
+{
+	classifier->cut = pq_getmsgfloat8(bytes);
+	check(!isnan(classifier->cut));
+	classifier->weight = palloc_array(double, spec->width);
+	for (int i = 0; i < spec->width; i++)
+	{
+		classifier->weight[i] = pq_getmsgfloat8(bytes);
+		check(isfinite(classifier->weight[i]));
+	}
+}
+
+void *
+released_load(const MechanismSpec *spec, bytea *state)
 {
 	Released	  *released = palloc0_object(Released);
-	StringInfoData bytes = {
-		.data = VARDATA_ANY(state),
-		.len = VARSIZE_ANY_EXHDR(state),
-		.maxlen = VARSIZE_ANY_EXHDR(state),
-	};
+	int			   size = VARSIZE_ANY_EXHDR(state);
+	StringInfoData bytes = {.data = VARDATA_ANY(state), .len = size, .maxlen = size};
 	uint32 class;
+	Size least;
 
-	if (bytes.len < HEADER_BYTES || spec->nclasses != 2 ||
-		pq_getmsgint(&bytes, 4) != RELEASED_VERSION)
-		corrupted();
+	check(size >= HEADER_BYTES && spec->nclasses == 2 &&
+		  pq_getmsgint(&bytes, 4) == RELEASED_VERSION);
 	class = pq_getmsgint(&bytes, 4);
-	if (class > CLASS_FINITE || (class == CLASS_RECTANGLES && spec->width > MAX_SIDES) ||
-		(class == CLASS_INTERVALS && spec->width != 1))
-		corrupted();
+	check(class <= CLASS_FINITE && (class != CLASS_RECTANGLES || spec->width <= MAX_SIDES) &&
+		  (class != CLASS_INTERVALS || spec->width == 1));
 	released->classifier.class = class;
 	released->classifier.inside = get_flag(&bytes);
 	released->candidates = pq_getmsgint64(&bytes);
 	released->radius = pq_getmsgfloat8(&bytes);
 	released->smoothness = pq_getmsgfloat8(&bytes);
 	released->accuracy = pq_getmsgfloat8(&bytes);
-	if (bytes.len < HEADER_BYTES + body_bytes(class, spec->width, 0) ||
-		(class != CLASS_FINITE && bytes.len != HEADER_BYTES + body_bytes(class, spec->width, 0)))
-		corrupted();
-	read_body(spec, &bytes, released);
+	least = HEADER_BYTES + body_bytes(class, spec->width, 0);
+	check(size == least || (class == CLASS_FINITE && size > least));
+	if (class == CLASS_FINITE)
+		read_points(spec, &bytes, released);
+	else if (class_has_boxes(class))
+		read_box(&bytes, &released->classifier);
+	else
+		read_cut(spec, &bytes, &released->classifier);
 	return released;
 }
 
@@ -220,8 +163,37 @@ released_point(bool points_are_columns, int npoints, int width, const double *x)
 	return -1;
 }
 
-static int
-says(const MechanismModel *model, const double *x)
+int64 *
+released_errors(const MechanismSpec *spec, const Candidates *candidates, bool points_are_columns,
+				UnitSource *units)
+{
+	ErrorCounts *counts = errors_create(candidates);
+	UnitRows	 unit;
+
+	while (units->next(units, &unit))
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < unit.nrows; i++)
+		{
+			const double *x = unit.x + (Size) i * spec->width;
+			double		  point;
+
+			if (isnan(unit.label[i]))
+				continue;
+			if (candidates->class == CLASS_FINITE)
+			{
+				point =
+					released_point(points_are_columns, candidates->finite->npoints, spec->width, x);
+				x = &point;
+			}
+			errors_add(counts, x, unit.label[i] == 1, ERROR_ONE / unit.nrows);
+		}
+	}
+	return errors_finish(counts);
+}
+
+int
+released_majority(const MechanismModel *model, const double *x)
 {
 	const Released *released = model->state;
 	int				width = model->spec->width;
@@ -231,33 +203,4 @@ says(const MechanismModel *model, const double *x)
 		return classifier_says(&released->classifier, width, x);
 	point = released_point(released->points_are_columns, released->npoints, width, x);
 	return point >= 0 && bits_member(released->labels, point);
-}
-
-void *
-released_load(const MechanismSpec *spec, bytea *state)
-{
-	return released_read(spec, state);
-}
-
-/* The randomness was spent when the classifier was drawn. */
-int
-released_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
-{
-	return says(model, x);
-}
-
-void
-released_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
-					  double *probability)
-{
-	int answer = says(model, x);
-
-	probability[answer] = 1;
-	probability[1 - answer] = 0;
-}
-
-int
-released_majority(const MechanismModel *model, const double *x)
-{
-	return says(model, x);
 }

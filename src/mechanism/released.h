@@ -8,8 +8,6 @@
 #ifndef PRIVPRED_RELEASED_H
 #define PRIVPRED_RELEASED_H
 
-#include "lib/stringinfo.h"
-
 #include "mechanism/candidates.h"
 #include "mechanism/mechanism.h"
 
@@ -25,34 +23,29 @@ typedef struct Released
 
 	/* What may be said about it: all public. */
 	int64  candidates; /* how many there were; 0: not fixed beforehand */
-	double radius;	   /* of the cover they are: proved, but for halfspaces */
+	double radius;	   /* of the cover they are: proved, except for halfspaces */
 	double accuracy;   /* 0: not promised */
 	double smoothness; /* how much denser than the reference; 0: says nothing */
 } Released;
 
-/* Raises 22023 or 55000 unless there are two classes and a declared number of units. */
-extern void released_check_spec(const MechanismSpec *spec);
-
-/* Raises 54000 if training would take more bytes than it may. */
-extern void released_check_memory(Size needed, Size memory);
+/* In the order of CandidateClass, without the finite ones; ends with NULL. */
+extern const char *const candidate_class_names[];
 
 extern bytea *released_write(const Released *released, int width);
-
-/* Raises XX001 on what released_write() cannot have written for this declaration. */
-extern Released *released_read(const MechanismSpec *spec, bytea *state);
 
 /* The point that x is, or -1. */
 extern int released_point(bool points_are_columns, int npoints, int width, const double *x);
 
-/* cover_promise.c: the option "beta", and what is promised of a released classifier, as a sentence. */
+/* The error of every candidate, over all rows with a label. */
+extern int64 *released_errors(const MechanismSpec *spec, const Candidates *candidates,
+							  bool points_are_columns, UnitSource *units);
+
+/* cover/promise.c: the option "beta", and what is promised of a classifier, as a sentence. */
 extern double cover_beta(const MechanismSpec *spec);
 extern char	 *released_promise(const MechanismSpec *spec, const Released *released);
 
 /* The functions of a mechanism that has a Released as its state. */
 extern void *released_load(const MechanismSpec *spec, bytea *state);
-extern int	 released_answer(const Receipt *receipt, const MechanismModel *model, const double *x);
-extern void	 released_distribution(bool order_is_infinite, const MechanismModel *model,
-								   const double *x, double *probability);
 extern int	 released_majority(const MechanismModel *model, const double *x);
 extern char *released_export(const MechanismModel *model);
 

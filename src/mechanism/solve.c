@@ -31,12 +31,6 @@ share_to_double(Share share)
 	return share / SHARE_ONE;
 }
 
-static double
-real(EpsilonUnits units)
-{
-	return (double) units / EPSILON_UNITS_PER_ONE;
-}
-
 /* ln(ratio), rounded up; what is too large to mean anything becomes the largest. */
 static EpsilonUnits
 epsilon_of_ratio(double ratio)
@@ -94,8 +88,8 @@ stable_flip_epsilon(const StableParameters *parameters)
 {
 	double alpha = share_to_double(parameters->alpha);
 	double q = share_to_double(parameters->q);
-	double k = exp(real(parameters->e));
-	double r = expm1(real(parameters->e));
+	double k = exp(epsilon_real(parameters->e));
+	double r = expm1(epsilon_real(parameters->e));
 	double s = (1 - 2 * alpha) * (1 - q);
 	double a = alpha + (1 - 2 * alpha) * q;
 	double slope = k * alpha - a;
@@ -134,7 +128,7 @@ static double
 largest_product(Share q, StableSearch *search)
 {
 	search->parameters.q = q;
-	return share_to_double(q) * real(largest(STABLE_E_MAX, e_holds, search));
+	return share_to_double(q) * epsilon_real(largest(STABLE_E_MAX, e_holds, search));
 }
 
 /* The largest e falls in q and is concave, so the product has one maximum. */
@@ -184,7 +178,7 @@ stable_gamma(const StableParameters *parameters)
 {
 	double q = share_to_double(parameters->q);
 
-	return (q + (1 - q) * tanh(real(parameters->e) / 4)) * (1 + MARGIN);
+	return (q + (1 - q) * tanh(epsilon_real(parameters->e) / 4)) * (1 + MARGIN);
 }
 
 /* Half of gamma for the sample, the other half for the draw. */
@@ -226,7 +220,7 @@ relabel_prove(const RelabelParameters *parameters)
 	RelabelProof proof;
 	double		 alpha = share_to_double(parameters->alpha);
 	double		 q = share_to_double(parameters->q);
-	double		 kappa = real(parameters->kappa);
+	double		 kappa = epsilon_real(parameters->kappa);
 	double		 c = kappa * (parameters->j + 1);
 	double		 near = 1 + (2.0 * parameters->rows_per_unit - 1) * exp(2 * c);
 	double		 keep = 1 - 2 * alpha;
@@ -296,7 +290,7 @@ relabel_solve(EpsilonUnits epsilon, bool j_given, bool kappa_given, bool q_given
 	if (!kappa_given)
 	{
 		parameters->kappa = largest(EPSILON_UNITS_PER_ONE, kappa_holds, &search);
-		if (real(parameters->kappa) * parameters->j < 1)
+		if (epsilon_real(parameters->kappa) * parameters->j < 1)
 			return false;
 	}
 	return relabel_prove(parameters).epsilon <= epsilon;

@@ -3,7 +3,7 @@
  *		The proved epsilon of "stable_flip" and "relabel" as a function of their
  *		parameters, and parameters for a given epsilon.
  *
- * Apart from mechanism.h so that unit tests can drive it alone.  Everything here
+ * Unit tests drive this without mechanism.h.  Everything here
  * is declared and public.  Shares are exact, in units of 2^-32; what is proved is
  * rounded up, so it holds for the parameters as they are drawn with.
  */

@@ -1,6 +1,6 @@
 /*
  * sort.c
- *		Sorting of many numbers that can be interrupted.
+ *		Sorting and searching of many numbers.
  */
 #include "postgres.h"
 
@@ -15,3 +15,33 @@
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
 #include "lib/sort_template.h"
+
+static inline int64
+count_values(const double *values, int64 n, double bound, bool and_equal)
+{
+	int64 low = 0;
+	int64 high = n;
+
+	while (low < high)
+	{
+		int64 middle = low + (high - low) / 2;
+
+		if (values[middle] < bound || (and_equal && values[middle] == bound))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int64
+count_below(const double *values, int64 n, double bound)
+{
+	return count_values(values, n, bound, false);
+}
+
+int64
+count_up_to(const double *values, int64 n, double bound)
+{
+	return count_values(values, n, bound, true);
+}

@@ -1,7 +1,7 @@
 /*
  * unit_table.c
- *		The rows of two classes as mechanisms keep them that draw afresh from
- *		the units at every answer.
+ *		The rows of two classes, for mechanisms that draw from the units anew for
+ *		every answer.
  *
  * The state is a header, then for each unit its first row and its hash, then the
  * rows' labels and values, then zeros up to the declared size.  Units are in
@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "mechanism/kept.h"
 #include "mechanism/unit_table.h"
 #include "server/progress.h"
 
@@ -52,153 +53,107 @@ declared_bytes(const MechanismSpec *spec, int64 most_units)
 }
 
 void
-unit_table_validate(const MechanismSpec *spec, const char *mechanism, int64 most_units)
+unit_table_validate(const MechanismSpec *spec, int64 most_units)
 {
-	if (spec->nclasses != 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"%s\" needs two classes, not %d", mechanism, spec->nclasses),
-				 errhint("Use mechanism \"vote\".")));
-	if (spec->max_rows_per_unit == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"%s\" needs to know how many rows a unit may have", mechanism),
-			 errdetail("Its privacy depends on the largest number of rows of one unit."),
-			 errhint(
-				 "Declare it by privpred.protect(..., max_rows_per_unit => R); of a unit with more, R are used.")));
 	if (declared_bytes(spec, most_units) > UNIT_TABLE_MAX_BYTES)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("the model would need more than the limit of " INT64_FORMAT " MB",
-					UNIT_TABLE_MAX_BYTES / (1024 * 1024)),
-			 errdetail("Mechanism \"%s\" keeps every row.", mechanism),
-			 errhint(
-				 "Declare fewer units, rows per unit, columns or levels, or use mechanism \"vote\".")));
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the model would need more than the limit of " INT64_FORMAT " MB",
+						UNIT_TABLE_MAX_BYTES / (1024 * 1024)),
+				 errdetail("Its mechanism keeps every row."),
+				 errhint("Declare fewer units, rows per unit, columns or levels, or use mechanism "
+						 "\"vote\".")));
 }
 
 /* ---------- training ---------- */
 
-typedef struct Collected
+/* A unit as it is collected: rows by value, then label. */
+typedef struct CollectedUnit
 {
-	int		width;
-	Size	memory;
-	int64	unit_capacity;
-	int64	row_capacity;
-	int32	nunits;
-	int32	nrows;
-	uint64 *hash;
-	int32  *first_row; /* nunits + 1 */
-	uint8  *label;
-	double *x;
-} Collected;
+	uint64 hash;
+	int32  nrows;
+	uint8 *label;
+	double x[FLEXIBLE_ARRAY_MEMBER];
+} CollectedUnit;
 
-/* The arrays, their order, and the state made of them. */
-static void
-price_memory(const Collected *all, int64 units, int64 state)
-{
-	if (2 * state + (int64) sizeof(int32) * units <= (int64) all->memory && state <= MaxAllocSize)
-		return;
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_OUT_OF_MEMORY),
-		 errmsg("the rows need more than maintenance_work_mem (%zu kB)", all->memory / 1024),
-		 errhint("Raise maintenance_work_mem, use fewer features, or use mechanism \"vote\".")));
-}
-
-#define GROW(array, type, count) \
-	((array) = (array) == NULL \
-				   ? MemoryContextAllocHuge(CurrentMemoryContext, sizeof(type) * (count)) \
-				   : repalloc_huge((array), sizeof(type) * (count)))
-
-static void
-reserve(Collected *all, int more_rows)
-{
-	if (all->nunits + 2 > all->unit_capacity)
-	{
-		int64 units = Max(1024, 2 * all->unit_capacity);
-
-		price_memory(all, units, state_bytes(all->width, units, all->row_capacity));
-		all->unit_capacity = units;
-		GROW(all->hash, uint64, units);
-		GROW(all->first_row, int32, units);
-	}
-	if (all->nrows + (int64) more_rows > all->row_capacity)
-	{
-		int64 rows = Max(1024, 2 * Max(all->row_capacity, more_rows));
-
-		price_memory(all, all->unit_capacity, state_bytes(all->width, all->unit_capacity, rows));
-		all->row_capacity = rows;
-		GROW(all->label, uint8, rows);
-		GROW(all->x, double, rows * all->width);
-	}
-}
+typedef CollectedUnit *UnitPointer;
 
 /* Rows of a unit come in any order; ours is by value, then label. */
 static bool
-row_precedes(const Collected *all, const double *x, uint8 label, int32 row)
+row_precedes(const double *x, uint8 label, const CollectedUnit *unit, int row, int width)
 {
-	int order = memcmp(x, all->x + (Size) row * all->width, sizeof(double) * all->width);
+	int order = memcmp(x, unit->x + (Size) row * width, sizeof(double) * width);
 
-	return order < 0 || (order == 0 && label < all->label[row]);
+	return order < 0 || (order == 0 && label < unit->label[row]);
 }
 
 static void
-collect_unit(Collected *all, const MechanismSpec *spec, const UnitRows *unit)
+collect_rows(CollectedUnit *unit, const MechanismSpec *spec, const UnitRows *rows)
 {
-	Size  row_bytes = sizeof(double) * all->width;
-	int32 first;
+	Size row_bytes = sizeof(double) * spec->width;
 
-	reserve(all, unit->nrows);
-	first = all->nrows;
-	all->hash[all->nunits] = unit->unit_hash;
-	all->first_row[all->nunits++] = first;
-	for (int i = 0; i < unit->nrows; i++)
+	for (int i = 0; i < rows->nrows; i++)
 	{
-		const double *x = unit->x + (Size) i * all->width;
-		uint8		  label = ((int) unit->label[i] == 1) != (spec->default_class == 1);
-		int32		  at = all->nrows++;
+		const double *x = rows->x + (Size) i * spec->width;
+		uint8		  label = ((int) rows->label[i] == 1) != (spec->default_class == 1);
+		int			  at = i;
 
-		for (; at > first && row_precedes(all, x, label, at - 1); at--)
-		{
-			all->label[at] = all->label[at - 1];
-			memcpy(all->x + (Size) at * all->width, all->x + (Size) (at - 1) * all->width,
-				   row_bytes);
-		}
-		all->label[at] = label;
-		memcpy(all->x + (Size) at * all->width, x, row_bytes);
+		while (at > 0 && row_precedes(x, label, unit, at - 1, spec->width))
+			at--;
+		memmove(unit->label + at + 1, unit->label + at, i - at);
+		memmove(unit->x + (Size) (at + 1) * spec->width, unit->x + (Size) at * spec->width,
+				row_bytes * (i - at));
+		unit->label[at] = label;
+		memcpy(unit->x + (Size) at * spec->width, x, row_bytes);
 	}
-	all->first_row[all->nunits] = all->nrows;
+}
+
+/* Keeps all units; returns how many. */
+static int32
+collect_units(Kept *kept, const MechanismSpec *spec, UnitSource *source, Size memory)
+{
+	int32	 nunits = 0;
+	UnitRows rows;
+
+	while (source->next(source, &rows))
+	{
+		Size		   numbers = (Size) rows.nrows * spec->width;
+		Size		   bytes = offsetof(CollectedUnit, x) + numbers * sizeof(double) + rows.nrows;
+		CollectedUnit *unit = kept_add(kept, bytes);
+
+		CHECK_FOR_INTERRUPTS();
+		if (unit == NULL)
+			check_training_memory(memory + bytes, memory);
+		unit->hash = rows.unit_hash;
+		unit->nrows = rows.nrows;
+		unit->label = (uint8 *) (unit->x + numbers);
+		collect_rows(unit, spec, &rows);
+		nunits++;
+	}
+	return nunits;
 }
 
 /*
  * By hash; should two ids have the same, by content.  So the first N units are
- * the same but for one if one unit is changed, added or removed.
+ * the same except for one if one unit is changed, added or removed.
  */
 static int
-compare_units(int32 left, int32 right, const Collected *all)
+compare_units(const CollectedUnit *left, const CollectedUnit *right, int width)
 {
-	int32 rows = all->first_row[left + 1] - all->first_row[left];
-	int32 other_rows = all->first_row[right + 1] - all->first_row[right];
-	int	  order;
+	int order;
 
-	if (all->hash[left] != all->hash[right])
-		return all->hash[left] < all->hash[right] ? -1 : 1;
-	if (rows != other_rows)
-		return rows < other_rows ? -1 : 1;
-	order = memcmp(all->x + (Size) all->first_row[left] * all->width,
-				   all->x + (Size) all->first_row[right] * all->width,
-				   sizeof(double) * all->width * rows);
-	if (order == 0)
-		order = memcmp(all->label + all->first_row[left], all->label + all->first_row[right], rows);
-	return order;
+	if (left->hash != right->hash)
+		return left->hash < right->hash ? -1 : 1;
+	if (left->nrows != right->nrows)
+		return left->nrows < right->nrows ? -1 : 1;
+	order = memcmp(left->x, right->x, sizeof(double) * width * left->nrows);
+	return order != 0 ? order : memcmp(left->label, right->label, left->nrows);
 }
 
 #define ST_SORT sort_units
-#define ST_ELEMENT_TYPE int32
-#define ST_COMPARE_ARG_TYPE const Collected
-#define ST_COMPARE(a, b, all) compare_units(*(a), *(b), all)
+#define ST_ELEMENT_TYPE UnitPointer
+#define ST_COMPARE_ARG_TYPE const MechanismSpec
+#define ST_COMPARE(a, b, spec) compare_units(*(a), *(b), (spec)->width)
 #define ST_SCOPE static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
@@ -228,39 +183,23 @@ parts_of(char *state, int width, int64 nunits, int64 nrows)
 }
 
 static bytea *
-write_state(const MechanismSpec *spec, const Collected *all, const int32 *order, int32 nunits,
-			int64 most_units)
+write_state(int width, CollectedUnit *const *units, int32 nunits, int64 nrows, Size bytes)
 {
-	int64	   nrows = 0;
-	int64	   bytes;
-	bytea	  *state;
-	StateParts to;
+	bytea	  *state = palloc0(bytes);
+	StateParts to = parts_of((char *) state, width, nunits, nrows);
 	int32	   row = 0;
 
-	for (int32 i = 0; i < nunits; i++)
-		nrows += all->first_row[order[i] + 1] - all->first_row[order[i]];
-	bytes = Max(state_bytes(all->width, nunits, nrows), declared_bytes(spec, most_units));
-	price_memory(all, nunits, bytes);
-	state = palloc0(bytes);
 	SET_VARSIZE(state, bytes);
-	to = parts_of((char *) state, all->width, nunits, nrows);
-	to.header->magic = STATE_MAGIC;
-	to.header->width = all->width;
-	to.header->nunits = nunits;
-	to.header->nrows = (int32) nrows;
+	*to.header = (StateHeader){STATE_MAGIC, width, nunits, (int32) nrows};
 	for (int32 i = 0; i < nunits; i++)
 	{
-		int32 from = all->first_row[order[i]];
-		int32 rows = all->first_row[order[i] + 1] - from;
-
 		if (i % UNITS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		to.hash[i] = all->hash[order[i]];
+		to.hash[i] = units[i]->hash;
 		to.first_row[i] = row;
-		memcpy(to.label + row, all->label + from, rows);
-		memcpy(to.x + (Size) row * all->width, all->x + (Size) from * all->width,
-			   sizeof(double) * all->width * rows);
-		row += rows;
+		memcpy(to.label + row, units[i]->label, units[i]->nrows);
+		memcpy(to.x + (Size) row * width, units[i]->x, sizeof(double) * width * units[i]->nrows);
+		row += units[i]->nrows;
 	}
 	to.first_row[nunits] = row;
 	return state;
@@ -269,24 +208,31 @@ write_state(const MechanismSpec *spec, const Collected *all, const int32 *order,
 bytea *
 unit_table_train(const MechanismSpec *spec, UnitSource *source, Size memory, int64 most_units)
 {
-	Collected all = {.width = spec->width, .memory = memory};
-	UnitRows  unit;
-	int32	 *order;
+	/* No more rows than a state may have, so that 32 bits count them. */
+	Size			limit = Min(memory, 2 * MaxAllocSize);
+	Size			left = limit;
+	Kept		   *kept = kept_create(&left);
+	int32			nunits = collect_units(kept, spec, source, limit);
+	CollectedUnit **units;
+	int64			nrows = 0;
+	int64			bytes;
 
-	reserve(&all, 0);
-	while (source->next(source, &unit))
-	{
-		CHECK_FOR_INTERRUPTS();
-		collect_unit(&all, spec, &unit);
-	}
 	progress_phase("sorting", -1);
-	order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * ((Size) all.nunits + 1));
-	for (int32 i = 0; i < all.nunits; i++)
-		order[i] = i;
-	sort_units(order, all.nunits, &all);
-	return write_state(spec, &all, order,
-					   most_units > 0 ? (int32) Min(all.nunits, most_units) : all.nunits,
-					   most_units);
+	units = kept_add(kept, sizeof(void *) * nunits);
+	if (units == NULL)
+		check_training_memory(limit + sizeof(void *) * nunits, limit);
+	kept_rewind(kept);
+	for (int32 i = 0; i < nunits; i++)
+		units[i] = kept_next(kept);
+	sort_units(units, nunits, spec);
+	if (most_units > 0)
+		nunits = (int32) Min(nunits, most_units);
+	for (int32 i = 0; i < nunits; i++)
+		nrows += units[i]->nrows;
+	bytes = Max(state_bytes(spec->width, nunits, nrows), declared_bytes(spec, most_units));
+	check_training_memory(limit - left + bytes, limit);
+	check_training_memory(bytes, MaxAllocSize);
+	return write_state(spec->width, units, nunits, nrows, bytes);
 }
 
 /* ---------- loading ---------- */
@@ -308,15 +254,14 @@ state_is_sound(const MechanismSpec *spec, bytea *state)
 	for (int32 i = 0; i < header->nunits; i++)
 		if (parts.first_row[i + 1] <= parts.first_row[i])
 			return false;
-	for (int32 i = 0; i < header->nrows; i++)
-		if (parts.label[i] > 1)
-			return false;
 	for (int32 row = 0; row < header->nrows; row++)
 	{
 		const double *x = parts.x + (Size) row * header->width;
 
 		if (row % UNITS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
+		if (parts.label[row] > 1)
+			return false;
 		for (int i = 0; i < header->width; i++)
 			if (!(x[i] >= 0 && x[i] <= 1))
 				return false;
@@ -338,9 +283,7 @@ unit_table_load(const MechanismSpec *spec, bytea *state)
 	StateParts parts;
 
 	if (!state_is_sound(spec, state))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED), errmsg("the stored rows of a model are damaged"),
-				 errhint("Retrain the model.")));
+		state_damaged();
 	parts = parts_of((char *) state, spec->width, 0, 0);
 	table->units.nunits = parts.header->nunits;
 	table->units.nrows = parts.header->nrows;

@@ -1,7 +1,7 @@
 /*
  * unit_table.h
- *		The rows of two classes as mechanisms keep them that draw afresh from
- *		the units at every answer.
+ *		The rows of two classes, for mechanisms that draw from the units anew for
+ *		every answer.
  */
 #ifndef PRIVPRED_UNIT_TABLE_H
 #define PRIVPRED_UNIT_TABLE_H
@@ -9,7 +9,7 @@
 #include "mechanism/hypotheses.h"
 #include "mechanism/mechanism.h"
 
-/* Both priced from declared numbers, and of what is stored. */
+/* A limit on the size that the declared numbers give, and on what is stored. */
 #define UNIT_TABLE_MAX_BYTES (INT64CONST(512) * 1024 * 1024)
 
 typedef struct UnitTable
@@ -19,11 +19,10 @@ typedef struct UnitTable
 } UnitTable;
 
 /*
- * Raises 22023 unless the declared sizes go with a table of at most so many
- * units (0: any number), 54000 if it would be too large.  The mechanism is
- * named in messages.
+ * Raises 54000 if a table of the declared sizes, with at most most_units units
+ * (0: any number), would be too large.
  */
-extern void unit_table_validate(const MechanismSpec *spec, const char *mechanism, int64 most_units);
+extern void unit_table_validate(const MechanismSpec *spec, int64 most_units);
 
 /*
  * Reads all units and returns them as a state.  If there are more than

@@ -26,7 +26,7 @@ ask(MadeUp *table, int question)
 		return STREAM_ENDED;
 	if (mechanism->asks_teachers)
 		table->model.votes = table->votes[question];
-	if (mechanism->answer != NULL)
+	if (mechanism_gives_answers(mechanism))
 		return mechanism_answer(mechanism, receipt, &table->model, x);
 	if (!mechanism_score(mechanism, receipt, &table->model, x, 0, &score))
 		return UNSTABLE;

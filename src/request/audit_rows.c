@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
+#include "mechanism/teachers.h"
 #include "request/audit.h"
 #include "request/train.h"
 

@@ -23,6 +23,7 @@
 #include "catalog/store.h"
 #include "account/charge.h"
 #include "ledger/ledger.h"
+#include "mechanism/teachers.h"
 #include "server/progress.h"
 #include "request/train.h"
 
@@ -49,7 +50,7 @@ typedef struct Distillation
 static void
 check_teacher(const ModelRecord *teacher)
 {
-	if (teacher->mechanism->answer == NULL || teacher->spec.nclasses == 0)
+	if (!mechanism_gives_answers(teacher->mechanism) || teacher->spec.nclasses == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model \"%s\" gives scores, and a student learns classes", teacher->name),

@@ -16,7 +16,9 @@
 #include "utils/memutils.h"
 
 #include "draw/sampler.h"
-#include "mechanism/estimate_plan.h"
+#include "request/estimate_plan.h"
+#include "mechanism/teachers.h"
+#include "mechanism/vote/vote.h"
 #include "request/train.h"
 #include "server/progress.h"
 #include "server/query.h"
@@ -120,8 +122,8 @@ tally_point(Tally *tally, EvaluationPoint *point)
 	{
 		/* Estimates are the same for both kinds of accounts, and drawn once. */
 		if (tally->sums->has_classes && (account == PURE_ACCOUNT || tally->sums->exact))
-			mechanism->distribution(account == PURE_ACCOUNT, &point->model, tally->x,
-									tally->probability);
+			mechanism_distribution(mechanism, account == PURE_ACCOUNT, &point->model, tally->x,
+								   tally->probability);
 		if (tally->class >= 0)
 			point->accuracy[account] += tally->probability[tally->class];
 		if (tally->class >= 0 && point->own)
@@ -404,7 +406,7 @@ check_evaluable(const ModelRecord *record)
 {
 	const Mechanism *mechanism = record->mechanism;
 
-	if (record->spec.nclasses > 0 ? mechanism->distribution == NULL || mechanism->majority == NULL
+	if (record->spec.nclasses > 0 ? !mechanism_gives_answers(mechanism)
 								  : mechanism->plain_score == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

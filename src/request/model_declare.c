@@ -383,8 +383,7 @@ model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
 								  "so features are secret, too."),
 						errhint("Use another mechanism.")));
 	declare_public_tables(model);
-	if (model->mechanism->validate)
-		model->mechanism->validate(&model->spec);
+	mechanism_validate(model->mechanism, &model->spec);
 }
 
 void

@@ -54,7 +54,7 @@ unsuitable(const PlanQuestion *question, const Mechanism *mechanism)
 	if (mechanism->labels_only && !question->protects_labels)
 		return "only for tables under protects => 'labels', where who is in the table and all "
 			   "features are public";
-	if ((plan->two_classes && question->classes > 2) ||
+	if ((mechanism->two_classes && question->classes > 2) ||
 		(plan->one_feature && question->features > 1))
 		return psprintf("for %s", plan->scope ? plan->scope : "two classes");
 	if (plan->needs_delta && question->delta == 0)

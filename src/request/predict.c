@@ -20,6 +20,7 @@
 #include "catalog/store.h"
 #include "account/charge.h"
 #include "ledger/ledger.h"
+#include "mechanism/sparse/sparse.h"
 #include "request/repeat.h"
 #include "request/request.h"
 
@@ -220,17 +221,17 @@ check_wish(const ModelRecord *model, const Wish *wish)
 {
 	const Mechanism *mechanism = model->mechanism;
 
-	if (wish->score && mechanism->score == NULL && model->nbins == 0)
+	if (wish->score && !mechanism_gives_scores(mechanism) && model->nbins == 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("model \"%s\" gives classes, not scores", model->name),
 						errhint("Use private_predict, or a model whose mechanism gives scores.")));
-	if (!wish->score && (mechanism->answer == NULL || model->spec.nclasses == 0))
+	if (!wish->score && (!mechanism_gives_answers(mechanism) || model->spec.nclasses == 0))
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("model \"%s\" gives scores, not classes", model->name),
 						errhint("Use private_score.")));
 	if (wish->precision == 0)
 		return;
-	if (mechanism->score == NULL || mechanism->check_precision == NULL)
+	if (!mechanism_gives_scores(mechanism) || mechanism->check_precision == NULL)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("scores of model \"%s\" have a fixed precision", model->name),
 						errhint("Leave the argument precision out.")));
@@ -246,7 +247,7 @@ draw(Oid owner, const Receipt *receipt, const Mechanism *mechanism, const Cached
 	Answer		   answer = {0};
 
 	owner_code_enter(&session, owner);
-	if (wish->score && mechanism->score != NULL)
+	if (wish->score && mechanism_gives_scores(mechanism))
 		answer.isnull = !mechanism_score(mechanism, receipt, &model->mechanism_model, x,
 										 wish->precision, &answer.score);
 	else

@@ -19,6 +19,13 @@ typedef int64 EpsilonUnits;
 #define EPSILON_MAX 1e6 /* of a budget */
 #define EPSILON_PER_ANSWER_MAX 100.0
 
+/* In doubles, for what is not charged. */
+static inline double
+epsilon_real(EpsilonUnits units)
+{
+	return (double) units / EPSILON_UNITS_PER_ONE;
+}
+
 /* How the privacy loss of one draw grows with the order of the paying account. */
 typedef enum ChargeShape
 {

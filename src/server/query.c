@@ -147,6 +147,15 @@ row_text(uint64 row, int column)
 	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
 }
 
+void *
+row_varlena(uint64 row, int column)
+{
+	bool  isnull;
+	Datum value = row_value(row, column, &isnull);
+
+	return isnull ? NULL : PG_DETOAST_DATUM_COPY(value);
+}
+
 int64
 row_int8_or(uint64 row, int column, int64 absent)
 {
@@ -161,15 +170,6 @@ rows_oids(int column)
 	for (uint64 row = 0; row < SPI_processed; row++)
 		oids = lappend_oid(oids, row_oid(row, column));
 	return oids;
-}
-
-void *
-row_varlena(uint64 row, int column)
-{
-	bool  isnull;
-	Datum value = row_value(row, column, &isnull);
-
-	return isnull ? NULL : PG_DETOAST_DATUM_COPY(value);
 }
 
 /* ---------- scans ---------- */

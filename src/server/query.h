@@ -67,9 +67,6 @@ extern void query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 l
 #define query_write(sql, ...) query_run(NULL, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
 #define query_kept(plan, sql, ...) query_run(plan, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
 
-/* Frees all plans that this process keeps, as after an error that may be due to one. */
-extern void query_forget_plans(void);
-
 /*
  * The same in a session of its own (catalog_begin() to catalog_end()), if the
  * number of rows says everything: were there any, and how many were written?
@@ -78,6 +75,9 @@ extern uint64 query_alone(const char *sql, bool read_only, int nargs, const Quer
 
 #define catalog_finds(sql, ...) (query_alone(sql, true, QUERY_ARGUMENTS(__VA_ARGS__)) > 0)
 #define catalog_write(sql, ...) query_alone(sql, false, QUERY_ARGUMENTS(__VA_ARGS__))
+
+/* Frees all plans that this process keeps, as after an error that may be due to one. */
+extern void query_forget_plans(void);
 
 /* A column of a row of the result, rows from 0 and columns from 1. */
 extern Datum row_value(uint64 row, int column, bool *isnull);
@@ -92,14 +92,14 @@ extern Oid		   row_oid(uint64 row, int column);
 extern TimestampTz row_time(uint64 row, int column);
 extern char		  *row_text(uint64 row, int column);
 
+/* A detoasted copy of a varlena, in the current context; NULL if it is NULL. */
+extern void *row_varlena(uint64 row, int column);
+
 /* The same where NULL means something else. */
 extern int64 row_int8_or(uint64 row, int column, int64 absent);
 
 /* A column of all rows, which outlives other queries. */
 extern List *rows_oids(int column);
-
-/* A detoasted copy of a varlena, in the current context; NULL if it is NULL. */
-extern void *row_varlena(uint64 row, int column);
 
 /*
  * A scan of a large result, a batch at a time.  After scan_next() has returned true, scan_value()

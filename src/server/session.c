@@ -169,17 +169,27 @@ session_set(const char *setting, const char *value)
 }
 
 Oid
-relation_owner(Oid relid)
+relation_owner_if_any(Oid relid)
 {
 	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	Oid		  owner;
 
 	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+Oid
+relation_owner(Oid relid)
+{
+	Oid owner = relation_owner_if_any(relid);
+
+	if (!OidIsValid(owner))
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 						errmsg("the protected relation does not exist any more"),
 						errhint("Its models were dropped with it.")));
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
 	return owner;
 }
 

@@ -46,7 +46,10 @@ session_keep(const CatalogSession *session)
  * with no more rights than its owner has.  Ends with catalog_end().
  */
 extern void relation_owner_begin(CatalogSession *session, Oid relid);
-extern Oid	relation_owner(Oid relid);
+
+/* The owner of a relation; 42P01, or InvalidOid, if it does not exist any more. */
+extern Oid relation_owner(Oid relid);
+extern Oid relation_owner_if_any(Oid relid);
 
 /*
  * The same without SPI, around code that an owner wrote.  It also fixes all

@@ -216,7 +216,7 @@ CREATE FUNCTION fits(mechanism text, learner text, classes text[], answer text, 
     WHEN 'sparse' THEN CASE WHEN lead >= 3 THEN answer = top ELSE answer IS NULL END
     -- scores of margins that do not agree may be in the middle
     WHEN 'soft' THEN CASE WHEN lead >= 3 THEN answer::float8 = CASE top WHEN classes[1] THEN 0.25 ELSE 0.75 END
-      ELSE answer IS NULL OR (answer = '0.5' AND learner IN ('logistic', 'svm', 'linear', 'centroid', 'naive_bayes')) END
+      ELSE answer IS NULL OR (answer = '0.5' AND learner IN ('logistic', 'svm', 'linear', 'centroid', 'naive_bayes', 'knn')) END
     END $$;
 
 CREATE FUNCTION check_teachers(of regclass, label text, answers answers[]) RETURNS text LANGUAGE plpgsql AS $$

@@ -62,7 +62,7 @@ SELECT privpred.protect('whole', unit => 'id', max_rows_per_unit => 2);
 # ---------- the same models ----------
 
 my $features = '{"ward": {"levels": ["A","B","C"]}, "x": {"min": 0, "max": 1}, "z": {"min": 0, "max": 1}, "seen": {"min": "2020-01-01", "max": "2021-01-01"}}';
-my @learners = qw(linear naive_bayes centroid logistic svm stump tree);
+my @learners = qw(linear naive_bayes centroid logistic svm stump tree knn);
 for my $learner (@learners)
 {
 	$coordinator->safe_psql('postgres', "SELECT privpred.create_model('${learner}_$_', '$_', label => 'y', features => '$features', learner => '$learner', teachers => 10, epsilon => 1)")

@@ -3,13 +3,13 @@
  *		Candidates cover their classes, errors are right, and the selection is
  *		private for all small tables; wrong selections are caught.
  *
- * sources: src/mechanism/candidates.c src/mechanism/sort.c src/mechanism/candidate_errors.c src/mechanism/halfspaces.c src/mechanism/cover/radius.c src/mechanism/cover/draw.c src/mechanism/cover/limits.c
+ * sources: src/mechanism/candidates.c src/mechanism/sort.c src/mechanism/candidate_errors.c src/mechanism/cover/halfspaces.c src/mechanism/cover/radius.c src/mechanism/cover/draw.c src/mechanism/cover/limits.c
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "mechanism/candidates.h"
+#include "mechanism/cover/cover.h"
 #include "mechanism/cover/draw.h"
 #include "mechanism/cover/limits.h"
 #include "fake_coins.h"
@@ -239,7 +239,7 @@ test_covers(void)
 	candidates = candidates_build(CLASS_THRESHOLDS, &lumps, 9);
 	ok(covered_within(candidates, 900, lump) <= candidates->radius + ROUNDING,
 	   "and within %g of one with an atom, with %d cuts", candidates->radius,
-	   candidates->cuts[0].ncuts);
+	   candidates->grids[0].ncuts);
 	for (int i = 0; i < 900; i++)
 	{
 		x[2 * i] = (i / 30 + 0.5) / 30;
@@ -329,7 +329,7 @@ static double
 farthest_member(const Candidates *candidates, const double *x, const int64 *weight)
 {
 	int	   width = candidates->width;
-	bool   boxes = candidates->side != NULL;
+	bool   boxes = class_has_boxes(candidates->class);
 	int	   step = !boxes ? 1 : width == 1 ? 7 : 29;
 	double farthest = 0;
 
@@ -408,9 +408,9 @@ test_radius_beyond_reference(int n)
 		for (int i = 0; i < n; i++)
 			x[i] = uniform();
 		candidates = candidates_build(CLASS_THRESHOLDS, &reference, 50);
-		for (int i = 0; i <= candidates->cuts[0].ncuts; i++)
+		for (int i = 0; i <= candidates->grids[0].ncuts; i++)
 		{
-			double cut = i < candidates->cuts[0].ncuts ? candidates->cuts[0].cut[i] : 1;
+			double cut = i < candidates->grids[0].ncuts ? candidates->grids[0].cut[i] : 1;
 
 			most = Max(most, (cut - last) / 2);
 			last = cut;

@@ -3,7 +3,7 @@
  *		Estimates end: their work is bounded, counted in steps; what they may be
  *		off by is true, by exact summation; and a cheaper draw has the same mean.
  *
- * sources: src/mechanism/estimate_plan.c src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable/draw.c
+ * sources: src/request/estimate_plan.c src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable/draw.c
  * sources: src/mechanism/relabel/draw.c src/mechanism/sort.c src/mechanism/vote/draw.c src/mechanism/solve.c
  * sources: src/draw/rng.c src/draw/bernoulli.c
  */
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "mechanism/estimate_plan.h"
+#include "request/estimate_plan.h"
 #include "mechanism/relabel/draw.h"
 #include "mechanism/solve.h"
 #include "server_stubs.h"

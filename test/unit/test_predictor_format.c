@@ -47,7 +47,7 @@ make_valid(unsigned char *bytes)
 	bytes[4] = PREDICTOR_VERSION;
 	at = put_u32(bytes, at, 3);
 	at = put_u32(bytes, at, 2);
-	at = put_u32(bytes, at, 6);
+	at = put_u32(bytes, at, 7);
 	at = put_u32(bytes, at, 1);
 	at = put_string(bytes, at, "low");
 	at = put_string(bytes, at, "");
@@ -80,7 +80,21 @@ make_valid(unsigned char *bytes)
 	at = put_u32(bytes, at, 3);
 	at = put_u32(bytes, at, 1);
 	memset(bytes + at, 0, 4 + 3 * 14);
-	return at + 4 + 3 * 14;
+	at += 4 + 3 * 14;
+	/* two of at most three rows */
+	at = put_u32(bytes, at, MEMBER_NEIGHBOURS);
+	at = put_u32(bytes, at, neighbours_size(3, 2));
+	at = put_u32(bytes, at, 5);
+	at = put_u32(bytes, at, 3);
+	at = put_u32(bytes, at, 2);
+	at = put_u32(bytes, at, 0);
+	for (int row = 0; row < 2; row++)
+	{
+		at = put_u32(bytes, at, row);
+		at = put_doubles(bytes, at, 2);
+	}
+	memset(bytes + at, 0, 4 + 2 * 8);
+	return at + 4 + 2 * 8;
 }
 
 /* Walks over everything that was accepted, as the server does. */

@@ -9,7 +9,7 @@
 
 #include "mechanism/audit.h"
 #include "mechanism/average/draw.h"
-#include "mechanism/mechanism.h"
+#include "mechanism/teachers.h"
 
 static bool
 average_answers_at(const MechanismSpec *spec)
@@ -22,24 +22,12 @@ average_validate(const MechanismSpec *spec)
 {
 	int64 margin = average_margin(spec->epsilon);
 
-	if (spec->nclasses != 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mechanism \"average\" needs two classes, not %d", spec->nclasses),
-						errhint("Use mechanism \"vote\".")));
 	if (!average_answers_at(spec))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"average\" needs at least " INT64_FORMAT
-						" teachers at this epsilon",
-						2 * margin),
-				 errdetail("There are %d.", spec->teachers),
-				 errhint("Declare more teachers or a larger epsilon, or use mechanism \"vote\".")));
-}
-
-static ChargeShape
-average_shape(bool order_is_infinite)
-{
-	return CHARGE_PURE;
+		refuse_spec(
+			errmsg("mechanism \"average\" needs at least " INT64_FORMAT " teachers at this epsilon",
+				   2 * margin),
+			errdetail("There are %d.", spec->teachers),
+			errhint("Declare more teachers or a larger epsilon, or use mechanism \"vote\"."));
 }
 
 /* The second class is yes. */
@@ -74,8 +62,8 @@ const Mechanism average_mechanism = {
 	.name = "average",
 	.charge_kind = CHARGE_PER_ANSWER,
 	.asks_teachers = true,
+	.two_classes = true,
 	.validate = average_validate,
-	.shape = average_shape,
 	.answer = average_answer,
 	.distribution = average_distribution,
 	.majority = teachers_majority,

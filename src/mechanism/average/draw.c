@@ -1,5 +1,5 @@
 /*
- * average_draw.c
+ * draw.c
  *		From the share of teachers that say yes to a private yes or no.
  *
  * The answer is one teacher's, chosen at random, so its randomness is the
@@ -18,7 +18,7 @@
 int64
 average_margin(EpsilonUnits epsilon)
 {
-	double margin = 1 / expm1((double) epsilon / EPSILON_UNITS_PER_ONE);
+	double margin = 1 / expm1(epsilon_real(epsilon));
 
 	/* The product is far more than rounding can have taken away. */
 	return (int64) ceil(margin * (1 + 1e-12));

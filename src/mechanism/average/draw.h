@@ -1,8 +1,8 @@
 /*
- * average_draw.h
+ * draw.h
  *		From the share of teachers that say yes to a private yes or no.
  *
- * Apart from mechanism.h so that unit tests can drive it alone.  yes is in
+ * Unit tests drive this without mechanism.h.  yes is in
  * [0, teachers]; one unit moves it by at most one.
  */
 #ifndef PRIVPRED_AVERAGE_DRAW_H

@@ -42,7 +42,6 @@ const MechanismPlan plan_average = {
 	.grounds =
 		"the law of votes of \"vote\"; for answers that are to be counted; privacy: Dwork and "
 		"Feldman, section 2.1",
-	.two_classes = true,
 	.price = plan_price_answers,
 	.accuracy = average_accuracy,
 };

@@ -15,7 +15,7 @@
 #include "miscadmin.h"
 
 #include "mechanism/audit.h"
-#include "mechanism/candidates.h"
+#include "mechanism/cover/cover.h"
 #include "mechanism/cover/draw.h"
 #include "mechanism/cover/limits.h"
 #include "mechanism/mechanism.h"
@@ -27,76 +27,60 @@
 /* Halfspaces of more numbers would take long to project rows on. */
 #define MAX_HALFSPACE_WIDTH 64
 
-/* Rows whose features the cover of label_private is made from. */
-#define MIN_REFERENCE_ROWS 256
-#define MAX_REFERENCE_ROWS 16384
-
 typedef struct CoverDeclaration
 {
 	CandidateClass class;
 	CoverPlan plan;
-	bool	 *binary;		/* of each column */
 	bool	  own_features; /* label_private */
 	Reference reference;	/* public */
 } CoverDeclaration;
 
 /* ---------- what is declared ---------- */
 
-static const char *const	class_choices[] = {"stumps",	 "thresholds", "intervals",
-											   "rectangles", "halfspaces", NULL};
-static const CandidateClass chosen_class[] = {CLASS_STUMPS, CLASS_THRESHOLDS, CLASS_INTERVALS,
-											  CLASS_RECTANGLES, CLASS_HALFSPACES};
-
 static void
-check_columns(const MechanismSpec *spec, CandidateClass class, const char *name)
+check_columns(const MechanismSpec *spec, CandidateClass class)
 {
 	int most = class == CLASS_RECTANGLES ? MAX_SIDES : 1;
 
 	if (class == CLASS_HALFSPACES && spec->width > MAX_HALFSPACE_WIDTH)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("halfspaces need at most %d encoded numbers, not %d",
-							   MAX_HALFSPACE_WIDTH, spec->width),
-						errhint("Declare fewer columns or levels, or use the class \"stumps\".")));
+		refuse_spec(errmsg("halfspaces need at most %d encoded numbers, not %d",
+						   MAX_HALFSPACE_WIDTH, spec->width),
+					errhint("Declare fewer columns or levels, or use the class \"stumps\"."));
 	if (class == CLASS_HALFSPACES || class == CLASS_STUMPS)
 		return;
 	for (int i = 0; i < spec->width; i++)
 		if (spec->width > most || spec->columns[i].level != NULL)
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the class \"%s\" needs %s", name,
-						most == 1 ? "one feature that is a number"
-								  : "at most three features, all of them numbers"),
-				 errhint(
-					 "Declare other features, or use the class \"stumps\" or \"halfspaces\".")));
+			refuse_spec(
+				errmsg("the class \"%s\" needs %s", candidate_class_names[class],
+					   most == 1 ? "one feature that is a number"
+								 : "at most three features, all of them numbers"),
+				errhint("Declare other features, or use the class \"stumps\" or \"halfspaces\"."));
 }
 
 static void
 read_class(const MechanismSpec *spec, CoverDeclaration *declaration)
 {
-	int choice = option_choice(spec, "class", class_choices);
-
 	if (option_given(spec, "class_table"))
 	{
 		if (option_given(spec, "class") || option_given(spec, "reference"))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("option \"class_table\" goes without \"class\" and \"reference\""),
-					 errhint("A finite class is taken as it is and needs no cover.")));
+			refuse_spec(errmsg("option \"class_table\" goes without \"class\" and \"reference\""),
+						errhint("A finite class is taken as it is and needs no cover."));
 		declaration->class = CLASS_FINITE;
 		return;
 	}
-	declaration->class = chosen_class[choice];
-	check_columns(spec, declaration->class, class_choices[choice]);
+	declaration->class = option_given(spec, "class")
+							 ? option_choice(spec, "class", candidate_class_names)
+							 : CLASS_STUMPS;
+	check_columns(spec, declaration->class);
 }
 
 /* ---------- how many candidates ---------- */
 
-/* As many as the units allow, and we. */
+/* As many candidates as the declared units allow. */
 static int64
-candidate_limit(const CoverDeclaration *declaration, int64 units)
+candidate_limit(const MechanismSpec *spec, const CoverDeclaration *declaration)
 {
-	double limit = exp(Min(cover_log_limit(&declaration->plan, units), 40));
+	double limit = exp(Min(cover_log_limit(&declaration->plan, spec->declared_units), 40));
 
 	return (int64) Min(limit, (double) MAX_CANDIDATES);
 }
@@ -128,7 +112,7 @@ least_accuracy(const MechanismSpec *spec, const CoverDeclaration *declaration)
 		CoverDeclaration other = *declaration;
 
 		other.plan.accuracy = (low + high) / 2;
-		if (candidates_needed(spec, &other) <= candidate_limit(&other, spec->declared_units))
+		if (candidates_needed(spec, &other) <= candidate_limit(spec, &other))
 			high = other.plan.accuracy;
 		else
 			low = other.plan.accuracy;
@@ -139,21 +123,18 @@ least_accuracy(const MechanismSpec *spec, const CoverDeclaration *declaration)
 static void
 declaration_read(const MechanismSpec *spec, bool own_features, CoverDeclaration *declaration)
 {
+	bool *binary = palloc_array(bool, spec->width);
+
 	memset(declaration, 0, sizeof(CoverDeclaration));
-	released_check_spec(spec);
 	read_class(spec, declaration);
 	declaration->own_features = own_features;
-	declaration->plan.epsilon = (double) spec->epsilon / EPSILON_UNITS_PER_ONE;
+	declaration->plan.epsilon = epsilon_real(spec->epsilon);
 	declaration->plan.beta = cover_beta(spec);
 	declaration->plan.realizable = option_flag(spec, "realizable", false);
-	declaration->binary = palloc_array(bool, spec->width);
 	for (int i = 0; i < spec->width; i++)
-		declaration->binary[i] = spec->columns[i].binary;
-	declaration->reference.width = spec->width;
-	declaration->reference.binary = declaration->binary;
-	declaration->reference.npoints = spec->nreference;
-	declaration->reference.x = spec->reference;
-	/* By default what can be promised, if not what is usual. */
+		binary[i] = spec->columns[i].binary;
+	declaration->reference = (Reference){spec->width, binary, spec->nreference, spec->reference};
+	/* The default is the usual accuracy, or the least that can be promised. */
 	declaration->plan.accuracy =
 		option_number(spec, "accuracy",
 					  Min(1, Max(DEFAULT_ACCURACY, least_accuracy(spec, declaration))), 1e-4, 1);
@@ -175,19 +156,17 @@ refuse_accuracy(const MechanismSpec *spec, const CoverDeclaration *declaration, 
 				 ? errhint("Declare fewer columns, a simpler class, or an accuracy of %g or more.",
 						   accuracy)
 				 : errhint("Declare fewer columns or a simpler class.")));
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("accuracy %g cannot be promised with " INT64_FORMAT " declared units",
-				declaration->plan.accuracy, spec->declared_units),
-		 errdetail("At this epsilon it takes %.0f units to choose among " INT64_FORMAT
-				   " candidates.",
-				   units, needed),
-		 accuracy <= 1
-			 ? errhint(
-				   "Declare so many units if there are, a larger epsilon, or an accuracy of %g or more.",
-				   accuracy)
-			 : errhint("Declare so many units if there are, or a larger epsilon.")));
+	refuse_spec(
+		errmsg("accuracy %g cannot be promised with " INT64_FORMAT " declared units",
+			   declaration->plan.accuracy, spec->declared_units),
+		errdetail("At this epsilon it takes %.0f units to choose among " INT64_FORMAT
+				  " candidates.",
+				  units, needed),
+		accuracy <= 1
+			? errhint("Declare that many units if there are, a larger epsilon, or an accuracy "
+					  "of %g or more.",
+					  accuracy)
+			: errhint("Declare that many units if there are, or a larger epsilon."));
 }
 
 static Candidates *
@@ -219,7 +198,7 @@ check_declaration(const MechanismSpec *spec, bool own_features)
 
 	declaration_read(spec, own_features, &declaration);
 	needed = candidates_needed(spec, &declaration);
-	if (needed > candidate_limit(&declaration, spec->declared_units))
+	if (needed > candidate_limit(spec, &declaration))
 		refuse_accuracy(spec, &declaration, needed);
 }
 
@@ -235,98 +214,6 @@ label_private_validate(const MechanismSpec *spec)
 	check_declaration(spec, true);
 }
 
-/* Always, since one draw serves accounts of both kinds. */
-static ChargeShape
-cover_shape(bool order_is_infinite)
-{
-	return CHARGE_BOUNDED_RANGE;
-}
-
-/* ---------- the rows' own features as a reference ---------- */
-
-typedef struct SampledRow
-{
-	uint64	unit_hash;
-	double *x;
-} SampledRow;
-
-/* By unit and content, so that the order of the table does not matter. */
-static int
-compare_sampled(const void *a, const void *b, void *bytes)
-{
-	const SampledRow *left = a;
-	const SampledRow *right = b;
-
-	if (left->unit_hash != right->unit_hash)
-		return left->unit_hash < right->unit_hash ? -1 : 1;
-	return memcmp(left->x, right->x, *(Size *) bytes);
-}
-
-/* A sample of rows: those of the units with the smallest hashes.  No label is looked at. */
-static void
-own_reference(const MechanismSpec *spec, UnitSource *units, Size memory, Reference *reference)
-{
-	Size		each = (spec->width + 4) * sizeof(double);
-	int			most = (int) Max(MIN_REFERENCE_ROWS, Min(MAX_REFERENCE_ROWS, memory / (4 * each)));
-	SampledRow *rows = palloc_array(SampledRow, 2 * most);
-	Size		bytes = spec->width * sizeof(double);
-	double	   *x;
-	uint64		bound = PG_UINT64_MAX;
-	int			count = 0;
-	UnitRows	unit;
-
-	released_check_memory(4 * most * each, memory);
-	for (int i = 0; i < 2 * most; i++)
-		rows[i].x = palloc(bytes);
-	while (units->next(units, &unit))
-	{
-		for (int i = 0; i < unit.nrows && unit.unit_hash <= bound; i++)
-		{
-			rows[count].unit_hash = unit.unit_hash;
-			memcpy(rows[count++].x, unit.x + (Size) i * spec->width, bytes);
-			if (count < 2 * most)
-				continue;
-			qsort_arg(rows, count, sizeof(SampledRow), compare_sampled, &bytes);
-			count = most;
-			bound = rows[count - 1].unit_hash;
-		}
-	}
-	qsort_arg(rows, count, sizeof(SampledRow), compare_sampled, &bytes);
-	count = Min(count, most);
-	x = MemoryContextAllocHuge(CurrentMemoryContext, Max(count, 1) * bytes);
-	for (int i = 0; i < count; i++)
-		memcpy(x + (Size) i * spec->width, rows[i].x, bytes);
-	reference->npoints = count;
-	reference->x = x;
-	units->rewind(units);
-}
-
-/*
- * The radius under all rows' features, each unit weighing the same as in the
- * errors.  No label is looked at.
- */
-static double
-own_radius(const MechanismSpec *spec, const Candidates *candidates, const bool *binary,
-		   UnitSource *units)
-{
-	RadiusCounts *counts = radius_create(candidates, binary);
-	double		  nunits = 0;
-	int			  most_rows = 0;
-	UnitRows	  unit;
-
-	while (units->next(units, &unit))
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < unit.nrows; i++)
-			radius_add(counts, unit.x + (Size) i * spec->width, ERROR_ONE / unit.nrows);
-		nunits++;
-		most_rows = Max(most_rows, unit.nrows);
-	}
-	units->rewind(units);
-	/* Weights are rounded down, a unit's by less than its number of rows. */
-	return radius_finish(counts, nunits * ERROR_ONE) + (double) most_rows / ERROR_ONE;
-}
-
 /* What is proved of all the class; of halfspaces, what was found. */
 static double
 radius_of(const MechanismSpec *spec, const CoverDeclaration *declaration,
@@ -335,47 +222,12 @@ radius_of(const MechanismSpec *spec, const CoverDeclaration *declaration,
 	if (candidates->class == CLASS_FINITE || candidates->class == CLASS_HALFSPACES)
 		return candidates->radius;
 	if (declaration->own_features)
-		return own_radius(spec, candidates, declaration->binary, units);
+		return own_radius(candidates, declaration->reference.binary, units);
 	return candidates->radius +
 		   radius_beyond_reference(candidates, &declaration->reference, declaration->plan.beta);
 }
 
 /* ---------- training ---------- */
-
-static int64 *
-count_errors(const MechanismSpec *spec, const Candidates *candidates, UnitSource *units)
-{
-	ErrorCounts *counts = errors_create(candidates);
-	UnitRows	 unit;
-
-	while (units->next(units, &unit))
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < unit.nrows; i++)
-		{
-			const double *x = unit.x + (Size) i * spec->width;
-			double		  point;
-
-			if (isnan(unit.label[i]))
-				continue;
-			if (candidates->class == CLASS_FINITE)
-			{
-				point = released_point(true, spec->width, spec->width, x);
-				x = &point;
-			}
-			errors_add(counts, x, unit.label[i] == 1, ERROR_ONE / unit.nrows);
-		}
-	}
-	return errors_finish(counts);
-}
-
-/* Tells the owner what the candidates are good for: public, but for label_private. */
-static void
-report_cover(const MechanismSpec *spec, const Released *released)
-{
-	ereport(NOTICE, (errmsg("one of " INT64_FORMAT " candidates was chosen", released->candidates),
-					 errdetail("%s", released_promise(spec, released))));
-}
 
 static void
 release(const MechanismSpec *spec, const CoverDeclaration *declaration,
@@ -387,16 +239,10 @@ release(const MechanismSpec *spec, const CoverDeclaration *declaration,
 	candidate_get(candidates, index, &released->classifier);
 	released->candidates = candidates->count;
 	released->radius = radius;
-	if (candidates->class == CLASS_HALFSPACES)
-	{
-		/* Nothing is proved, so nothing is promised. */
-	}
-	else if (declaration->own_features)
-	{
-		/* On the rows themselves: what the cover and the draw may lose. */
+	/* On the rows themselves: what the cover and the draw may lose. */
+	if (declaration->own_features && candidates->class != CLASS_HALFSPACES)
 		released->accuracy = radius + declaration->plan.accuracy / 4;
-	}
-	else if (smoothness >= 1)
+	else if (smoothness >= 1 && candidates->class != CLASS_HALFSPACES)
 	{
 		released->smoothness = smoothness;
 		released->accuracy = declaration->plan.accuracy;
@@ -426,19 +272,21 @@ train(const MechanismSpec *spec, UnitSource *units, Size memory, bool own_featur
 	declaration_read(spec, own_features, &declaration);
 	reference = declaration.reference;
 	/* Cuts, cells and errors; no more candidates than memory has room for. */
-	released_check_memory(4 * sizeof(double) * candidates_needed(spec, &declaration), memory);
-	limit = Min(candidate_limit(&declaration, spec->declared_units), memory / (4 * sizeof(double)));
+	check_training_memory(4 * sizeof(double) * candidates_needed(spec, &declaration), memory);
+	limit = Min(candidate_limit(spec, &declaration), memory / (4 * sizeof(double)));
 	if (own_features && declaration.class != CLASS_FINITE)
 		own_reference(spec, units, memory, &reference);
 	progress_phase("making candidates", -1);
 	candidates = build_candidates(spec, &declaration, &reference, limit);
-	released_check_memory(errors_memory(candidates), memory);
+	check_training_memory(errors_memory(candidates), memory);
 	radius = radius_of(spec, &declaration, candidates, units);
 	progress_phase_rows("counting errors", spec->declared_units);
-	errors = count_errors(spec, candidates, units);
+	errors = released_errors(spec, candidates, true, units);
 	release(spec, &declaration, candidates, radius,
 			cover_draw(spec->epsilon, candidates->count, errors), &released);
-	report_cover(spec, &released);
+	/* What the owner is told is public, except with label_private. */
+	ereport(NOTICE, (errmsg("one of " INT64_FORMAT " candidates was chosen", released.candidates),
+					 errdetail("%s", released_promise(spec, &released))));
 	return released_write(&released, spec->width);
 }
 
@@ -454,39 +302,41 @@ label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return train(spec, units, memory, true);
 }
 
-extern const MechanismPlan plan_cover;			/* plan.c */
+extern const MechanismPlan plan_cover; /* plan.c */
+extern const MechanismPlan plan_label_private;
 extern const AuditCase	   cover_audit_cases[]; /* audit.c */
 
 const Mechanism cover_mechanism = {
 	.name = "cover",
 	.charge_kind = CHARGE_ONCE,
+	.two_classes = true,
+	.needs_units = true,
 	.option_keys = "class, accuracy, beta, realizable, reference, class_table",
 	.validate = cover_validate,
-	.shape = cover_shape,
+	.finite_shape = CHARGE_BOUNDED_RANGE,
+	.infinite_shape = CHARGE_BOUNDED_RANGE, /* one draw serves accounts of both kinds */
 	.train = cover_train,
 	.load = released_load,
-	.answer = released_answer,
-	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
 	.plan = &plan_cover,
 	.audit_cases = cover_audit_cases,
 };
 
-extern const MechanismPlan plan_label_private; /* plan.c */
-const Mechanism			   label_private_mechanism = {
-			   .name = "label_private",
-			   .charge_kind = CHARGE_ONCE,
-			   .labels_only = true,
-			   .option_keys = "class, accuracy, beta, realizable, class_table",
-			   .validate = label_private_validate,
-			   .shape = cover_shape,
-			   .train = label_private_train,
-			   .load = released_load,
-			   .answer = released_answer,
-			   .distribution = released_distribution,
-			   .majority = released_majority,
-			   .export_json = released_export,
-			   .plan = &plan_label_private,
-			   .audit_cases = cover_audit_cases,
+const Mechanism label_private_mechanism = {
+	.name = "label_private",
+	.charge_kind = CHARGE_ONCE,
+	.two_classes = true,
+	.needs_units = true,
+	.labels_only = true,
+	.option_keys = "class, accuracy, beta, realizable, class_table",
+	.validate = label_private_validate,
+	.finite_shape = CHARGE_BOUNDED_RANGE,
+	.infinite_shape = CHARGE_BOUNDED_RANGE, /* one draw serves accounts of both kinds */
+	.train = label_private_train,
+	.load = released_load,
+	.majority = released_majority,
+	.export_json = released_export,
+	.plan = &plan_label_private,
+	.audit_cases = cover_audit_cases,
 };

@@ -1,5 +1,5 @@
 /*
- * cover_draw.c
+ * draw.c
  *		From errors of candidates to one of them, by the exponential mechanism.
  *
  * A uniform candidate is accepted with probability exp(-(epsilon/2) e), e being
@@ -49,7 +49,7 @@ void
 cover_distribution(EpsilonUnits epsilon, int64 count, const int64 *errors, double *probability)
 {
 	int64  best = least(count, errors);
-	double rate = (double) epsilon / EPSILON_UNITS_PER_ONE / 2 / ERROR_ONE;
+	double rate = epsilon_real(epsilon) / 2 / ERROR_ONE;
 	double total = 0;
 
 	for (int64 i = 0; i < count; i++)

@@ -1,8 +1,8 @@
 /*
- * cover_draw.h
+ * draw.h
  *		From errors of candidates to one of them, by the exponential mechanism.
  *
- * Apart from mechanism.h so that unit tests can drive it alone.  One unit
+ * Unit tests drive this without mechanism.h.  One unit
  * moves every error by at most ERROR_ONE (candidates.h), so the draw has
  * bounded range epsilon.
  */

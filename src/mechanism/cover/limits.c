@@ -1,5 +1,5 @@
 /*
- * cover_plan.c
+ * limits.c
  *		How many candidates a declared number of units can choose among.
  */
 #include "c.h"

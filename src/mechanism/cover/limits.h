@@ -1,8 +1,8 @@
 /*
- * cover_plan.h
+ * limits.h
  *		How many candidates a declared number of units can choose among.
  *
- * Apart from mechanism.h so that unit tests can drive it alone.  With n units,
+ * Unit tests drive this without mechanism.h.  With n units,
  * accuracy a and privacy e, the error of the chosen candidate exceeds that of
  * the best classifier of the class by at most a, but with probability beta, if
  * the candidates cover the class within a/4 and there are no more than
@@ -36,7 +36,7 @@ typedef struct CoverPlan
 /* The natural logarithm of the largest number of candidates; may be negative. */
 extern double cover_log_limit(const CoverPlan *plan, double units);
 
-/* The least number of units that allows so many candidates. */
+/* The least number of units that allows this many candidates. */
 extern double cover_units_for(const CoverPlan *plan, double candidates);
 
 #endif /* PRIVPRED_COVER_PLAN_H */

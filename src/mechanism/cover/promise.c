@@ -1,5 +1,5 @@
 /*
- * cover_promise.c
+ * promise.c
  *		What is promised of a classifier that was chosen from a cover, in words: the
  *		same to the owner who trains it and to whoever reads its export.
  */
@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "mechanism/cover/cover.h"
 #include "mechanism/released.h"
 
 #define DEFAULT_BETA 0.05
@@ -39,7 +40,8 @@ nothing_promised(const MechanismSpec *spec, const Released *released)
 {
 	if (released->classifier.class == CLASS_HALFSPACES)
 		return psprintf(
-			"No accuracy is promised, as nothing is proved of all halfspaces; the farthest of %d random ones is %s away from the nearest candidate.",
+			"No accuracy is promised, as nothing is proved of all halfspaces; the farthest of %d "
+			"random ones is %s away from the nearest candidate.",
 			FRESH_HALFSPACES, three_digits(released->radius, true));
 	return psprintf(
 		"No accuracy is promised, as all that is proved is that they cover the class within %s%s.",

@@ -1,5 +1,5 @@
 /*
- * cover_radius.c
+ * radius.c
  *		How far classifiers of a class are from the nearest candidate: what is
  *		proved about all of them.
  *
@@ -13,14 +13,12 @@
 #include <math.h>
 
 #include "server/compat.h"
-#include "mechanism/candidates.h"
+#include "mechanism/cover/cover.h"
 
 struct RadiusCounts
 {
 	const Candidates *candidates;
-	const bool		 *binary;
-	const Grid		 *grids; /* of each column */
-	int64			**gap;	 /* weight between the cuts of each column; NULL: binary */
+	int64			**gap; /* weight between the cuts of each column; NULL: binary */
 };
 
 RadiusCounts *
@@ -29,12 +27,10 @@ radius_create(const Candidates *candidates, const bool *binary)
 	RadiusCounts *result = palloc0_object(RadiusCounts);
 
 	result->candidates = candidates;
-	result->binary = binary;
-	result->grids = candidates->side != NULL ? candidates->side : candidates->cuts;
 	result->gap = palloc0_array(int64 *, candidates->width);
 	for (int i = 0; i < candidates->width; i++)
 		if (!binary[i])
-			result->gap[i] = palloc0_array(int64, result->grids[i].ncuts + 1);
+			result->gap[i] = palloc0_array(int64, candidates->grids[i].ncuts + 1);
 	return result;
 }
 
@@ -43,7 +39,7 @@ radius_add(RadiusCounts *counts, const double *x, int64 weight)
 {
 	for (int i = 0; i < counts->candidates->width; i++)
 		if (counts->gap[i] != NULL)
-			counts->gap[i][grid_cell(&counts->grids[i], x[i])] += weight;
+			counts->gap[i][grid_cell(&counts->candidates->grids[i], x[i])] += weight;
 }
 
 /* A box has two faces in each column, each of which may be off. */
@@ -56,9 +52,9 @@ radius_finish(const RadiusCounts *counts, double total)
 	{
 		int64 most = 0;
 
-		for (int j = 0; counts->gap[i] != NULL && j <= counts->grids[i].ncuts; j++)
+		for (int j = 0; counts->gap[i] != NULL && j <= counts->candidates->grids[i].ncuts; j++)
 			most = Max(most, counts->gap[i][j]);
-		if (counts->candidates->side != NULL)
+		if (class_has_boxes(counts->candidates->class))
 			radius += most / total;
 		else
 			radius = Max(radius, most / total / 2);
@@ -83,5 +79,5 @@ radius_beyond_reference(const Candidates *candidates, const Reference *reference
 	if (columns == 0 || reference->npoints == 0)
 		return 0;
 	off = 2 * sqrt(log(2 * columns / beta) / (2 * (double) reference->npoints));
-	return candidates->side != NULL ? 2 * columns * off : off;
+	return class_has_boxes(candidates->class) ? 2 * columns * off : off;
 }

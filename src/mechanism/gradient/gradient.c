@@ -1,7 +1,7 @@
 /*
  * gradient.c
  *		The "gradient" mechanism: a released linear model, by noisy gradient
- *		descent (book, section 16).
+ *		descent (docs/mechanisms.md, section 9).
  *
  * The model is drawn when it is trained; each role pays for it once, at its
  * first question, and further answers are post-processing.  epsilon, with the
@@ -12,18 +12,12 @@
 #include <float.h>
 #include <math.h>
 
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/json.h"
-
-#include "learner/predictor_format.h"
 #include "mechanism/audit.h"
 #include "mechanism/gradient/gradient.h"
-#include "server/number_text.h"
+#include "mechanism/weights.h"
+#include "server/json_text.h"
 
-#define STATE_MAGIC "PPGR"
-#define STATE_VERSION 1
-#define STATE_HEADER_SIZE 20 /* magic, version, loss, outputs, width */
+#define STATE_FORMAT 0x47524431 /* "GRD1" */
 
 #define MAX_PARAMETERS (1 << 22)
 #define MAX_STEPS 10000
@@ -36,15 +30,9 @@
  * noise is how long the noise of all steps together is, on average, beside
  * the longest gradient that a unit may have.
  */
-#define DEFAULT_DELTA GRADIENT_DEFAULT_DELTA
+#define DEFAULT_STEPS 100
 #define DEFAULT_HUBER 0.1
 #define DEFAULT_MOMENTUM 0.8
-
-static int64
-default_steps(double noise)
-{
-	return 100;
-}
 
 static double
 default_rate(double noise)
@@ -55,19 +43,6 @@ default_rate(double noise)
 /* ---------- what follows from the declared numbers ---------- */
 
 static void
-require_size(const MechanismSpec *spec)
-{
-	if (spec->declared_units == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"gradient\" needs the declared size of the relation"),
-			 errdetail("How many units there really are is secret, so it cannot be used."),
-			 errhint(
-				 "Declare about how many there are, as in privpred.protect(..., declared_units => 10000).")));
-}
-
-static void
 plan_loss(const MechanismSpec *spec, GradientPlan *plan)
 {
 	static const char *const losses[] = {"logistic", "huber", NULL};
@@ -75,17 +50,13 @@ plan_loss(const MechanismSpec *spec, GradientPlan *plan)
 	bool					 number = spec->nclasses == 0;
 
 	if (option_given(spec, "loss") && (loss == 1) != number)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("loss \"%s\" is for labels that are %s", losses[loss],
-							   number ? "classes" : "numbers"),
-						errhint("Leave the option \"loss\" out.")));
+		refuse_spec(errmsg("loss \"%s\" is for labels that are %s", losses[loss],
+						   number ? "classes" : "numbers"),
+					errhint("Leave the option \"loss\" out."));
 	if (option_given(spec, "huber") && !number)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("option \"huber\" is for labels that are numbers"),
-			 errhint(
-				 "Leave it out, or declare a number by options => '{\"target\": {\"min\": 0, \"max\": 100}}'.")));
+		refuse_spec(errmsg("option \"huber\" is for labels that are numbers"),
+					errhint("Leave it out, or declare a number by "
+							"options => '{\"target\": {\"min\": 0, \"max\": 100}}'."));
 	plan->huber = option_number(spec, "huber", DEFAULT_HUBER, 0.001, 1);
 	plan->loss = number				   ? GRADIENT_HUBER
 				 : spec->nclasses == 2 ? GRADIENT_LOGISTIC
@@ -107,20 +78,18 @@ plan_clip(const MechanismSpec *spec, GradientPlan *plan)
 pg_noreturn static void
 too_little(double epsilon, double delta)
 {
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("mechanism \"gradient\" cannot work with epsilon %g and delta %g", epsilon, delta),
-		 errdetail("The noise would be beyond what can be drawn."),
-		 errhint("Declare a larger epsilon, such as 1, or a larger delta, such as 1e-6.")));
+	refuse_spec(
+		errmsg("mechanism \"gradient\" cannot work with epsilon %g and delta %g", epsilon, delta),
+		errdetail("The noise would be beyond what can be drawn."),
+		errhint("Declare a larger epsilon, such as 1, or a larger delta, such as 1e-6."));
 }
 
 /* One unit changed moves the sums by 2 clip; non-negative features by sqrt(2). */
 static void
 plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 {
-	double epsilon = (double) spec->epsilon / EPSILON_UNITS_PER_ONE;
-	double delta = option_number(spec, "delta", DEFAULT_DELTA, DBL_MIN, 0.1);
+	double epsilon = epsilon_real(spec->epsilon);
+	double delta = option_number(spec, "delta", GRADIENT_DEFAULT_DELTA, DBL_MIN, 0.1);
 	int64  parameters = (int64) plan->outputs * (spec->width + 1);
 	double rho = gradient_rho(epsilon, delta, MAX_STEPS);
 	double noise;
@@ -128,7 +97,7 @@ plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 	if (rho <= 0)
 		too_little(epsilon, delta);
 	noise = sqrt((spec->width + 1) * 2 / rho) / spec->declared_units;
-	plan->steps = option_integer(spec, "steps", default_steps(noise), 1, MAX_STEPS);
+	plan->steps = option_integer(spec, "steps", DEFAULT_STEPS, 1, MAX_STEPS);
 	plan->rate = option_number(spec, "rate", default_rate(noise), 1e-6, 1e6);
 	plan->momentum = option_number(spec, "momentum", DEFAULT_MOMENTUM, 0, 0.99);
 
@@ -143,7 +112,6 @@ plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 void
 gradient_plan(const MechanismSpec *spec, GradientPlan *plan)
 {
-	require_size(spec);
 	plan_loss(spec, plan);
 	if ((int64) plan->outputs * (spec->width + 1) > MAX_PARAMETERS)
 		ereport(
@@ -164,19 +132,10 @@ gradient_validate(const MechanismSpec *spec)
 	gradient_plan(spec, &plan);
 }
 
-static ChargeShape
-gradient_shape(bool order_is_infinite)
+static ChargePart
+charge_part(const GradientNoise *noise, int64 times)
 {
-	return CHARGE_GAUSSIAN;
-}
-
-static void
-charge_part(const GradientNoise *noise, int64 times, ChargePart *part)
-{
-	part->shape = CHARGE_GAUSSIAN;
-	part->times = times;
-	part->numerator = noise->sensitivity_squared;
-	part->denominator = noise->variance;
+	return (ChargePart){CHARGE_GAUSSIAN, times, 0, noise->sensitivity_squared, noise->variance};
 }
 
 static bool
@@ -187,8 +146,8 @@ gradient_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charg
 	if (order_is_infinite)
 		return false; /* needs a delta to convert with */
 	gradient_plan(spec, &plan);
-	charge_part(&plan.step_noise, plan.steps, &charge->part[0]);
-	charge_part(&plan.features_noise, 1, &charge->part[1]);
+	charge->part[0] = charge_part(&plan.step_noise, plan.steps);
+	charge->part[1] = charge_part(&plan.features_noise, 1);
 	return true;
 }
 
@@ -204,64 +163,24 @@ typedef struct GradientModel
 static bytea *
 gradient_train_state(const MechanismSpec *spec, UnitSource *units, Size memory)
 {
-	GradientPlan   plan;
-	double		  *weights;
-	int64		   parameters;
-	Size		   size;
-	bytea		  *state;
-	unsigned char *bytes;
+	GradientPlan plan;
+	double		*weights;
 
 	gradient_plan(spec, &plan);
 	weights = gradient_train(spec, &plan, units, memory);
-	parameters = (int64) plan.outputs * (spec->width + 1);
-	size = VARHDRSZ + STATE_HEADER_SIZE + parameters * sizeof(double);
-	state = palloc(size);
-	SET_VARSIZE(state, size);
-	bytes = (unsigned char *) VARDATA(state);
-	memcpy(bytes, STATE_MAGIC, 4);
-	write_u32(bytes + 4, STATE_VERSION);
-	write_u32(bytes + 8, plan.loss);
-	write_u32(bytes + 12, plan.outputs);
-	write_u32(bytes + 16, spec->width);
-	for (int64 i = 0; i < parameters; i++)
-		write_double(bytes + STATE_HEADER_SIZE + i * sizeof(double), weights[i]);
-	return state;
-}
-
-static void
-check_state(bool good)
-{
-	if (!good)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("the stored model of mechanism \"gradient\" is damaged"),
-						errhint("Use privpred.retrain.")));
+	return weights_write(STATE_FORMAT, (int64) plan.outputs * (spec->width + 1), weights);
 }
 
 static void *
 gradient_load(const MechanismSpec *spec, bytea *state)
 {
-	GradientModel		*model = palloc0_object(GradientModel);
-	const unsigned char *bytes = (const unsigned char *) VARDATA_ANY(state);
-	Size				 size = VARSIZE_ANY_EXHDR(state);
-	GradientPlan		 plan;
-	int64				 parameters;
-	double				*weights;
+	GradientModel *model = palloc_object(GradientModel);
+	GradientPlan   plan;
 
 	plan_loss(spec, &plan);
-	parameters = (int64) plan.outputs * (spec->width + 1);
-	check_state(size == STATE_HEADER_SIZE + parameters * sizeof(double) &&
-				memcmp(bytes, STATE_MAGIC, 4) == 0 && read_u32(bytes + 4) == STATE_VERSION &&
-				read_u32(bytes + 8) == plan.loss && read_u32(bytes + 12) == plan.outputs &&
-				read_u32(bytes + 16) == spec->width);
-	weights = palloc_array(double, parameters);
-	for (int64 i = 0; i < parameters; i++)
-	{
-		weights[i] = read_double(bytes + STATE_HEADER_SIZE + i * sizeof(double));
-		check_state(isfinite(weights[i]));
-	}
 	model->outputs = plan.outputs;
 	model->width = spec->width;
-	model->weights = weights;
+	model->weights = weights_read(STATE_FORMAT, (int64) plan.outputs * (spec->width + 1), state);
 	return model;
 }
 
@@ -302,12 +221,6 @@ gradient_class(const MechanismModel *model, const double *x)
 	return best;
 }
 
-static int
-gradient_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
-{
-	return gradient_class(model, x);
-}
-
 /* The probability of the answer: 1 / sum of e^(z - largest z). */
 static double
 answer_probability(const GradientModel *state, const double *x, int answer)
@@ -337,31 +250,6 @@ gradient_plain_score(const MechanismModel *model, const double *x)
 	return answer_probability(model->state, x, gradient_class(model, x));
 }
 
-static bool
-gradient_score(const Receipt *receipt, const MechanismModel *model, const double *x,
-			   double precision, double *score)
-{
-	*score = gradient_plain_score(model, x);
-	return true;
-}
-
-/* The randomness is in the model, not in its answers. */
-static void
-gradient_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
-					  double *probability)
-{
-	memset(probability, 0, model->spec->nclasses * sizeof(double));
-	probability[gradient_class(model, x)] = 1;
-}
-
-static void
-append_number(StringInfo json, double number)
-{
-	char text[NUMBER_TEXT_SIZE];
-
-	appendStringInfoString(json, number_text(number, text));
-}
-
 /*
  * Features are encoded, numbers scaled to [0, 1] and one for each level, in
  * the order of the array form.
@@ -369,48 +257,45 @@ append_number(StringInfo json, double number)
 static char *
 gradient_export(const MechanismModel *model)
 {
-	static const char *const losses[] = {"logistic", "softmax", "huber"};
-	const GradientModel		*state = model->state;
-	const MechanismSpec		*spec = model->spec;
-	StringInfoData			 json;
+	const GradientModel *state = model->state;
+	const MechanismSpec *spec = model->spec;
+	StringInfoData		 json;
 
 	initStringInfo(&json);
-	appendStringInfo(&json, "{\"model\": \"%s\", ",
-					 losses[spec->nclasses == 0 ? 2 : state->outputs > 1]);
+	json_open(&json, NULL, '{');
+	json_string(&json, "model",
+				spec->nclasses == 0	 ? "huber"
+				: state->outputs > 1 ? "softmax"
+									 : "logistic");
 	if (spec->nclasses == 0)
 	{
-		appendStringInfoString(&json, "\"target\": {\"min\": ");
-		append_number(&json, spec->label_min);
-		appendStringInfoString(&json, ", \"max\": ");
-		append_number(&json, spec->label_max);
-		appendStringInfoString(&json, "}, ");
+		json_open(&json, "target", '{');
+		json_number(&json, "min", spec->label_min);
+		json_number(&json, "max", spec->label_max);
+		json_close(&json, '}');
 	}
 	else
 	{
-		appendStringInfoString(&json, "\"classes\": [");
+		json_open(&json, "classes", '[');
 		for (int i = 0; i < spec->nclasses; i++)
-		{
-			appendStringInfoString(&json, i > 0 ? ", " : "");
-			escape_json(&json, spec->classes[i]);
-		}
-		appendStringInfoString(&json, "], ");
+			json_string(&json, NULL, spec->classes[i]);
+		json_close(&json, ']');
 	}
-	appendStringInfoString(&json, "\"outputs\": [");
+	json_open(&json, "outputs", '[');
 	for (int k = 0; k < state->outputs; k++)
 	{
 		const double *weights = &state->weights[(int64) k * (state->width + 1)];
 
-		appendStringInfo(&json, "%s{\"intercept\": ", k > 0 ? ", " : "");
-		append_number(&json, weights[state->width]);
-		appendStringInfoString(&json, ", \"weights\": [");
+		json_open(&json, NULL, '{');
+		json_number(&json, "intercept", weights[state->width]);
+		json_open(&json, "weights", '[');
 		for (int i = 0; i < state->width; i++)
-		{
-			appendStringInfoString(&json, i > 0 ? ", " : "");
-			append_number(&json, weights[i]);
-		}
-		appendStringInfoString(&json, "]}");
+			json_number(&json, NULL, weights[i]);
+		json_close(&json, ']');
+		json_close(&json, '}');
 	}
-	appendStringInfoString(&json, "]}");
+	json_close(&json, ']');
+	json_close(&json, '}');
 	return json.data;
 }
 
@@ -421,15 +306,14 @@ const Mechanism gradient_mechanism = {
 	.name = "gradient",
 	.charge_kind = CHARGE_ONCE,
 	.numeric_labels = true,
+	.needs_units = true,
 	.option_keys = "delta, steps, rate, momentum, clip, loss, huber",
 	.validate = gradient_validate,
-	.shape = gradient_shape,
+	.finite_shape = CHARGE_GAUSSIAN,
+	.infinite_shape = CHARGE_GAUSSIAN,
 	.charge = gradient_charge,
 	.train = gradient_train_state,
 	.load = gradient_load,
-	.answer = gradient_answer,
-	.score = gradient_score,
-	.distribution = gradient_distribution,
 	.majority = gradient_class,
 	.plain_score = gradient_plain_score,
 	.export_json = gradient_export,

@@ -2,10 +2,10 @@
  * gradient.h
  *		The "gradient" mechanism: what its files share.
  *
- * gradient.c			options, charge, answers
- * gradient_train.c		training
- * gradient_noise.c		how much noise (gradient_noise.h)
- * gradient_sums.c		sums of clipped gradients (gradient_sums.h)
+ * gradient.c	options, charge, answers
+ * train.c		training
+ * noise.h		how much noise
+ * sums.h		sums of clipped gradients
  */
 #ifndef PRIVPRED_GRADIENT_H
 #define PRIVPRED_GRADIENT_H

@@ -1,5 +1,5 @@
 /*
- * gradient_noise.c
+ * noise.c
  *		How much noise pays for a released model, from declared numbers alone.
  *
  * Discrete Gaussian noise of variance v on integer vectors of L2 sensitivity D
@@ -29,7 +29,7 @@ held_per_order(double epsilon, double delta, int64 draws, double order)
 	double above_one = order - 1;
 	double held = epsilon + log1p(1 / above_one) - (log(2 / delta) - log(order)) / above_one;
 
-	return (held - (double) draws / EPSILON_UNITS_PER_ONE) / order;
+	return (held - epsilon_real(draws)) / order;
 }
 
 /*

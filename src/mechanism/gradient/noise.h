@@ -1,5 +1,5 @@
 /*
- * gradient_noise.h
+ * noise.h
  *		How much noise pays for a released model, from declared numbers alone.
  *
  * Apart from mechanism.h so that unit tests can compare it with what accounts
@@ -23,7 +23,7 @@ typedef struct GradientNoise
 } GradientNoise;
 
 /*
- * The largest rho such that so many draws, whose Rényi divergences add up to
+ * The largest rho such that this many draws, whose Rényi divergences add up to
  * rho * a at every order a, are paid for by a grant of (epsilon, delta) made
  * for them: there is an order where an account holds that much.  A little
  * less, against rounding; 0 if there is no such order.

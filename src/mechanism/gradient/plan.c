@@ -47,7 +47,6 @@ const MechanismPlan plan_gradient = {
 		"measured: fitted to 48 runs on five data sets, within 2 points of those with 36,000 "
 		"rows and more; with 2,000 or fewer it may be 5 points off (docs/planning.md); "
 		"privacy: docs/mechanisms.md, section 9",
-	.needs_size = true,
 	.needs_delta = true,
 	.unsuitable = gradient_unsuitable,
 	.price = gradient_price,

@@ -1,5 +1,5 @@
 /*
- * gradient_sums.c
+ * sums.c
  *		Sums of clipped gradients, in integers.
  */
 #include "c.h"
@@ -82,44 +82,28 @@ gradient_block_centre(const GradientShape *shape, GradientBlock *block, bool sha
 
 /* ---------- working memory ---------- */
 
-static Size
-place(char **memory, Size bytes)
-{
-	if (*memory != NULL)
-		*memory += MAXALIGN(bytes);
-	return MAXALIGN(bytes);
-}
-
-static Size
-lay_out(const GradientShape *shape, char *memory, GradientWork *work)
-{
-	int64 parameters = gradient_parameters(shape);
-	Size  bytes = 0;
-
-#define PLACE(member, type, count) \
-	(work->member = (type *) memory, bytes += place(&memory, (count) * sizeof(type)))
-	PLACE(sums, int64, parameters);
-	PLACE(unit, int64, parameters);
-	PLACE(row, int64, shape->width);
-	PLACE(weights, float, parameters);
-	PLACE(residual, float, (Size) shape->outputs *ROWS);
-	PLACE(integer_residual, int16, (Size) shape->outputs * ROWS);
-#undef PLACE
-	return bytes;
-}
-
 Size
 gradient_work_size(const GradientShape *shape)
 {
-	GradientWork unused;
+	Size parameters = gradient_parameters(shape);
+	Size residuals = (Size) shape->outputs * ROWS;
 
-	return lay_out(shape, NULL, &unused);
+	return (2 * parameters + shape->width) * sizeof(int64) +
+		   (parameters + residuals) * sizeof(float) + residuals * sizeof(int16);
 }
 
 void
 gradient_work_place(const GradientShape *shape, char *memory, GradientWork *work)
 {
-	memset(memory, 0, lay_out(shape, memory, work));
+	Size parameters = gradient_parameters(shape);
+
+	memset(memory, 0, gradient_work_size(shape));
+	work->sums = (int64 *) memory;
+	work->unit = work->sums + parameters;
+	work->row = work->unit + parameters;
+	work->weights = (float *) (work->row + shape->width);
+	work->residual = work->weights + parameters;
+	work->integer_residual = (int16 *) (work->residual + (Size) shape->outputs * ROWS);
 }
 
 /* ---------- clipping units of several rows ---------- */
@@ -161,13 +145,6 @@ add_clipped(const int64 *vector, int64 count, int64 limit, int64 *sums)
 
 /* ---------- the mean of the features ---------- */
 
-static void
-add_features(const GradientShape *shape, const GradientBlock *block, int row, int64 *sums)
-{
-	for (int i = 0; i < shape->width; i++)
-		sums[i] += block->x[i * ROWS + row];
-}
-
 void
 gradient_add_features(const GradientShape *shape, const GradientBlock *block, bool shared,
 					  int64 limit, GradientWork *work)
@@ -179,7 +156,8 @@ gradient_add_features(const GradientShape *shape, const GradientBlock *block, bo
 	{
 		int32 unit_rows = shared ? block->unit_rows[row] : 1;
 
-		add_features(shape, block, row, unit);
+		for (int i = 0; i < shape->width; i++)
+			unit[i] += block->x[i * ROWS + row];
 		if (unit_rows == 0)
 			continue;
 		for (int i = 0; i < shape->width && unit_rows > 1; i++)

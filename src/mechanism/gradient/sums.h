@@ -1,5 +1,5 @@
 /*
- * gradient_sums.h
+ * sums.h
  *		Sums of clipped gradients, in integers.
  *
  * Features are integers of GRADIENT_FEATURE_BITS bits, less a public centre;
@@ -70,7 +70,7 @@ typedef struct GradientBlock
 extern Size gradient_block_size(int width);
 extern void gradient_block_clear(GradientBlock *block, int width);
 
-/* Appends a row; x is clamped to [0, 1].  unit_rows is 0 but for the last row of several. */
+/* Appends a row; x is clamped to [0, 1].  unit_rows is 0, except for the last row of several. */
 extern void
 gradient_block_put(GradientBlock *block, int width, float label, const double *x, int32 unit_rows);
 

@@ -1,6 +1,6 @@
 /*
- * gradient_train.c
- *		Noisy gradient descent on all rows (book, section 16).
+ * train.c
+ *		Noisy gradient descent on all rows (docs/mechanisms.md, section 9).
  *
  * First the mean of the features is released, with a small part of the
  * budget, and subtracted.  Centred features are shorter, so that less noise is
@@ -19,28 +19,20 @@
 #include "utils/memutils.h"
 
 #include "mechanism/gradient/gradient.h"
+#include "mechanism/kept.h"
 #include "server/progress.h"
 
-#define SLAB_BYTES (1024 * 1024)
 #define DRAWS_PER_CHECK 256
 
 /* How long a gradient is, of centred features of the usual length, when it is clipped. */
 #define CLIPPED_RESIDUAL 0.33
-
-typedef struct Slab
-{
-	struct Slab *next;
-	int			 blocks;
-	int			 capacity;
-	char		*memory;
-} Slab;
 
 /* Units of one row, or of several. */
 typedef struct Rows
 {
 	bool		   shared;
 	GradientBlock *buffer; /* being filled */
-	Slab		  *slabs;  /* newest first */
+	Kept		  *kept;
 } Rows;
 
 typedef struct Trainer
@@ -52,7 +44,7 @@ typedef struct Trainer
 	UnitSource			*units;
 	Rows				 single;
 	Rows				 several;
-	MemoryContext		 kept; /* slabs; NULL: rows are read again */
+	bool				 keeps; /* else rows are read again */
 	Size				 memory_left;
 	int16				*centre;
 	bool				 centred; /* is the mean released? */
@@ -69,29 +61,17 @@ typedef struct Trainer
 static void
 keep_block(Trainer *trainer, Rows *rows)
 {
-	Size  size = MAXALIGN(gradient_block_size(trainer->shape.width));
-	Slab *slab = rows->slabs;
+	Size  size = gradient_block_size(trainer->shape.width);
+	void *copy = kept_add(rows->kept, size);
 
-	if (slab == NULL || slab->blocks == slab->capacity)
+	trainer->keeps = copy != NULL;
+	if (copy != NULL)
+		memcpy(copy, rows->buffer, size);
+	else
 	{
-		int	 capacity = Max(SLAB_BYTES / size, 1);
-		Size bytes = capacity * size + sizeof(Slab);
-
-		if (bytes > trainer->memory_left)
-		{
-			MemoryContextDelete(trainer->kept);
-			trainer->kept = NULL;
-			return;
-		}
-		trainer->memory_left -= bytes;
-		slab = MemoryContextAllocZero(trainer->kept, sizeof(Slab));
-		slab->memory = MemoryContextAlloc(trainer->kept, capacity * size);
-		slab->capacity = capacity;
-		slab->next = rows->slabs;
-		rows->slabs = slab;
+		kept_free(trainer->single.kept);
+		kept_free(trainer->several.kept);
 	}
-	memcpy(slab->memory + slab->blocks++ * size, rows->buffer,
-		   gradient_block_size(trainer->shape.width));
 }
 
 static void
@@ -107,7 +87,7 @@ finish_block(Trainer *trainer, Rows *rows)
 	{
 		gradient_add_features(&trainer->shape, rows->buffer, rows->shared,
 							  trainer->plan->features_limit, &trainer->work);
-		if (trainer->kept != NULL)
+		if (trainer->keeps)
 			keep_block(trainer, rows);
 	}
 	gradient_block_clear(rows->buffer, trainer->shape.width);
@@ -149,48 +129,21 @@ read_rows(Trainer *trainer)
 	finish_block(trainer, &trainer->several);
 }
 
-typedef void (*BlockAction)(Trainer *trainer, GradientBlock *block, bool shared);
-
-/* Units of several rows go on from block to block, so the order matters. */
+/* Centres the blocks that are kept, or adds up their gradients. */
 static void
-for_slabs(Trainer *trainer, Slab *slab, bool shared, BlockAction action)
+visit_kept(Trainer *trainer, Rows *rows, bool centre)
 {
-	Size size = MAXALIGN(gradient_block_size(trainer->shape.width));
+	GradientBlock *block;
 
-	for (; slab != NULL; slab = slab->next)
-		for (int i = 0; i < slab->blocks; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			action(trainer, (GradientBlock *) (slab->memory + i * size), shared);
-		}
-}
-
-static Slab *
-reverse(Slab *slabs)
-{
-	Slab *result = NULL;
-
-	while (slabs != NULL)
+	kept_rewind(rows->kept);
+	while ((block = kept_next(rows->kept)) != NULL)
 	{
-		Slab *next = slabs->next;
-
-		slabs->next = result;
-		result = slabs;
-		slabs = next;
+		CHECK_FOR_INTERRUPTS();
+		if (centre)
+			gradient_block_centre(&trainer->shape, block, rows->shared);
+		else
+			gradient_add_block(&trainer->shape, block, rows->shared, &trainer->work);
 	}
-	return result;
-}
-
-static void
-centre_block(Trainer *trainer, GradientBlock *block, bool shared)
-{
-	gradient_block_centre(&trainer->shape, block, shared);
-}
-
-static void
-add_block(Trainer *trainer, GradientBlock *block, bool shared)
-{
-	gradient_add_block(&trainer->shape, block, shared, &trainer->work);
 }
 
 /* ---------- the mean of the features ---------- */
@@ -270,10 +223,10 @@ sum_gradients(Trainer *trainer)
 		trainer->work.weights[i] =
 			trainer->weights[i] + trainer->plan->momentum * trainer->velocity[i];
 	memset(trainer->work.sums, 0, parameters * sizeof(int64));
-	if (trainer->kept != NULL)
+	if (trainer->keeps)
 	{
-		for_slabs(trainer, trainer->single.slabs, false, add_block);
-		for_slabs(trainer, trainer->several.slabs, true, add_block);
+		visit_kept(trainer, &trainer->single, false);
+		visit_kept(trainer, &trainer->several, false);
 	}
 	else
 	{
@@ -384,30 +337,24 @@ prepare(Trainer *trainer, Size memory)
 	Size fixed = gradient_work_size(&trainer->shape) + 4 * vector + 2 * gradient_block_size(width) +
 				 width * sizeof(int16);
 
-	if (fixed > memory)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg(
-				 "mechanism \"gradient\" needs %zu kB for this model, more than maintenance_work_mem (%zu kB)",
-				 fixed / 1024 + 1, memory / 1024),
-			 errhint("Raise maintenance_work_mem, or use fewer features or classes.")));
+	check_training_memory(fixed, memory);
 	trainer->memory_left = memory - fixed;
 	gradient_work_place(
 		&trainer->shape,
 		MemoryContextAllocHuge(CurrentMemoryContext, gradient_work_size(&trainer->shape)),
 		&trainer->work);
-	trainer->weights = palloc_extended(vector, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	trainer->velocity = palloc_extended(vector, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	trainer->slope = palloc_extended(vector, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	trainer->average = palloc_extended(vector, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	trainer->weights = palloc_extended(4 * vector, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	trainer->velocity = trainer->weights + parameters;
+	trainer->slope = trainer->velocity + parameters;
+	trainer->average = trainer->slope + parameters;
 	trainer->centre = palloc0_array(int16, width);
 	trainer->shape.centre = trainer->centre;
 	trainer->single.buffer = make_buffer(width);
 	trainer->several.buffer = make_buffer(width);
 	trainer->several.shared = true;
-	trainer->kept = AllocSetContextCreate(CurrentMemoryContext, "privpred gradient rows",
-										  ALLOCSET_DEFAULT_SIZES);
+	trainer->single.kept = kept_create(&trainer->memory_left);
+	trainer->several.kept = kept_create(&trainer->memory_left);
+	trainer->keeps = true;
 }
 
 double *
@@ -424,11 +371,10 @@ gradient_train(const MechanismSpec *spec, const GradientPlan *plan, UnitSource *
 
 	read_rows(&trainer);
 	release_centre(&trainer);
-	if (trainer.kept != NULL)
+	if (trainer.keeps)
 	{
-		for_slabs(&trainer, trainer.single.slabs, false, centre_block);
-		trainer.several.slabs = reverse(trainer.several.slabs);
-		for_slabs(&trainer, trainer.several.slabs, true, centre_block);
+		visit_kept(&trainer, &trainer.single, true);
+		visit_kept(&trainer, &trainer.several, true);
 	}
 	/* A number starts in the middle. */
 	if (plan->loss == GRADIENT_HUBER)

@@ -1,5 +1,5 @@
 /*
- * littlestone_dimension.c
+ * dimension.c
  *		Littlestone's dimension of a finite class, by search.
  *
  * A set of hypotheses has dimension k or more if some point splits it into two
@@ -74,14 +74,29 @@ compare_rows(const void *a, const void *b, void *words)
 	return 0;
 }
 
+FiniteClass *
+finite_class_of(int nhypotheses, int npoints, uint64 *const *labels)
+{
+	FiniteClass *result = palloc0_object(FiniteClass);
+	int			 words = BITS_WORDS(nhypotheses);
+
+	result->nhypotheses = nhypotheses;
+	result->npoints = npoints;
+	result->columns = palloc0_array(uint64, npoints * (Size) words);
+	for (int h = 0; h < nhypotheses; h++)
+		for (int p = 0; p < npoints; p++)
+			if (bits_member(labels[h], p))
+				bits_add(result->columns + (Size) p * words, h);
+	return result;
+}
+
 /* Sorted, so that sets that a few points tell apart are often ranges. */
 FiniteClass *
 finite_class_distinct(const FiniteClass *finite)
 {
-	FiniteClass *result = palloc0_object(FiniteClass);
-	uint64	   **rows = palloc_array(uint64 *, finite->nhypotheses);
-	int			 words = BITS_WORDS(finite->npoints);
-	int			 n = 0;
+	uint64 **rows = palloc_array(uint64 *, finite->nhypotheses);
+	int		 words = BITS_WORDS(finite->npoints);
+	int		 n = 0;
 
 	for (int h = 0; h < finite->nhypotheses; h++)
 	{
@@ -94,14 +109,7 @@ finite_class_distinct(const FiniteClass *finite)
 	for (int h = 0; h < finite->nhypotheses; h++)
 		if (h == 0 || compare_rows(&rows[n - 1], &rows[h], &words) != 0)
 			rows[n++] = rows[h];
-	result->nhypotheses = n;
-	result->npoints = finite->npoints;
-	result->columns = palloc0_array(uint64, finite->npoints * (Size) BITS_WORDS(n));
-	for (int h = 0; h < n; h++)
-		for (int p = 0; p < finite->npoints; p++)
-			if (bits_member(rows[h], p))
-				bits_add(result->columns + (Size) p * BITS_WORDS(n), h);
-	return result;
+	return finite_class_of(n, finite->npoints, rows);
 }
 
 /* ---------- the search ---------- */
@@ -180,12 +188,7 @@ measure(LittlestoneSearch *search, const uint64 *set, int first, int end, Range 
 		first++;
 	while (first < end && set[end - 1] == 0)
 		end--;
-	range->set = set;
-	range->first = first;
-	range->end = end;
-	range->size = 0;
-	for (int i = first; i < end; i++)
-		range->size += pg_popcount64(set[i]);
+	*range = (Range){set, first, end, bits_count(set + first, end - first)};
 	search->work -= end - first + 1;
 }
 

@@ -25,7 +25,6 @@
 #include "mechanism/released.h"
 #include "server/progress.h"
 
-#define DEFAULT_DELTA 1e-7
 #define DEFAULT_POINTS 16
 #define MAX_BATCHES 100000
 
@@ -37,7 +36,6 @@ typedef struct Declaration
 	const FiniteClass *finite;
 	bool			   points_are_columns;
 	EpsilonUnits	   half; /* of epsilon: for the histogram, and for the choice */
-	double			   delta;
 	int64			   threshold;
 	int				   batches;
 	int				   dimension;
@@ -51,15 +49,15 @@ typedef struct Declaration
 static FiniteClass *
 make_thresholds(int npoints)
 {
-	FiniteClass *finite = palloc0_object(FiniteClass);
+	uint64 **rows = palloc_array(uint64 *, npoints + 1);
 
-	finite->nhypotheses = npoints + 1;
-	finite->npoints = npoints;
-	finite->columns = palloc0_array(uint64, npoints * BITS_WORDS(npoints + 1));
-	for (int p = 0; p < npoints; p++)
-		for (int h = 0; h <= p; h++)
-			bits_add(finite->columns + p * BITS_WORDS(npoints + 1), h);
-	return finite;
+	for (int h = 0; h <= npoints; h++)
+	{
+		rows[h] = palloc0_array(uint64, BITS_WORDS(npoints));
+		for (int p = h; p < npoints; p++)
+			bits_add(rows[h], p);
+	}
+	return finite_class_of(npoints + 1, npoints, rows);
 }
 
 static void
@@ -71,20 +69,16 @@ read_class(const MechanismSpec *spec, Declaration *declaration)
 	if (option_given(spec, "class_table"))
 	{
 		if (option_given(spec, "class") || option_given(spec, "points"))
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("option \"class_table\" goes without \"class\" and \"points\""),
-							errhint("The table says what the points are.")));
+			refuse_spec(errmsg("option \"class_table\" goes without \"class\" and \"points\""),
+						errhint("The table says what the points are."));
 		declaration->finite = spec->finite_class;
 		declaration->points_are_columns = true;
 		return;
 	}
 	if (spec->width != 1 || spec->columns[0].level != NULL)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("thresholds need one feature that is a number"),
-			 errhint(
-				 "Declare one such feature, or name a finite class by option \"class_table\".")));
+		refuse_spec(
+			errmsg("thresholds need one feature that is a number"),
+			errhint("Declare one such feature, or name a finite class by option \"class_table\"."));
 	declaration->finite =
 		make_thresholds((int) option_integer(spec, "points", DEFAULT_POINTS, 2, FINITE_MAX_POINTS));
 }
@@ -97,14 +91,13 @@ read_batches(const MechanismSpec *spec, Declaration *declaration)
 	int64 usual = Min(3 * threshold, MAX_BATCHES);
 
 	if (least > MAX_BATCHES || least > spec->declared_units)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
-						" batches of units at this epsilon and delta",
-						least),
-				 errdetail("There can be %d, and no more than the " INT64_FORMAT " declared units.",
-						   MAX_BATCHES, spec->declared_units),
-				 errhint("Declare more units if there are, or a larger epsilon or delta.")));
+		refuse_spec(errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
+						   " batches of units at this epsilon and delta",
+						   least),
+					errdetail("There can be %d, and no more than the " INT64_FORMAT
+							  " declared units.",
+							  MAX_BATCHES, spec->declared_units),
+					errhint("Declare more units if there are, or a larger epsilon or delta."));
 	declaration->batches =
 		(int) option_integer(spec, "batches", Max(Min(usual, spec->declared_units), least), least,
 							 Min(MAX_BATCHES, spec->declared_units));
@@ -123,28 +116,29 @@ plan_tournament(const MechanismSpec *spec, Declaration *declaration)
 	declaration->part = Max(size / ((INT64CONST(2) << declaration->depth) - 1), 1);
 }
 
+static double
+option_delta(const MechanismSpec *spec)
+{
+	return option_number(spec, "delta", 1e-7, 1e-15, 0.5);
+}
+
 static void
 declaration_read(const MechanismSpec *spec, Declaration *declaration)
 {
 	memset(declaration, 0, sizeof(Declaration));
-	released_check_spec(spec);
 	read_class(spec, declaration);
 	declaration->half = spec->epsilon / 2;
 	if (declaration->half == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("epsilon is too small to be halved"),
-						errhint("Useful values lie between 0.1 and 10.")));
-	declaration->delta = option_number(spec, "delta", DEFAULT_DELTA, 1e-15, 0.5);
-	declaration->threshold = histogram_threshold(declaration->half, declaration->delta);
+		refuse_spec(errmsg("epsilon is too small to be halved"),
+					errhint("Useful values lie between 0.1 and 10."));
+	declaration->threshold = histogram_threshold(declaration->half, option_delta(spec));
 	read_batches(spec, declaration);
 	declaration->dimension = littlestone_dimension_of_class(declaration->finite, LITTLESTONE_WORK);
 	if (declaration->dimension < 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("the Littlestone dimension of the class takes too long to compute"),
-			 errhint(
-				 "Use fewer hypotheses or points, or mechanism \"cover\", which does not need it.")));
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("the Littlestone dimension of the class takes too long to compute"),
+						errhint("Use fewer hypotheses or points, or mechanism \"cover\", "
+								"which does not need it.")));
 	plan_tournament(spec, declaration);
 }
 
@@ -156,33 +150,17 @@ littlestone_validate(const MechanismSpec *spec)
 	declaration_read(spec, &declaration);
 }
 
-static ChargeShape
-littlestone_shape(bool order_is_infinite)
-{
-	return CHARGE_PURE;
-}
-
 /* Whether an account has room for delta is the ledger's to decide. */
 static bool
 littlestone_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 {
-	charge->part[0].shape = CHARGE_PURE;
-	charge->part[0].times = 1;
-	charge->part[0].epsilon = spec->epsilon / 2;
-	charge->part[1].shape = CHARGE_BOUNDED_RANGE;
-	charge->part[1].times = 1;
-	charge->part[1].epsilon = spec->epsilon / 2;
-	charge->delta = option_number(spec, "delta", DEFAULT_DELTA, 1e-15, 0.5);
+	charge->part[0] = (ChargePart){CHARGE_PURE, 1, spec->epsilon / 2};
+	charge->part[1] = (ChargePart){CHARGE_BOUNDED_RANGE, 1, spec->epsilon / 2};
+	charge->delta = option_delta(spec);
 	return true;
 }
 
 /* ---------- batches ---------- */
-
-static int
-point_of(const Declaration *declaration, int width, const double *x)
-{
-	return released_point(declaration->points_are_columns, declaration->finite->npoints, width, x);
-}
 
 /* How often each example occurs in each batch: a size that depends on declarations alone. */
 static uint32 *
@@ -194,7 +172,7 @@ count_examples(const MechanismSpec *spec, const Declaration *declaration, UnitSo
 	uint32	*counts;
 	UnitRows unit;
 
-	released_check_memory(bytes, memory);
+	check_training_memory(bytes, memory);
 	counts =
 		MemoryContextAllocExtended(CurrentMemoryContext, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	while (units->next(units, &unit))
@@ -203,7 +181,9 @@ count_examples(const MechanismSpec *spec, const Declaration *declaration, UnitSo
 
 		for (int i = 0; i < unit.nrows; i++)
 		{
-			int point = point_of(declaration, spec->width, unit.x + (Size) i * spec->width);
+			int point =
+				released_point(declaration->points_are_columns, declaration->finite->npoints,
+							   spec->width, unit.x + (Size) i * spec->width);
 			int example = 2 * point + (unit.label[i] == 1);
 
 			if (point >= 0 && batch[example] < PG_UINT32_MAX)
@@ -300,31 +280,17 @@ static uint64 *
 choose(const MechanismSpec *spec, const Declaration *declaration, UnitSource *units, uint64 *kept,
 	   int nkept)
 {
-	int			 npoints = declaration->finite->npoints;
-	FiniteClass	 list = {.nhypotheses = nkept, .npoints = npoints};
-	Candidates	*candidates;
-	ErrorCounts *counts;
-	UnitRows	 unit;
+	int			words = BITS_WORDS(declaration->finite->npoints);
+	uint64	  **rows = palloc_array(uint64 *, nkept);
+	Candidates *candidates;
+	int64	   *errors;
 
-	list.columns = palloc0_array(uint64, npoints * (Size) BITS_WORDS(nkept));
 	for (int h = 0; h < nkept; h++)
-		for (int p = 0; p < npoints; p++)
-			if (bits_member(kept + h * (Size) BITS_WORDS(npoints), p))
-				bits_add(list.columns + p * (Size) BITS_WORDS(nkept), h);
-	candidates = candidates_of_finite(&list);
-	counts = errors_create(candidates);
+		rows[h] = kept + h * (Size) words;
+	candidates = candidates_of_finite(finite_class_of(nkept, declaration->finite->npoints, rows));
 	progress_phase_rows("counting errors", spec->declared_units);
-	while (units->next(units, &unit))
-	{
-		for (int i = 0; i < unit.nrows; i++)
-		{
-			double point = point_of(declaration, spec->width, unit.x + (Size) i * spec->width);
-
-			errors_add(counts, &point, unit.label[i] == 1, ERROR_ONE / unit.nrows);
-		}
-	}
-	return kept +
-		   BITS_WORDS(npoints) * (Size) cover_draw(declaration->half, nkept, errors_finish(counts));
+	errors = released_errors(spec, candidates, declaration->points_are_columns, units);
+	return rows[cover_draw(declaration->half, nkept, errors)];
 }
 
 static bytea *
@@ -364,14 +330,13 @@ extern const AuditCase	   littlestone_audit_cases[]; /* audit.c */
 const Mechanism littlestone_mechanism = {
 	.name = "littlestone",
 	.charge_kind = CHARGE_ONCE,
+	.two_classes = true,
+	.needs_units = true,
 	.option_keys = "class, points, batches, delta, class_table",
 	.validate = littlestone_validate,
-	.shape = littlestone_shape,
 	.charge = littlestone_charge,
 	.train = littlestone_train,
 	.load = released_load,
-	.answer = released_answer,
-	.distribution = released_distribution,
 	.majority = released_majority,
 	.export_json = released_export,
 	.plan = &plan_littlestone,

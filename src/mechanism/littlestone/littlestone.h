@@ -1,13 +1,13 @@
 /*
  * littlestone.h
- *		Littlestone's dimension, the standard optimal algorithm, and learners
- *		that many batches agree on.
+ *		Littlestone's dimension, the standard optimal algorithm, and the stable
+ *		learner (docs/mechanisms.md, section 10).
  *
- * littlestone_dimension.c	the dimension, by search with a limit on work
- * optimal_algorithm.c		the standard optimal algorithm
- * stable_learner.c			the globally stable learner and the stable histogram
+ * dimension.c			the dimension, by search with a limit on work
+ * optimal_algorithm.c	the standard optimal algorithm
+ * stable_learner.c		the globally stable learner and the stable histogram
  *
- * Apart from mechanism.h so that unit tests can drive it alone.
+ * Unit tests drive these without mechanism.h.
  */
 #ifndef PRIVPRED_LITTLESTONE_H
 #define PRIVPRED_LITTLESTONE_H
@@ -26,7 +26,10 @@
 /* The same for each of the sets that the optimal algorithm compares. */
 #define OPTIMAL_WORK INT64CONST(2000000)
 
-/* ---------- littlestone_dimension.c ---------- */
+/* ---------- dimension.c ---------- */
+
+/* A class from the labels of each hypothesis, a bit for each point; without names. */
+extern FiniteClass *finite_class_of(int nhypotheses, int npoints, uint64 *const *labels);
 
 /* Equal hypotheses merged, the rest sorted; without names. */
 extern FiniteClass *finite_class_distinct(const FiniteClass *finite);
@@ -67,7 +70,7 @@ extern void				 optimal_free(OptimalState *state);
 extern void
 optimal_example(OptimalAlgorithm *algorithm, OptimalState *state, int point, bool label);
 
-/* What it says of every point now: npoints bits. */
+/* Its present label of every point: npoints bits. */
 extern void optimal_labels(OptimalAlgorithm *algorithm, const OptimalState *state, uint64 *labels);
 
 /* ---------- stable_learner.c ---------- */

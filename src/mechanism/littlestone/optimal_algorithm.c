@@ -10,7 +10,6 @@
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 
 #include "server/compat.h"
 #include "mechanism/littlestone/littlestone.h"
@@ -75,16 +74,6 @@ optimal_free(OptimalState *state)
 	pfree(state);
 }
 
-static int
-count_members(const uint64 *set, int words)
-{
-	int result = 0;
-
-	for (int i = 0; i < words; i++)
-		result += pg_popcount64(set[i]);
-	return result;
-}
-
 /* Remembered or not, the same for the same set. */
 static int
 dimension_of(OptimalAlgorithm *algorithm, const uint64 *set)
@@ -127,7 +116,7 @@ says(OptimalAlgorithm *algorithm, const uint64 *consistent, int point)
 
 	split(algorithm, consistent, point);
 	for (int label = 0; label < 2; label++)
-		size[label] = count_members(algorithm->half[label], algorithm->words);
+		size[label] = bits_count(algorithm->half[label], algorithm->words);
 	if (size[0] == 0 || size[1] == 0)
 		return size[0] == 0;
 	for (int label = 0; label < 2; label++)
@@ -162,7 +151,7 @@ optimal_example(OptimalAlgorithm *algorithm, OptimalState *state, int point, boo
 	if (state->realizable)
 	{
 		split(algorithm, state->consistent, point);
-		if (count_members(algorithm->half[label], algorithm->words) > 0)
+		if (bits_count(algorithm->half[label], algorithm->words) > 0)
 		{
 			memcpy(state->consistent, algorithm->half[label], algorithm->words * sizeof(uint64));
 			return;

@@ -66,8 +66,6 @@ const MechanismPlan plan_littlestone = {
 		"measured: 189 batches of 105 units learn thresholds over 16 points; the theorem (Bun, "
 		"Livni and Moran) asks for batches doubly exponential in the Littlestone dimension, "
 		"here 2^(2^6 + 1) units and more",
-	.needs_size = true,
-	.two_classes = true,
 	.one_feature = true,
 	.scope = "two classes and one feature, or a finite class in a public table",
 	.needs_delta = true,

@@ -141,13 +141,13 @@ stable_learner(OptimalAlgorithm *algorithm, const FiniteClass *finite, Batch *ba
 static double
 noise_ratio(EpsilonUnits epsilon)
 {
-	return exp(-(double) epsilon / EPSILON_UNITS_PER_ONE / 2);
+	return exp(-epsilon_real(epsilon) / 2);
 }
 
 int64
 histogram_threshold(EpsilonUnits epsilon, double delta)
 {
-	double rate = (double) epsilon / EPSILON_UNITS_PER_ONE / 2;
+	double rate = epsilon_real(epsilon) / 2;
 	double threshold = (-log(delta) - log1p(noise_ratio(epsilon))) / rate;
 
 	/* More than rounding can have taken away. */

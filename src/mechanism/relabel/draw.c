@@ -1,5 +1,5 @@
 /*
- * relabel_draw.c
+ * draw.c
  *		A private vote of chunks that were relabelled by one stump (Dagan, Feldman
  *		2020, section 4).
  *
@@ -70,24 +70,6 @@ chunks_count(const Chunks *chunks)
 	return chunks->nchunks;
 }
 
-static int32
-count_below(const double *values, int32 n, double bound)
-{
-	int32 low = 0;
-	int32 high = n;
-
-	while (low < high)
-	{
-		int32 middle = (low + high) / 2;
-
-		if (values[middle] < bound)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /*
  * The stump labels the values below its threshold one way and the others the other
  * way.  If the chunk has both, its own threshold lies midway between the two
@@ -96,7 +78,7 @@ count_below(const double *values, int32 n, double bound)
 static bool
 chunk_says(const double *values, int32 n, const IntervalHypothesis *stump, double x)
 {
-	int32  below = count_below(values, n, stump->low);
+	int32  below = (int32) count_below(values, n, stump->low);
 	double middle;
 
 	if (n == 0)

@@ -1,5 +1,5 @@
 /*
- * relabel_draw.h
+ * draw.h
  *		A private vote of chunks that were relabelled by one stump.
  *
  * Apart from mechanism.h so that unit tests can drive it alone and compare it
@@ -31,8 +31,8 @@ relabel_draw(StableSampler *sampler, const Chunks *chunks, EpsilonUnits kappa, c
 extern int chunks_count(const Chunks *chunks);
 
 /*
- * The probability of 1; not private.  Given T, from all of H_T; and given T and a
- * stump that is drawn from it, which costs less and is the former in the mean.
+ * The probability of 1, which is not private: given T, from all of H_T; and given T
+ * and a stump that is drawn from it, which costs less and has the former as its mean.
  */
 extern double relabel_probability(StableSampler *sampler, const Chunks *chunks, EpsilonUnits kappa,
 								  const double *x);

@@ -49,9 +49,7 @@ const MechanismPlan plan_relabel = {
 	.grounds =
 		"theorem: Dagan and Feldman, Theorem 2, with the solver's constants; rows needed are "
 		"those for privacy, accuracy takes ten times as many",
-	.needs_size = true,
-	.needs_rows_per_unit = true,
-	.two_classes = true,
+	.wants_units = true,
 	.price = plan_price_answers,
 	.accuracy = relabel_accuracy,
 	.units_needed = relabel_units_needed,

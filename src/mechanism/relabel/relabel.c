@@ -1,8 +1,8 @@
 /*
  * relabel.c
- *		The mechanism "relabel": a stump drawn afresh relabels all rows, chunks of
- *		them vote, and the answer is flipped now and then (Dagan, Feldman 2020,
- *		section 4).
+ *		The "relabel" mechanism: a stump that is drawn anew relabels all rows,
+ *		chunks of them vote, and the answer is flipped now and then (Dagan,
+ *		Feldman 2020, section 4; docs/mechanisms.md, section 5).
  */
 #include "postgres.h"
 
@@ -16,34 +16,26 @@
 
 /* ---------- options ---------- */
 
-static double
-real(EpsilonUnits units)
-{
-	return (double) units / EPSILON_UNITS_PER_ONE;
-}
-
 pg_noreturn static void
-refuse(const MechanismSpec *spec, const RelabelParameters *parameters)
+refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters)
 {
 	int64 needed = relabel_n_needed(spec->epsilon, parameters);
 
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("the declared parameters do not keep the epsilon of the model"),
-		 errdetail(
-			 "With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
-			 ", kappa = %.6g, q = %.6g the proved epsilon is %.6g; wanted is %.6g, with kappa * j at least 1.",
-			 parameters->n_max, share_to_double(parameters->alpha), parameters->j,
-			 real(parameters->kappa), share_to_double(parameters->q),
-			 real(relabel_prove(parameters).epsilon), real(spec->epsilon)),
-		 needed > 0
-			 ? errhint("Without j, kappa and q, the least n_max that will do is " INT64_FORMAT ".",
-					   needed)
-			 : errhint("No n_max will do: raise epsilon or alpha, or use mechanism \"vote\".")));
+	refuse_spec(
+		errmsg("the declared parameters would exceed the epsilon of the model"),
+		errdetail("With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
+				  ", kappa = %.6g, q = %.6g the proved epsilon is %.6g; it must be at most %.6g, "
+				  "and kappa * j at least 1.",
+				  parameters->n_max, share_to_double(parameters->alpha), parameters->j,
+				  epsilon_real(parameters->kappa), share_to_double(parameters->q),
+				  epsilon_real(relabel_prove(parameters).epsilon), epsilon_real(spec->epsilon)),
+		needed > 0
+			? errhint("Without j, kappa and q, the least n_max that will do is " INT64_FORMAT ".",
+					  needed)
+			: errhint("No n_max will do: raise epsilon or alpha, or use mechanism \"vote\"."));
 }
 
-/* All from declared numbers, and refused from declared numbers. */
+/* Only declared numbers decide, also whether they are refused. */
 RelabelParameters
 relabel_parameters(const MechanismSpec *spec)
 {
@@ -59,15 +51,12 @@ relabel_parameters(const MechanismSpec *spec)
 		(EpsilonUnits) rint(option_number(spec, "kappa", 1, 1e-9, 100) * EPSILON_UNITS_PER_ONE);
 	parameters.q = share_from_double(option_number(spec, "q", 0.5, 1e-9, 0.999999));
 	if (parameters.n_max == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"relabel\" needs a declared number of units"),
-			 errhint(
-				 "Declare it by privpred.protect(..., declared_units => N) or options => '{\"n_max\": N}'; of more units, N are used.")));
+		refuse_spec(errmsg("mechanism \"relabel\" needs a declared number of units"),
+					errhint("Declare it by privpred.protect(..., declared_units => N) or "
+							"options => '{\"n_max\": N}'; of more units, N are used."));
 	if (!relabel_solve(spec->epsilon, option_given(spec, "j"), option_given(spec, "kappa"),
 					   option_given(spec, "q"), &parameters))
-		refuse(spec, &parameters);
+		refuse_parameters(spec, &parameters);
 	return parameters;
 }
 
@@ -78,8 +67,8 @@ relabel_parameters(const MechanismSpec *spec)
 static int
 read_chunks(const MechanismSpec *spec, const RelabelParameters *parameters)
 {
-	double enough =
-		ceil(2 * log(1 / (2 * share_to_double(parameters->alpha))) / real(parameters->kappa));
+	double enough = ceil(2 * log(1 / (2 * share_to_double(parameters->alpha))) /
+						 epsilon_real(parameters->kappa));
 	double most = Min(parameters->n_max, PRIVPRED_MAX_TEACHERS);
 
 	return (int) option_integer(spec, "chunks", (int64) Min(Max(enough, 1), most), 1,
@@ -89,18 +78,15 @@ read_chunks(const MechanismSpec *spec, const RelabelParameters *parameters)
 static void
 relabel_validate(const MechanismSpec *spec)
 {
-	RelabelParameters parameters;
+	RelabelParameters parameters = relabel_parameters(spec);
 
-	/* The rows of a unit come before the solver asks for them. */
-	unit_table_validate(spec, "relabel", 0);
-	parameters = relabel_parameters(spec);
 	(void) read_chunks(spec, &parameters);
-	unit_table_validate(spec, "relabel", parameters.n_max);
+	unit_table_validate(spec, parameters.n_max);
 }
 
 /* ---------- state ---------- */
 
-/* The bound on what T may miss is for at most n_max units, so no more are kept. */
+/* The bound on what T may miss holds for at most n_max units, so no more are kept. */
 static bytea *
 relabel_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 {
@@ -146,9 +132,10 @@ extern const AuditCase	   relabel_audit_cases[]; /* audit.c */
 const Mechanism relabel_mechanism = {
 	.name = "relabel",
 	.charge_kind = CHARGE_PER_ANSWER,
+	.two_classes = true,
+	.needs_unit_rows = true,
 	.option_keys = "alpha, n_max, j, kappa, q, chunks",
 	.validate = relabel_validate,
-	.shape = drawn_shape,
 	.train = relabel_train,
 	.load = relabel_load,
 	.answer = drawn_answer,

@@ -1,5 +1,5 @@
 /*
- * soft_draw.c
+ * draw.c
  *		Scores in [0, 1] as counts of bins (Bassily, Thakkar, Thakurta 2018,
  *		algorithms 6 to 8).
  */

@@ -1,8 +1,8 @@
 /*
- * soft_draw.h
- *		Scores in [0, 1] as counts of bins (book, section 6).
+ * draw.h
+ *		Scores in [0, 1] as counts of bins (docs/mechanisms.md, section 6).
  *
- * Apart from mechanism.h so that unit tests can drive it alone.  The width of a
+ * Unit tests drive this without mechanism.h.  The width of a
  * bin is 1/bins.  One unit changes one score, so it moves one between counts, or
  * into or out of the half-shifted ones, which leave out both ends.
  */

@@ -27,7 +27,6 @@ const MechanismPlan plan_soft = {
 	.grounds = "no figure: gives scores, not labels, and how far teachers' scores agree is not "
 			   "known; parameters as for \"sparse\", answers for the worst case; privacy: Bassily, "
 			   "Thakkar and Thakurta, algorithms 6 to 8, corrected",
-	.two_classes = true,
 	.needs_delta = true,
 	.price = plan_price_stream,
 	.accuracy = soft_accuracy,

@@ -4,14 +4,15 @@
  *		middle of a bin, where one unit cannot change the bin.
  *
  * Scores that agree may still lie on both sides of an edge; then bins shifted
- * by half are tried, as a test of its own (book, section 6).
+ * by half are tried, as a test of its own (docs/mechanisms.md, section 6).
  */
 #include "postgres.h"
 
 #include "mechanism/audit.h"
-#include "mechanism/mechanism.h"
 #include "mechanism/soft/draw.h"
 #include "mechanism/sparse/draw.h"
+#include "mechanism/sparse/sparse.h"
+#include "mechanism/teachers.h"
 
 #define DEFAULT_PRECISION 0.1
 
@@ -21,10 +22,8 @@ bins_of(double precision)
 	int bins = soft_bins(precision);
 
 	if (bins == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("precision must be 1 divided by a whole number up to %d", SOFT_MAX_BINS),
-				 errhint("Ask for 0.1, 0.05 or 0.01, for example.")));
+		refuse_spec(errmsg("precision must be 1 divided by a whole number up to %d", SOFT_MAX_BINS),
+					errhint("Ask for 0.1, 0.05 or 0.01, for example."));
 	return bins;
 }
 
@@ -43,30 +42,7 @@ soft_check_precision(const MechanismSpec *spec, double precision)
 static void
 soft_validate(const MechanismSpec *spec)
 {
-	if (spec->nclasses != 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mechanism \"soft\" needs two classes, not %d", spec->nclasses),
-						errdetail("The score says how much is for the second one."),
-						errhint("Use mechanism \"sparse\".")));
 	(void) bins_of(own_precision(spec));
-}
-
-/*
- * One score for every teacher, or no answer at all: what nobody wrote may be what
- * another model left in memory.  Whether it fails does not depend on rows.
- */
-static double *
-teachers_scores(const MechanismModel *model, const double *x)
-{
-	int		members = ensemble_members(model->ensemble);
-	double *scores = palloc0_array(double, members);
-
-	if (ensemble_scores(model->ensemble, x, scores) != members || members != model->spec->teachers)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("the model does not have a score of each of its %d teachers",
-							   model->spec->teachers),
-						errhint("Train it again with privpred.retrain().")));
-	return scores;
 }
 
 static bool
@@ -104,9 +80,9 @@ const Mechanism soft_mechanism = {
 	.charge_kind = CHARGE_PER_STREAM,
 	.tests = 2,
 	.asks_teachers = true,
+	.two_classes = true, /* the score says how much is for the second one */
 	.option_keys = "precision",
 	.validate = soft_validate,
-	.shape = stream_shape,
 	.charge = stream_charge,
 	.score = soft_score,
 	.check_precision = soft_check_precision,

@@ -11,6 +11,8 @@
 
 #include "mechanism/audit.h"
 #include "mechanism/sparse/draw.h"
+#include "mechanism/sparse/sparse.h"
+#include "mechanism/vote/vote.h"
 
 #define RUN_DELTA 0.02
 #define MAX_TEACHERS 2000 /* of an audited stream */

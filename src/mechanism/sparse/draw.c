@@ -1,7 +1,7 @@
 /*
- * sparse_draw.c
+ * draw.c
  *		The stability test of streams (Bassily, Thakkar, Thakurta 2018,
- *		algorithms 1 to 4, corrected as the book's errata say).
+ *		algorithms 1 to 4, corrected as in docs/mechanisms.md, section 15).
  *
  * The distance is of sensitivity one.  (The paper's, gap - 1, is of sensitivity
  * two: a vote that moves takes from one count and gives to the other.)
@@ -63,7 +63,7 @@ sparse_threshold(EpsilonUnits epsilon, int64 width)
 double
 sparse_tail(EpsilonUnits epsilon, int64 excess)
 {
-	double third = (double) epsilon / EPSILON_UNITS_PER_ONE / 3;
+	double third = epsilon_real(epsilon) / 3;
 	double a = exp(-third);
 	double w = (double) excess;
 
@@ -82,7 +82,7 @@ sparse_tail(EpsilonUnits epsilon, int64 excess)
 int64
 sparse_width(EpsilonUnits epsilon, double delta)
 {
-	int64 low = -1; /* too small, but for probability one half */
+	int64 low = -1; /* too small, unless delta is one half */
 	int64 high = 1;
 
 	while (sparse_tail(epsilon, high) * (1 + 1e-9) > delta)

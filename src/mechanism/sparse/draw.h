@@ -1,9 +1,9 @@
 /*
- * sparse_draw.h
+ * draw.h
  *		The stability test of streams: how far a vote is from changing, against
- *		a noisy threshold (book, section 5).
+ *		a noisy threshold (docs/mechanisms.md, section 6).
  *
- * Apart from mechanism.h so that unit tests can drive it alone.  One unit moves
+ * Unit tests drive this without mechanism.h.  One unit moves
  * one teacher from a count to another; epsilon is that of one run of the
  * threshold, in [1, EPSILON_PER_ANSWER_MAX] units, delta a normal number below 1.
  */

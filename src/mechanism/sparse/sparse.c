@@ -4,13 +4,14 @@
  *		cannot change it, and nothing where it could.
  *
  * A stream is bought for a number of unstable answers; stable ones are free,
- * however many they are (book, section 5).
+ * however many they are (docs/mechanisms.md, section 6).
  */
 #include "postgres.h"
 
 #include "mechanism/audit.h"
-#include "mechanism/mechanism.h"
 #include "mechanism/sparse/draw.h"
+#include "mechanism/sparse/sparse.h"
+#include "mechanism/teachers.h"
 
 static void
 sparse_validate(const MechanismSpec *spec)
@@ -26,19 +27,11 @@ stream_falls_back(const MechanismSpec *spec)
 	return option_choice(spec, "on_unstable", choices) == 1;
 }
 
-ChargeShape
-stream_shape(bool order_is_infinite)
-{
-	return CHARGE_PURE;
-}
-
 /* One unstable answer of a stream as wide as the model declares. */
 bool
 stream_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 {
-	charge->part[0].shape = CHARGE_PURE;
-	charge->part[0].times = 1;
-	charge->part[0].epsilon = spec->epsilon;
+	charge->part[0] = (ChargePart){CHARGE_PURE, .times = 1, .epsilon = spec->epsilon};
 	charge->delta = STREAM_TYPICAL_DELTA;
 	return true;
 }
@@ -61,7 +54,7 @@ sparse_answers_at(const MechanismSpec *spec)
 	return true;
 }
 
-/* What is missing to 1 is shared out as a vote would. */
+/* Shares the probability of an unstable answer among the classes, as a vote would. */
 static void
 add_fallback(bool order_is_infinite, const MechanismModel *model, const double *x, double unstable,
 			 double *probability)
@@ -73,7 +66,7 @@ add_fallback(bool order_is_infinite, const MechanismModel *model, const double *
 		probability[i] += unstable * vote[i];
 }
 
-/* Of the first answer of a typical stream. */
+/* The distribution of the first answer of a typical stream. */
 static void
 sparse_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
 					double *probability)
@@ -101,7 +94,6 @@ const Mechanism sparse_mechanism = {
 	.asks_teachers = true,
 	.option_keys = "on_unstable",
 	.validate = sparse_validate,
-	.shape = stream_shape,
 	.charge = stream_charge,
 	.answer = sparse_answer,
 	.distribution = sparse_distribution,

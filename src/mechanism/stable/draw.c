@@ -1,5 +1,5 @@
 /*
- * stable_draw.c
+ * draw.c
  *		A hypothesis drawn from those that a fresh sample of the units suggests
  *		(Dagan, Feldman 2020, section 3).
  *
@@ -164,8 +164,9 @@ fewest_errors(StableSampler *sampler, int blocks, int *block)
 }
 
 /*
- * If there are several blocks, errors are listed again for each pass, so that no memory is needed for all
- * of H_T, which for stumps and lines may be much more than T.
+ * If there are several blocks, errors are listed again for each pass, so that no
+ * memory is needed for all of H_T, which for stumps and lines may be much more
+ * than T.
  */
 Hypothesis
 stable_draw_chosen(StableSampler *sampler)

@@ -1,5 +1,5 @@
 /*
- * stable_draw.h
+ * draw.h
  *		A hypothesis drawn from those that a fresh sample of the units suggests.
  *
  * Apart from mechanism.h so that unit tests can drive it alone and compare it
@@ -59,7 +59,7 @@ typedef double (*HypothesisFunction)(const Hypothesis *hypothesis, const void *a
 extern double
 stable_expectation(StableSampler *sampler, HypothesisFunction function, const void *argument);
 
-/* Steps that T, going through H_T and one draw from it take, about. */
+/* About how many steps it takes to choose T, to go through H_T and to draw from it. */
 extern double stable_steps(const StableSampler *sampler);
 
 /* Not private: the first of the hypotheses with the fewest errors, T being all units. */

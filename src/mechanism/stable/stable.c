@@ -1,8 +1,9 @@
 /*
  * stable.c
- *		The mechanisms "stable_flip" and "stable": a hypothesis drawn afresh for
- *		every answer from those that a sample of the units suggests, with and
- *		without a flip of the answer (Dagan, Feldman 2020, section 3).
+ *		The mechanisms "stable_flip" and "stable": a hypothesis that is drawn anew
+ *		for every answer from those that a sample of the units suggests, with and
+ *		without a flip of the answer (Dagan, Feldman 2020, section 3;
+ *		docs/mechanisms.md, section 5).
  *
  * The flip makes a stable answer private: no answer's probability is below
  * alpha.  Without it an answer may be certain over one table and not over its
@@ -17,7 +18,7 @@
 #include "mechanism/drawn.h"
 #include "mechanism/solve.h"
 
-/* Labelings of more are too many for one answer; of declared numbers. */
+/* Rows of a sample, as declared: more have too many labelings for one answer. */
 #define INTERVAL_MAX_SAMPLE 2000.0
 
 #define DEFAULT_GAMMA 0.1
@@ -35,13 +36,12 @@ read_class(const MechanismSpec *spec)
 	int choice = option_choice(spec, "hypotheses", class_names);
 
 	if (needed_width[choice] != 0 && spec->width != needed_width[choice])
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
-						needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
-						spec->width),
-				 errdetail("A number or a boolean is one feature, a category one for each level."),
-				 errhint("Declare other features, or use hypotheses \"stump\".")));
+		refuse_spec(
+			errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
+				   needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
+				   spec->width),
+			errdetail("A number or a boolean is one feature, a category one for each level."),
+			errhint("Declare other features, or use hypotheses \"stump\"."));
 	return classes[choice];
 }
 
@@ -72,18 +72,15 @@ stable_flip_parameters(const MechanismSpec *spec)
 	solved = stable_flip_solve(spec->epsilon, option_given(spec, "q"), option_given(spec, "e"),
 							   &parameters);
 	if (!solved)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the options do not keep the epsilon of the model"),
-			 errdetail(
-				 "With alpha = %.6g, q = %.6g, e = %.6g the proved epsilon is %.6g, more than %.6g.",
-				 share_to_double(parameters.alpha), share_to_double(parameters.q),
-				 (double) parameters.e / EPSILON_UNITS_PER_ONE,
-				 (double) stable_flip_epsilon(&parameters) / EPSILON_UNITS_PER_ONE,
-				 (double) spec->epsilon / EPSILON_UNITS_PER_ONE),
-			 errhint(
-				 "Leave out q and e, or take those of privpred.solve_stable_flip(epsilon, alpha).")));
+		refuse_spec(
+			errmsg("the options would exceed the epsilon of the model"),
+			errdetail(
+				"With alpha = %.6g, q = %.6g, e = %.6g the proved epsilon is %.6g, more than %.6g.",
+				share_to_double(parameters.alpha), share_to_double(parameters.q),
+				epsilon_real(parameters.e), epsilon_real(stable_flip_epsilon(&parameters)),
+				epsilon_real(spec->epsilon)),
+			errhint(
+				"Leave out q and e, or take those of privpred.solve_stable_flip(epsilon, alpha)."));
 	return parameters;
 }
 
@@ -107,12 +104,11 @@ stable_parameters(const MechanismSpec *spec)
 	}
 	proved = stable_gamma(&parameters);
 	if (proved > gamma && option_given(spec, "gamma"))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the options do not keep gamma"),
-				 errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
-						   share_to_double(parameters.q),
-						   (double) parameters.e / EPSILON_UNITS_PER_ONE, proved, gamma),
-				 errhint("Leave out q and e, or gamma.")));
+		refuse_spec(errmsg("the options would exceed gamma"),
+					errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
+							  share_to_double(parameters.q), epsilon_real(parameters.e), proved,
+							  gamma),
+					errhint("Leave out q and e, or gamma."));
 	parameters.alpha = 0;
 	return parameters;
 }
@@ -120,50 +116,41 @@ stable_parameters(const MechanismSpec *spec)
 /* ---------- declared sizes ---------- */
 
 static void
-check_limits(const MechanismSpec *spec, const char *mechanism, HypothesisClass class, Share q)
+check_limits(const MechanismSpec *spec, HypothesisClass class, Share q)
 {
 	double rows = (double) spec->declared_units * spec->max_rows_per_unit;
 	bool   halfspaces = class == HYPOTHESES_HALFSPACE;
 	double most = halfspaces ? PLANE_MAX_ROWS : INTERVAL_MAX_SAMPLE / share_to_double(q);
 
-	unit_table_validate(spec, mechanism, most_units(spec, class));
+	unit_table_validate(spec, most_units(spec, class));
 	if (class == HYPOTHESES_STUMP)
 		return;
 	if (spec->declared_units == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("these hypotheses need a declared number of units"),
-			 errdetail("The time of an answer grows with the square of the rows."),
-			 errhint(
-				 "Declare it by privpred.protect(..., declared_units => N); of more units, N are used.")));
+		refuse_spec(
+			errmsg("these hypotheses need a declared number of units"),
+			errdetail("The time of an answer grows with the square of the rows."),
+			errhint("Declare it by privpred.protect(..., declared_units => N); of more units, N "
+					"are used."));
 	if (rows > most)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("too many rows are declared for these hypotheses"),
-			 errdetail("Declared are %.0f units of at most %d rows; %s may have %.0f rows%s.",
-					   (double) spec->declared_units, spec->max_rows_per_unit,
-					   halfspaces ? "halfspaces" : "intervals", floor(most),
-					   halfspaces ? "" : " at this q"),
-			 errhint(
-				 "Declare fewer units, of which as many are used, or use hypotheses \"stump\".")));
+		refuse_spec(
+			errmsg("too many rows are declared for these hypotheses"),
+			errdetail("%.0f units of at most %d rows are declared; %s may have %.0f rows%s.",
+					  (double) spec->declared_units, spec->max_rows_per_unit,
+					  halfspaces ? "halfspaces" : "intervals", floor(most),
+					  halfspaces ? "" : " at this q"),
+			errhint("Declare fewer units, so that fewer are used, or use hypotheses \"stump\"."));
 }
 
 static void
 stable_flip_validate(const MechanismSpec *spec)
 {
-	StableParameters parameters = stable_flip_parameters(spec);
-
-	check_limits(spec, "stable_flip", read_class(spec), parameters.q);
+	check_limits(spec, read_class(spec), stable_flip_parameters(spec).q);
 }
 
 static void
 stable_validate(const MechanismSpec *spec)
 {
-	StableParameters parameters = stable_parameters(spec);
-
-	check_limits(spec, "stable", read_class(spec), parameters.q);
+	check_limits(spec, read_class(spec), stable_parameters(spec).q);
 }
 
 /* ---------- state ---------- */
@@ -196,22 +183,17 @@ stable_load(const MechanismSpec *spec, bytea *state)
 	return load_model(spec, state, stable_parameters(spec));
 }
 
-/* Nobody can pay for a delta as large as gamma. */
-static bool
-stable_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
-{
-	return false;
-}
-
-extern const MechanismPlan plan_stable_flip;	 /* plan.c */
+extern const MechanismPlan plan_stable_flip; /* plan.c */
+extern const MechanismPlan plan_stable;
 extern const AuditCase	   stable_audit_cases[]; /* audit.c */
 
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
 	.charge_kind = CHARGE_PER_ANSWER,
+	.two_classes = true,
+	.needs_unit_rows = true,
 	.option_keys = "hypotheses, alpha, q, e",
 	.validate = stable_flip_validate,
-	.shape = drawn_shape,
 	.train = stable_train,
 	.load = stable_flip_load,
 	.answer = drawn_answer,
@@ -222,21 +204,20 @@ const Mechanism stable_flip_mechanism = {
 	.audit_cases = stable_audit_cases,
 };
 
-extern const MechanismPlan plan_stable; /* plan.c */
-const Mechanism			   stable_mechanism = {
-			   .name = "stable",
-			   .charge_kind = CHARGE_PER_ANSWER,
-			   .owner_only = true,
-			   .option_keys = "hypotheses, gamma, q, e",
-			   .validate = stable_validate,
-			   .shape = drawn_shape,
-			   .charge = stable_charge,
-			   .train = stable_train,
-			   .load = stable_load,
-			   .answer = drawn_answer,
-			   .distribution = drawn_distribution,
-			   .estimate_steps = drawn_estimate_steps,
-			   .majority = drawn_majority,
-			   .plan = &plan_stable,
-			   .audit_cases = stable_audit_cases,
+const Mechanism stable_mechanism = {
+	.name = "stable",
+	.charge_kind = CHARGE_PER_ANSWER,
+	.owner_only = true, /* nobody can pay for a delta as large as gamma */
+	.two_classes = true,
+	.needs_unit_rows = true,
+	.option_keys = "hypotheses, gamma, q, e",
+	.validate = stable_validate,
+	.train = stable_train,
+	.load = stable_load,
+	.answer = drawn_answer,
+	.distribution = drawn_distribution,
+	.estimate_steps = drawn_estimate_steps,
+	.majority = drawn_majority,
+	.plan = &plan_stable,
+	.audit_cases = stable_audit_cases,
 };

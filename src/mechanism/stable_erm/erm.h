@@ -1,6 +1,6 @@
 /*
  * erm.h
- *		Regularised empirical risk whose scores hardly move (book, section 13;
+ *		Regularised empirical risk whose scores hardly move (docs/mechanisms.md, section 11;
  *		Dwork, Feldman 2018, section 2.1).
  *
  * erm.c		the objective: constants, gradient, curvature, certificate

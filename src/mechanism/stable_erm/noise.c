@@ -1,5 +1,5 @@
 /*
- * erm_noise.c
+ * noise.c
  *		A score on a grid, with noise.
  */
 #include "c.h"

@@ -29,8 +29,6 @@ const MechanismPlan plan_stable_erm = {
 	.grounds =
 		"measured on Adult alone: loss 0.85 (features / (n epsilon))^0.7; privacy: Dwork and "
 		"Feldman, section 2.1. For numbers it is the first choice",
-	.needs_size = true,
-	.two_classes = true,
 	.scope = "two classes, and for numbers",
 	.price = plan_price_answers,
 	.accuracy = stable_erm_accuracy,

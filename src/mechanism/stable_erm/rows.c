@@ -1,5 +1,5 @@
 /*
- * erm_rows.c
+ * rows.c
  *		Protected rows as erm.h wants them.
  *
  * The first pass keeps what it reads, in single precision, until the memory is
@@ -11,18 +11,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "mechanism/kept.h"
 #include "mechanism/stable_erm/rows.h"
 #include "server/progress.h"
-
-#define BLOCK_BYTES (1024 * 1024)
-
-/* Units one after the other: how many rows, their labels, their features. */
-typedef struct RowBlock
-{
-	struct RowBlock *next;
-	Size			 used; /* of data */
-	char			 data[FLEXIBLE_ARRAY_MEMBER];
-} RowBlock;
 
 typedef enum RowMode
 {
@@ -39,13 +30,9 @@ typedef struct ErmRows
 	UnitSource			*units;
 	RowMode				 mode;
 	int64				 passes; /* begun so far */
-	MemoryContext		 kept;	 /* of the blocks */
 	Size				 memory; /* left */
-	RowBlock			*first;
-	RowBlock			*block;	   /* being filled, or read */
-	Size				 position; /* read up to here */
-	Size				 room;	   /* left in the block being filled */
-	char				*unit;	   /* the current one, unless it is in a block */
+	Kept				*kept;
+	char				*unit; /* the current one, unless it is kept */
 	Size				 unit_bytes;
 } ErmRows;
 
@@ -87,17 +74,15 @@ erm_number(const MechanismSpec *spec, double score)
 static Size
 unit_size(const ErmRows *rows, int64 nrows)
 {
-	return MAXALIGN(sizeof(int64) +
-					nrows * (sizeof(double) + rows->problem->dimension * sizeof(float)));
+	return sizeof(int64) + nrows * (sizeof(double) + rows->problem->dimension * sizeof(float));
 }
 
-static Size
-unit_at(const ErmRows *rows, const char *at, ErmUnit *unit)
+static void
+unit_at(const char *at, ErmUnit *unit)
 {
 	memcpy(&unit->nrows, at, sizeof(int64));
 	unit->label = (const double *) (at + sizeof(int64));
 	unit->x = (const float *) (unit->label + unit->nrows);
-	return unit_size(rows, unit->nrows);
 }
 
 static void
@@ -117,36 +102,6 @@ write_unit(const ErmRows *rows, const UnitRows *unit, char *at)
 }
 
 /* ---------- reading ---------- */
-
-/* Where to put a unit that is kept; NULL once memory is used up. */
-static char *
-block_room(ErmRows *rows, Size bytes)
-{
-	char *at;
-
-	if (rows->block == NULL || rows->room < bytes)
-	{
-		Size	  data = Max(bytes, BLOCK_BYTES);
-		RowBlock *block;
-
-		if (rows->memory < data + sizeof(RowBlock))
-			return NULL;
-		rows->memory -= data + sizeof(RowBlock);
-		block = MemoryContextAllocHuge(rows->kept, offsetof(RowBlock, data) + data);
-		block->next = NULL;
-		block->used = 0;
-		if (rows->block != NULL)
-			rows->block->next = block;
-		else
-			rows->first = block;
-		rows->block = block;
-		rows->room = data;
-	}
-	at = rows->block->data + rows->block->used;
-	rows->block->used += bytes;
-	rows->room -= bytes;
-	return at;
-}
 
 static char *
 scratch_room(ErmRows *rows, Size bytes)
@@ -177,32 +132,28 @@ next_scanned(ErmRows *rows, ErmUnit *unit)
 	bytes = unit_size(rows, found.nrows);
 	if (rows->mode == ROWS_COLLECTED)
 	{
-		at = block_room(rows, bytes);
+		at = kept_add(rows->kept, bytes);
 		if (at == NULL)
 		{
-			MemoryContextReset(rows->kept);
-			rows->first = rows->block = NULL;
+			kept_free(rows->kept);
 			rows->mode = ROWS_SCANNED;
 		}
 	}
 	if (at == NULL)
 		at = scratch_room(rows, bytes);
 	write_unit(rows, &found, at);
-	(void) unit_at(rows, at, unit);
+	unit_at(at, unit);
 	return true;
 }
 
 static bool
 next_kept(ErmRows *rows, ErmUnit *unit)
 {
-	while (rows->block != NULL && rows->position >= rows->block->used)
-	{
-		rows->block = rows->block->next;
-		rows->position = 0;
-	}
-	if (rows->block == NULL)
+	char *at = kept_next(rows->kept);
+
+	if (at == NULL)
 		return false;
-	rows->position += unit_at(rows, rows->block->data + rows->position, unit);
+	unit_at(at, unit);
 	return true;
 }
 
@@ -226,10 +177,7 @@ rows_rewind(ErmSource *source)
 	if (rows->passes > 0)
 		progress_update(rows->passes);
 	if (rows->mode == ROWS_KEPT)
-	{
-		rows->block = rows->first;
-		rows->position = 0;
-	}
+		kept_rewind(rows->kept);
 	else if (rows->passes > 0)
 		rows->units->rewind(rows->units);
 	rows->passes++;
@@ -254,7 +202,6 @@ erm_rows_open(const ErmProblem *problem, const MechanismSpec *spec, UnitSource *
 	rows->units = units;
 	rows->mode = ROWS_COLLECTED;
 	rows->memory = memory;
-	rows->kept =
-		AllocSetContextCreate(CurrentMemoryContext, "privpred rows", ALLOCSET_DEFAULT_SIZES);
+	rows->kept = kept_create(&rows->memory);
 	return &rows->source;
 }

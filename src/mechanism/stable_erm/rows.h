@@ -1,5 +1,5 @@
 /*
- * erm_rows.h
+ * rows.h
  *		Protected rows as erm.h wants them: in memory if they fit, else scanned
  *		again for each pass.
  */
@@ -9,7 +9,7 @@
 #include "mechanism/stable_erm/erm.h"
 #include "mechanism/mechanism.h"
 
-/* Lives in the current context and takes no more than memory bytes, but for one unit. */
+/* Lives in the current context; takes at most memory bytes, besides one unit. */
 extern ErmSource *
 erm_rows_open(const ErmProblem *problem, const MechanismSpec *spec, UnitSource *units, Size memory);
 

@@ -1,5 +1,5 @@
 /*
- * erm_solve.c
+ * solve.c
  *		The minimum of a regularised empirical risk, certified.
  *
  * Newton's method on the residual, which certifies the result: a step, or a

@@ -1,7 +1,7 @@
 /*
  * stable_erm.c
  *		The "stable_erm" mechanism: noise on the score of a regularised fit
- *		(book, section 13).
+ *		(docs/mechanisms.md, section 11).
  *
  * One unit moves the score by a declared amount at most (erm.h), so noise on
  * the score makes an answer private: one draw, whatever the dimension.  Every
@@ -11,12 +11,10 @@
 
 #include <math.h>
 
-#include "libpq/pqformat.h"
-
 #include "mechanism/audit.h"
 #include "mechanism/stable_erm/erm.h"
 #include "mechanism/stable_erm/rows.h"
-#include "mechanism/mechanism.h"
+#include "mechanism/weights.h"
 #include "server/number_text.h"
 
 #define STATE_FORMAT 0x45524d31 /* "ERM1" */
@@ -61,7 +59,7 @@ declared_loss(const MechanismSpec *spec)
 static double
 default_lambda(const ErmProblem *problem, const MechanismSpec *spec)
 {
-	double epsilon = (double) spec->epsilon / EPSILON_UNITS_PER_ONE;
+	double epsilon = epsilon_real(spec->epsilon);
 	double noise = problem->loss == ERM_LOGISTIC ? MARGIN_NOISE : NUMBER_NOISE;
 	double lipschitz = 1;
 
@@ -72,7 +70,7 @@ default_lambda(const ErmProblem *problem, const MechanismSpec *spec)
 	return 2 * lipschitz * problem->norm * problem->norm / (problem->units * epsilon * noise);
 }
 
-/* Reads everything; what there is to refuse about single options is refused here. */
+/* Reads all options, and refuses values that are wrong by themselves. */
 static void
 describe(const MechanismSpec *spec, StableErm *erm)
 {
@@ -100,36 +98,22 @@ static void
 check_loss_option(const MechanismSpec *spec, const char *key, bool applies, const char *loss)
 {
 	if (option_given(spec, key) && !applies)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" is for loss \"%s\"", key, loss),
-				 errhint("Leave it out, or use that loss, which is for labels that are numbers.")));
+		refuse_spec(
+			errmsg("option \"%s\" is for loss \"%s\"", key, loss),
+			errhint("Leave it out, or use that loss, which is for labels that are numbers."));
 }
 
 static void
 check_sizes(const MechanismSpec *spec)
 {
-	if (spec->nclasses != 0 && spec->nclasses != 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"stable_erm\" needs two classes or a number, not %d classes",
-						spec->nclasses),
-				 errhint("Use mechanism \"vote\".")));
-	if (spec->declared_units < 1 || spec->declared_units > MAX_UNITS)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"stable_erm\" needs declared_units from 1 to " INT64_FORMAT,
-					MAX_UNITS),
-			 errdetail(
-				 "The noise is divided by it, and the number of units in the table is secret."),
-			 errhint(
-				 "Call privpred.protect again with declared_units => about how many units there are.")));
+	if (spec->declared_units > MAX_UNITS)
+		refuse_spec(errmsg("mechanism \"stable_erm\" needs declared_units of at most " INT64_FORMAT,
+						   MAX_UNITS),
+					errhint("Protect the relation again, with about as many as there are."));
 	if (spec->epsilon < ERM_MIN_EPSILON)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
-							   (double) ERM_MIN_EPSILON / EPSILON_UNITS_PER_ONE),
-						errhint("Declare a larger epsilon.")));
+		refuse_spec(errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
+						   epsilon_real(ERM_MIN_EPSILON)),
+					errhint("Declare a larger epsilon."));
 }
 
 static void
@@ -149,25 +133,14 @@ stable_erm_validate(const MechanismSpec *spec)
 						errhint("Use loss \"huber\".")));
 	sensitivity = erm_sensitivity(&erm.problem, erm.problem.norm);
 	if (!(erm.grid >= sensitivity / (ERM_MAX_SHIFT - 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"grid\" must be at least %g",
-						sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
-				 errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
-				 errhint("Leave it out for a grid that is fine enough.")));
+		refuse_spec(
+			errmsg("option \"grid\" must be at least %g",
+				   sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
+			errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
+			errhint("Leave it out for a grid that is fine enough."));
 }
 
 /* ---------- the price ---------- */
-
-/*
- * For planning: the Gaussian noise is set to cost what a draw of bounded range
- * costs, wherever a finite order is worth choosing.
- */
-static ChargeShape
-stable_erm_shape(bool order_is_infinite)
-{
-	return order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
-}
 
 static bool
 stable_erm_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
@@ -191,18 +164,6 @@ stable_erm_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *cha
 /* ---------- training ---------- */
 
 static bytea *
-write_state(const StableErm *erm)
-{
-	StringInfoData state;
-
-	pq_begintypsend(&state);
-	pq_sendint32(&state, STATE_FORMAT);
-	for (int j = 0; j < erm->problem.dimension; j++)
-		pq_sendfloat8(&state, erm->w[j]);
-	return pq_endtypsend(&state);
-}
-
-static bytea *
 stable_erm_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 {
 	StableErm erm;
@@ -213,44 +174,24 @@ stable_erm_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	dense = erm.problem.dimension <= ERM_MAX_DENSE &&
 			(erm.problem.loss == ERM_SQUARED || erm_workspace(&erm.problem, true) <= memory / 2);
 	workspace = erm_workspace(&erm.problem, dense);
-	if (workspace > memory)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("the model needs %zu kB for training, more than maintenance_work_mem",
-						workspace / 1024 + 1),
-				 errhint("Raise maintenance_work_mem, or declare fewer features.")));
+	check_training_memory(workspace, memory);
 	erm.w = palloc_array(double, erm.problem.dimension);
 	(void) erm_solve(&erm.problem, erm_rows_open(&erm.problem, spec, units, memory - workspace),
 					 dense, palloc(workspace), erm.w);
-	return write_state(&erm);
-}
-
-static void
-bad_state(void)
-{
-	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-					errmsg("stored weights of a model do not fit its declaration"),
-					errhint("Retrain the model.")));
+	return weights_write(STATE_FORMAT, erm.problem.dimension, erm.w);
 }
 
 static void *
 stable_erm_load(const MechanismSpec *spec, bytea *state)
 {
-	StableErm	  *erm = palloc_object(StableErm);
-	int			   dimension = spec->width + 1;
-	StringInfoData input = {.data = VARDATA_ANY(state), .len = VARSIZE_ANY_EXHDR(state)};
+	StableErm *erm = palloc_object(StableErm);
+	int		   dimension = spec->width + 1;
 
 	describe(spec, erm);
-	erm->w = palloc_array(double, dimension);
 	erm->x = palloc_array(float, dimension);
-	if (input.len != sizeof(int32) + dimension * sizeof(double) ||
-		pq_getmsgint(&input, sizeof(int32)) != STATE_FORMAT)
-		bad_state();
-	for (int j = 0; j < dimension; j++)
-		erm->w[j] = pq_getmsgfloat8(&input);
-	/* Written so that NaN fails. */
-	if (!(sqrt(erm_dot(erm->w, erm->w, dimension)) <= erm->problem.radius))
-		bad_state();
+	erm->w = weights_read(STATE_FORMAT, dimension, state);
+	if (sqrt(erm_dot(erm->w, erm->w, dimension)) > erm->problem.radius)
+		state_damaged();
 	return erm;
 }
 
@@ -370,9 +311,11 @@ const Mechanism stable_erm_mechanism = {
 	.name = "stable_erm",
 	.charge_kind = CHARGE_PER_ANSWER,
 	.numeric_labels = true,
+	.two_classes = true,
+	.needs_units = true,
 	.option_keys = "loss, lambda, huber, radius, norm, grid, tolerance",
 	.validate = stable_erm_validate,
-	.shape = stable_erm_shape,
+	.finite_shape = CHARGE_BOUNDED_RANGE, /* what the Gaussian noise is set to cost */
 	.charge = stable_erm_charge,
 	.train = stable_erm_train,
 	.load = stable_erm_load,

@@ -1,5 +1,5 @@
 /*
- * threshold_draw.c
+ * draw.c
  *		From where a walk stands to a private answer.
  */
 #include "c.h"
@@ -12,7 +12,7 @@
 double
 threshold_step_size(const ThresholdStep *step)
 {
-	return (double) step->epsilon / EPSILON_UNITS_PER_ONE / 2 / step->rows;
+	return epsilon_real(step->epsilon) / 2 / step->rows;
 }
 
 /* True with probability exp(-|t|). */

@@ -1,8 +1,8 @@
 /*
- * threshold_draw.h
+ * draw.h
  *		From where a walk stands to a private answer.
  *
- * Apart from mechanism.h so that unit tests can drive it alone.  A step is
+ * Unit tests drive this without mechanism.h.  A step is
  * worth epsilon / (2 rows): a unit has at most so many rows, each of which
  * moves the walk by at most one step when it goes and one when it comes.
  */

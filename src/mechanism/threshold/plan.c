@@ -43,9 +43,7 @@ const MechanismPlan plan_threshold = {
 		"rows give error e^epsilon (OPT + a), a = 0.02 (Dwork and Feldman, section 2.2); no "
 		"lower bound for released thresholds applies",
 	.virtue = "one feature decides, and it wastes no rows on teachers",
-	.needs_rows_per_unit = true,
 	.preference = 0.01, /* it has no teachers to choose, and also finds intervals */
-	.two_classes = true,
 	.one_feature = true,
 	.scope = "two classes and one numeric feature",
 	.price = plan_price_answers,

@@ -52,61 +52,24 @@ declared_step(const MechanismSpec *spec)
 static void
 threshold_validate(const MechanismSpec *spec)
 {
-	if (spec->nclasses != 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mechanism \"threshold\" needs two classes, not %d", spec->nclasses),
-						errhint("Use mechanism \"vote\".")));
 	if (spec->width != 1)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("mechanism \"threshold\" needs one number as its feature, not %d", spec->width),
-			 errhint(
-				 "Declare one column of numbers, dates or timestamps, or use mechanism \"vote\".")));
-	if (spec->max_rows_per_unit == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("mechanism \"threshold\" needs a bound on the rows of a unit"),
-			 errdetail("No key of the relation says that a unit is a single row."),
-			 errhint(
-				 "Declare it by privpred.protect(..., max_rows_per_unit => ...); units with more rows will be cut to so many.")));
+		refuse_spec(
+			errmsg("mechanism \"threshold\" needs one number as its feature, not %d", spec->width),
+			errhint(
+				"Declare one column of numbers, dates or timestamps, or use mechanism \"vote\"."));
 	(void) option_alpha(spec);
 }
 
-/* The Laplace link is not of bounded range; the logistic one is. */
-static ChargeShape
-threshold_shape(bool order_is_infinite)
-{
-	return order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
-}
-
 /* ---------- training ---------- */
-
-pg_noreturn static void
-not_enough_memory(Size memory)
-{
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_OUT_OF_MEMORY),
-		 errmsg("mechanism \"threshold\" needs more than maintenance_work_mem (%zu kB)",
-				memory / 1024),
-		 errhint(
-			 "Raise maintenance_work_mem: a row takes %zu bytes, room for a different value or a declared row up to %d.",
-			 sizeof(WalkRow), 2 * THRESHOLD_POINT)));
-}
 
 /* Grows in steps of two, up to what memory there is. */
 static WalkRow *
 reserve_rows(WalkRow *rows, int64 nrows, int64 *capacity, Size memory)
 {
-	int64 most = (int64) (memory / sizeof(WalkRow));
-
 	if (nrows <= *capacity)
 		return rows;
-	if (nrows > most)
-		not_enough_memory(memory);
-	*capacity = Min(Max(2 * *capacity, nrows), most);
+	check_training_memory(nrows * sizeof(WalkRow), memory);
+	*capacity = Min(Max(2 * *capacity, nrows), (int64) (memory / sizeof(WalkRow)));
 	return repalloc_huge(rows, *capacity * sizeof(WalkRow));
 }
 
@@ -168,8 +131,7 @@ threshold_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	bytea		 *state;
 
 	/* What is declared does not depend on the rows: it is refused before they are read. */
-	if (walk_body_size(shown_capacity(spec, 0)) > memory)
-		not_enough_memory(memory);
+	check_training_memory(walk_body_size(shown_capacity(spec, 0)), memory);
 	rows = collect_rows(units, memory, &nrows);
 	progress_phase("sorting", -1);
 	walk_sort(rows, nrows);
@@ -182,8 +144,7 @@ threshold_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 						errhint("Round the column, in a generated column for instance.")));
 	capacity = shown_capacity(spec, points);
 	size = STATE_HEADER + walk_body_size(capacity);
-	if (size + nrows * sizeof(WalkRow) > memory)
-		not_enough_memory(memory);
+	check_training_memory(size + nrows * sizeof(WalkRow), memory);
 	state = palloc(VARHDRSZ + size);
 	SET_VARSIZE(state, VARHDRSZ + size);
 	write_state_header((unsigned char *) VARDATA(state), spec);
@@ -210,9 +171,7 @@ threshold_load(const MechanismSpec *spec, bytea *stored)
 
 	if (!state_header_ok(spec, state, size) ||
 		!threshold_body_ok(state + STATE_HEADER, size - STATE_HEADER))
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("stored state of mechanism \"threshold\" is damaged"),
-						errhint("Retrain the model.")));
+		state_damaged();
 	return walk_load(state + STATE_HEADER, size - STATE_HEADER);
 }
 
@@ -263,9 +222,11 @@ extern const AuditCase	   threshold_audit_cases[]; /* audit.c */
 const Mechanism threshold_mechanism = {
 	.name = "threshold",
 	.charge_kind = CHARGE_PER_ANSWER,
+	.two_classes = true,
+	.needs_unit_rows = true,
 	.option_keys = "alpha",
 	.validate = threshold_validate,
-	.shape = threshold_shape,
+	.finite_shape = CHARGE_BOUNDED_RANGE, /* the Laplace link is not; the logistic one is */
 	.train = threshold_train,
 	.load = threshold_load,
 	.answer = threshold_answer,

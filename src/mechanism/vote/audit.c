@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "mechanism/audit.h"
+#include "mechanism/vote/vote.h"
 
 #define ENOUGH_ROWS 4 /* of a kind, for learners that want a few in a leaf */
 #define MORE_ROWS 200 /* to turn every teacher that got a share of them */

@@ -1,5 +1,5 @@
 /*
- * vote_draw.c
+ * draw.c
  *		From counts of votes to a private label.
  *
  * Every rule draws a class with odds that fall by exp(-epsilon/2) for each
@@ -201,7 +201,7 @@ void
 vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
 				  int teachers, double *probability)
 {
-	double real_epsilon = (double) epsilon / EPSILON_UNITS_PER_ONE;
+	double real_epsilon = epsilon_real(epsilon);
 	int32  most = votes[vote_majority(nclasses, votes)];
 	double acceptance[PRIVPRED_MAX_CLASSES];
 

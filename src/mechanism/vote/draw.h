@@ -1,5 +1,5 @@
 /*
- * vote_draw.h
+ * draw.h
  *		From counts of votes to a private label.
  *
  * Apart from mechanism.h so that unit tests can drive the draw alone and

@@ -1,6 +1,6 @@
 /*
- * vote_gaussian.c
- *		Gaussian noisy max: for votes over many classes (book, section 3).
+ * gaussian.c
+ *		Gaussian noisy max: for votes over many classes (docs/mechanisms.md, section 4).
  *
  * One unit moves one vote, so two counts change by one: the L2 sensitivity is
  * sqrt(2), and noise of variance s costs a / s at order a (Canonne, Kamath,

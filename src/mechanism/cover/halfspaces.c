@@ -3,18 +3,18 @@
  *		Candidates for halfspaces: directions and offsets, packed by
  *		farthest-first traversal.
  *
- * A family of halfspaces is laid out: directions, from a net of the sphere in
- * up to 3 columns and random above, and for each direction offsets at equal
- * shares of the reference.  The family is thinned by Gonzalez' traversal: the
- * next candidate is always the member farthest from all candidates so far.
- * After k steps the candidates are an r-packing and an r-cover of the family for
- * the same r, the last distance, which is what Chaudhuri and Hsu ask for.
+ * The family to choose from has directions, from a net of the sphere in up to
+ * three columns and random in more, and for each direction offsets at equal
+ * shares of the reference.  It is thinned by Gonzalez' traversal: the next
+ * candidate is always the member farthest from all candidates so far.  After k
+ * steps the candidates are an r-packing and an r-cover of the family for the
+ * same r, the last distance, which is what Chaudhuri and Hsu ask for.
  *
- * The family is not the class, and the points on which its members are compared
- * are few, so nothing is proved of all halfspaces.  What is reported is the
- * largest distance found, of halfspaces and on points that had no part in the
- * choice: an observation.  Everything here is public and the same in every run:
- * its pseudo-random numbers hide nothing.
+ * The family is not the class, and its members are compared on few points, so
+ * nothing is proved of all halfspaces.  The radius reported is an observation:
+ * the largest distance found, of halfspaces and on points that had no part in
+ * the choice.  Everything here is public and the same in every run: the
+ * pseudo-random numbers hide nothing.
  */
 #include "postgres.h"
 
@@ -24,12 +24,12 @@
 #include "port/pg_bitutils.h"
 
 #include "server/compat.h"
-#include "mechanism/candidates.h"
+#include "mechanism/cover/cover.h"
 #include "mechanism/sort.h"
 
 #define PROBES 512 /* points on which halfspaces are compared */
 #define PROBE_WORDS (PROBES / 64)
-#define FAMILY 8192			 /* halfspaces to choose from, about */
+#define FAMILY 8192			 /* about how many halfspaces there are to choose from */
 #define PLANE_DIRECTIONS 128 /* of the half circle */
 #define SPACE_STEPS 9		 /* along each edge of the half cube: 243 directions */
 #define RANDOM_DIRECTIONS 512
@@ -104,21 +104,22 @@ make_points(const Reference *reference, int count, uint64 *seed)
 }
 
 static void
-project(const Family *family, const double *direction, double *score)
+project(const double *points, int count, int width, const double *direction, double *score)
 {
-	for (int i = 0; i < PROBES; i++)
+	for (int i = 0; i < count; i++)
 	{
 		score[i] = 0;
-		for (int j = 0; j < family->width; j++)
-			score[i] += direction[j] * family->probe[i * (Size) family->width + j];
+		for (int j = 0; j < width; j++)
+			score[i] += direction[j] * points[i * (Size) width + j];
 	}
 }
 
+/* How a halfspace labels points with these scores. */
 static void
-label_probes(const double *score, double offset, uint64 *labels)
+label_points(const double *score, int count, double offset, uint64 *labels)
 {
-	memset(labels, 0, PROBE_WORDS * sizeof(uint64));
-	for (int i = 0; i < PROBES; i++)
+	memset(labels, 0, BITS_WORDS(count) * sizeof(uint64));
+	for (int i = 0; i < count; i++)
 		if (score[i] >= offset)
 			bits_add(labels, i);
 }
@@ -221,7 +222,8 @@ make_members(Family *family)
 	for (int i = 0; i < family->ndirections; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		project(family, family->direction + i * (Size) family->width, score);
+		project(family->probe, PROBES, family->width, family->direction + i * (Size) family->width,
+				score);
 		memcpy(sorted, score, sizeof(score));
 		sort_doubles(sorted, PROBES);
 		for (int j = 0; j < family->noffsets; j++)
@@ -231,19 +233,10 @@ make_members(Family *family)
 
 			/* Between two probes, as far from both as possible. */
 			family->offset[member] = (sorted[rank - 1] + sorted[rank]) / 2;
-			label_probes(score, family->offset[member],
+			label_points(score, PROBES, family->offset[member],
 						 family->labels + (Size) member * PROBE_WORDS);
 		}
 	}
-}
-
-static void
-make_family(const Reference *reference, uint64 *seed, Family *family)
-{
-	family->width = reference->width;
-	family->probe = make_points(reference, PROBES, seed);
-	make_directions(family, seed);
-	make_members(family);
 }
 
 /* ---------- thinning ---------- */
@@ -280,44 +273,28 @@ thin(const Family *family, int count, bool *chosen)
 		chosen[farthest] = true;
 		last = family->labels + (Size) farthest * PROBE_WORDS;
 	}
-	pfree(nearest);
 }
 
 /* ---------- what is found of the radius ---------- */
 
 #define FRESH_WORDS (FRESH_POINTS / 64)
 
-/* Labels of the fresh points by a halfspace. */
-static void
-label_points(int width, const double *points, const double *direction, double offset,
-			 uint64 *labels)
-{
-	memset(labels, 0, FRESH_WORDS * sizeof(uint64));
-	for (int i = 0; i < FRESH_POINTS; i++)
-	{
-		double score = 0;
-
-		for (int j = 0; j < width; j++)
-			score += direction[j] * points[i * (Size) width + j];
-		if (score >= offset)
-			bits_add(labels, i);
-	}
-}
-
 static uint64 *
 label_chosen(const Candidates *candidates, const double *points, int *count)
 {
 	uint64 *labels = palloc_array(uint64, (candidates->count / 2) * (Size) FRESH_WORDS);
+	double	score[FRESH_POINTS];
 
 	memset(labels, 0, FRESH_WORDS * sizeof(uint64)); /* a constant */
 	*count = 1;
-	for (int i = 0; i < candidates->ndirections; i++)
+	for (int i = 0; i < candidates->ngrids; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (int j = 0; j < candidates->cuts[i].ncuts; j++)
-			label_points(candidates->width, points,
-						 candidates->direction + i * (Size) candidates->width,
-						 candidates->cuts[i].cut[j], labels + (Size) (*count)++ * FRESH_WORDS);
+		project(points, FRESH_POINTS, candidates->width,
+				candidates->direction + i * (Size) candidates->width, score);
+		for (int j = 0; j < candidates->grids[i].ncuts; j++)
+			label_points(score, FRESH_POINTS, candidates->grids[i].cut[j],
+						 labels + (Size) (*count)++ * FRESH_WORDS);
 	}
 	return labels;
 }
@@ -328,6 +305,7 @@ found_radius(const Candidates *candidates, const Reference *reference, uint64 *s
 	int		width = candidates->width;
 	double *points = make_points(reference, FRESH_POINTS, seed);
 	double *direction = palloc_array(double, width);
+	double	score[FRESH_POINTS];
 	uint64	labels[FRESH_WORDS];
 	uint64 *chosen;
 	int		nchosen;
@@ -336,22 +314,17 @@ found_radius(const Candidates *candidates, const Reference *reference, uint64 *s
 	chosen = label_chosen(candidates, points, &nchosen);
 	for (int i = 0; i < FRESH_HALFSPACES; i++)
 	{
-		const double *through = points + (public_bits(seed) % FRESH_POINTS) * (Size) width;
-		double		  offset = 0;
-		int			  nearest = FRESH_POINTS;
+		int through = public_bits(seed) % FRESH_POINTS;
+		int nearest = FRESH_POINTS;
 
 		CHECK_FOR_INTERRUPTS();
 		random_direction(direction, width, seed);
-		for (int j = 0; j < width; j++)
-			offset += direction[j] * through[j];
-		label_points(width, points, direction, offset, labels);
+		project(points, FRESH_POINTS, width, direction, score);
+		label_points(score, FRESH_POINTS, score[through], labels);
 		for (int j = 0; j < nchosen && nearest > worst; j++)
 			nearest = Min(nearest, distance(labels, chosen + (Size) j * FRESH_WORDS, FRESH_WORDS));
 		worst = Max(worst, nearest);
 	}
-	pfree(chosen);
-	pfree(direction);
-	pfree(points);
 	return (double) worst / FRESH_POINTS;
 }
 
@@ -359,23 +332,25 @@ Candidates *
 halfspaces_build(const Reference *reference, int64 limit)
 {
 	Candidates *result = palloc0_object(Candidates);
-	Family		family;
+	Family		family = {.width = reference->width};
 	uint64		seed = 0;
 	bool	   *chosen;
 	int64		shapes = 1; /* the constants */
 
-	make_family(reference, &seed, &family);
+	family.probe = make_points(reference, PROBES, &seed);
+	make_directions(&family, &seed);
+	make_members(&family);
 	chosen = palloc_array(bool, family.ndirections *family.noffsets);
 	thin(&family, (int) (Min(limit, MAX_HALFSPACES) / 2 - 1), chosen);
 
 	result->class = CLASS_HALFSPACES;
 	result->width = reference->width;
-	result->ndirections = family.ndirections;
+	result->ngrids = family.ndirections;
 	result->direction = family.direction;
-	result->cuts = palloc0_array(Grid, family.ndirections);
+	result->grids = palloc0_array(Grid, family.ndirections);
 	for (int i = 0; i < family.ndirections; i++)
 	{
-		Grid *grid = &result->cuts[i];
+		Grid *grid = &result->grids[i];
 
 		grid->cut = palloc_array(double, family.noffsets);
 		for (int j = 0; j < family.noffsets; j++)
@@ -385,9 +360,5 @@ halfspaces_build(const Reference *reference, int64 limit)
 	}
 	result->count = 2 * shapes;
 	result->radius = found_radius(result, reference, &seed);
-	pfree(family.probe);
-	pfree(family.labels);
-	pfree(family.offset);
-	pfree(chosen);
 	return result;
 }

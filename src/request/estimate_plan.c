@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "mechanism/estimate_plan.h"
+#include "request/estimate_plan.h"
 
 EstimatePlan
 estimate_plan(int64 rows, double steps)

@@ -1,0 +1,148 @@
+/*
+ * knn.c
+ *		The k nearest neighbours among some rows of the chunk.
+ *
+ * The size of a teacher must not tell how many rows it has, so a declared number
+ * of rows, its prototypes, is kept.  They are taken at even distances from the
+ * canonical order, which is that of a hash of the content (training_fit.c): the
+ * first ones would be copies of a few rows where features have few values.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "learner/knn.h"
+#include "learner/learners.h"
+
+enum
+{
+	K,
+	PROTOTYPES /* rows that a teacher keeps */
+};
+
+static const LearnerOption options_of[] = {
+	[K] = {"k", OPTION_COUNT, 1, NEIGHBOURS_MAX_K, 5},
+	[PROTOTYPES] = {"prototypes", OPTION_COUNT, 1, NEIGHBOURS_MAX_ROWS, 64},
+	{NULL},
+};
+
+/* Sort keys, and the classes in their final order. */
+static Size
+fit_row_bytes(int nclasses, int width)
+{
+	return 16 + sizeof(int32);
+}
+
+static Size
+member_size(int nclasses, int width, const LearnerOptions *options)
+{
+	return neighbours_size(options->number[PROTOTYPES], width);
+}
+
+static Size
+fit_bytes(const TrainingData *data, const LearnerOptions *options)
+{
+	return member_size(data->nclasses, data->width, options);
+}
+
+static bool
+fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	uint32		   room = options->number[PROTOTYPES];
+	uint32		   rows = Min(data->nrows, room);
+	Size		   size = neighbours_size(room, data->width);
+	unsigned char *body = builder_member(result, MEMBER_NEIGHBOURS, size);
+
+	memset(body, 0, size);
+	write_u32(body, options->number[K]);
+	write_u32(body + 4, room);
+	write_u32(body + 8, rows);
+	for (uint32 i = 0; i < rows; i++)
+	{
+		int64		   position = i * data->nrows / rows;
+		const double  *x = training_row(data, position);
+		unsigned char *row = body + neighbours_row(i, data->width);
+
+		write_u32(row, training_class(data, position));
+		for (int j = 0; j < data->width; j++)
+			write_double(row + 4 + 8 * j, x[j]);
+	}
+	return true;
+}
+
+const Learner knn_learner = {
+	.name = "knn",
+	.options = options_of,
+	.fit_row_bytes = fit_row_bytes,
+	.member_size = member_size,
+	.fit_bytes = fit_bytes,
+	.fit = fit,
+};
+
+/*
+ * ---------- evaluation ----------
+ */
+
+Neighbours *
+neighbours_load(const unsigned char *body, int width)
+{
+	Neighbours *neighbours = palloc_object(Neighbours);
+	double	   *x;
+
+	neighbours->rows = read_u32(body + 8);
+	neighbours->k = Min(read_u32(body), neighbours->rows);
+	neighbours->width = width;
+	neighbours->classes = palloc_array(int32, neighbours->rows);
+	x = palloc_huge((Size) neighbours->rows * width * sizeof(double));
+	for (int i = 0; i < neighbours->rows; i++)
+	{
+		const unsigned char *row = body + neighbours_row(i, width);
+
+		neighbours->classes[i] = read_u32(row);
+		for (int j = 0; j < width; j++)
+			x[(Size) i * width + j] = read_double(row + 4 + 8 * j);
+	}
+	neighbours->x = x;
+	return neighbours;
+}
+
+/* Rows at one distance are taken in the order of their classes. */
+static bool
+is_nearer(double distance, int32 of_class, double other, int32 other_class)
+{
+	return distance < other || (distance == other && of_class < other_class);
+}
+
+void
+neighbours_count(const Neighbours *neighbours, const double *x, int32 *counts)
+{
+	double distances[NEIGHBOURS_MAX_K];
+	int32  classes[NEIGHBOURS_MAX_K];
+	int	   found = 0;
+
+	for (int row = 0; row < neighbours->rows; row++)
+	{
+		const double *y = neighbours->x + (Size) row * neighbours->width;
+		int32		  of_class = neighbours->classes[row];
+		double		  distance = 0;
+		int			  place;
+
+		for (int i = 0; i < neighbours->width; i++)
+			distance += (x[i] - y[i]) * (x[i] - y[i]);
+		if (found < neighbours->k)
+			found++;
+		else if (!is_nearer(distance, of_class, distances[found - 1], classes[found - 1]))
+			continue;
+		for (place = found - 1; place > 0; place--)
+		{
+			if (!is_nearer(distance, of_class, distances[place - 1], classes[place - 1]))
+				break;
+			distances[place] = distances[place - 1];
+			classes[place] = classes[place - 1];
+		}
+		distances[place] = distance;
+		classes[place] = of_class;
+	}
+	for (int i = 0; i < found; i++)
+		counts[classes[i]]++;
+}

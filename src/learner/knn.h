@@ -1,0 +1,28 @@
+/*
+ * knn.h
+ *		Evaluation of learner "knn".
+ */
+#ifndef PRIVPRED_KNN_H
+#define PRIVPRED_KNN_H
+
+/* A teacher's prototypes, laid out for evaluation. */
+typedef struct Neighbours
+{
+	int			  k; /* at most rows */
+	int			  rows;
+	int			  width;
+	int32		 *classes;
+	const double *x; /* width per row */
+} Neighbours;
+
+/* Of a body that predictor_parse() accepted, in the current context. */
+extern Neighbours *neighbours_load(const unsigned char *body, int width);
+
+/*
+ * Adds the classes of the k nearest rows to counts.  The distance is the
+ * Euclidean one; features that are finite give no NaN, and rows that are
+ * infinitely far are alike.
+ */
+extern void neighbours_count(const Neighbours *neighbours, const double *x, int32 *counts);
+
+#endif /* PRIVPRED_KNN_H */

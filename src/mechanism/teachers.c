@@ -1,0 +1,48 @@
+/*
+ * teachers.c
+ *		Votes and scores of an ensemble, for mechanisms that ask teachers.
+ */
+#include "postgres.h"
+
+#include "mechanism/teachers.h"
+#include "mechanism/vote/draw.h"
+
+void
+teachers_votes(const MechanismModel *model, const double *x, int32 *votes)
+{
+	if (model->votes != NULL)
+	{
+		memcpy(votes, model->votes, sizeof(int32) * model->spec->nclasses);
+		return;
+	}
+	memset(votes, 0, sizeof(int32) * model->spec->nclasses);
+	ensemble_vote(model->ensemble, x, votes);
+}
+
+int
+teachers_majority(const MechanismModel *model, const double *x)
+{
+	int32 votes[PRIVPRED_MAX_CLASSES];
+
+	teachers_votes(model, x, votes);
+	return vote_majority(model->spec->nclasses, votes);
+}
+
+/*
+ * There is one score for every teacher, or no answer at all: a score that nobody
+ * wrote may be what another model left in memory.  Whether this fails does not
+ * depend on rows.
+ */
+double *
+teachers_scores(const MechanismModel *model, const double *x)
+{
+	int		members = ensemble_members(model->ensemble);
+	double *scores = palloc0_array(double, members);
+
+	if (ensemble_scores(model->ensemble, x, scores) != members || members != model->spec->teachers)
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+						errmsg("the model does not have a score of each of its %d teachers",
+							   model->spec->teachers),
+						errhint("Train it again with privpred.retrain().")));
+	return scores;
+}
