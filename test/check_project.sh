@@ -75,6 +75,38 @@ broken_links() {
 	done
 }
 
+# Headings that links in Markdown files name and that are not there.
+broken_anchors() {
+	find . -name '*.md' ! -path './.git*' | sort | perl -CSD -Mutf8 -MFile::Basename -ne '
+		BEGIN {
+			sub headings
+			{
+				my ($file) = @_;
+				open my $in, "<:utf8", $file or return {};
+				my %found;
+				while (<$in>)
+				{
+					next unless /^#+ (.*)/;
+					(my $slug = lc $1) =~ s/[^\w\- ]//g;
+					$slug =~ tr/ /-/;
+					$found{$slug} = 1;
+				}
+				return \%found;
+			}
+		}
+		chomp;
+		my $file = $_;
+		open my $in, "<:utf8", $file or die "$file: $!\n";
+		my $text = join "", <$in>;
+		while ($text =~ /\]\(([^)\s#:]*)#([^)\s]+)\)/g)
+		{
+			my ($target, $anchor) = ($1 eq "" ? $file : dirname($file) . "/$1", $2);
+			next unless $target =~ /\.md$/;
+			$headings{$target} //= headings($target);
+			print "$file: $1#$anchor\n" unless $headings{$target}{$anchor};
+		}'
+}
+
 # unpaired DIRECTORY SUFFIX EXPECTED-DIRECTORY
 unpaired() {
 	local file name
@@ -105,8 +137,12 @@ other_numbers() {
 }
 
 ok "doubles become text in one way, src/server/number_text.h" says_nothing other_numbers
+conflicts() { ours | xargs -d '\n' grep -nIE '^(<{7}|>{7})( |$)' || true; }
+
+ok "no merge is left half done" says_nothing conflicts
 ok "no path leads out of the tree" says_nothing outside_paths
 ok "links in Markdown files lead somewhere" says_nothing broken_links
+ok "and to headings that exist" says_nothing broken_anchors
 ok "sql/ and expected/ belong together" says_nothing unpaired sql .sql expected
 ok "test/specs/ and test/expected/ belong together" says_nothing unpaired test/specs .spec test/expected
 ok "shell scripts parse and can be executed" says_nothing broken_scripts

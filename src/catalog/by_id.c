@@ -11,16 +11,18 @@
 RelationBrief
 relation_brief(int64 relation_id)
 {
-	MemoryContext  caller = CurrentMemoryContext;
-	RelationBrief  brief = {0};
-	CatalogSession session;
+	static SPIPlanPtr plan = NULL;
+	MemoryContext	  caller = CurrentMemoryContext;
+	RelationBrief	  brief = {0};
+	CatalogSession	  session;
 
 	catalog_begin(&session);
-	query_read("SELECT r.relation::oid, r.relation_name, "
-			   "CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END "
-			   "FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
-			   "WHERE r.relation_id = $1",
-			   ARG_INT8(relation_id));
+	query_run(&plan,
+			  "SELECT r.relation::oid, r.relation_name, "
+			  "CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END "
+			  "FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
+			  "WHERE r.relation_id = $1",
+			  true, 0, QUERY_ARGUMENTS(ARG_INT8(relation_id)));
 	if (SPI_processed > 0)
 	{
 		brief.relid = row_oid(0, 1);
@@ -63,7 +65,7 @@ sale_from_row(uint64 row)
 
 /* In the current context, although SPI has another one. */
 static List *
-read_sales(const char *sql, int64 id)
+read_sales(SPIPlanPtr *plan, const char *sql, int64 id)
 {
 	MemoryContext  caller = CurrentMemoryContext;
 	CatalogSession session;
@@ -71,7 +73,7 @@ read_sales(const char *sql, int64 id)
 	List		  *sales = NIL;
 
 	catalog_begin(&session);
-	query_read(sql, ARG_INT8(id));
+	query_run(plan, sql, true, 0, QUERY_ARGUMENTS(ARG_INT8(id)));
 	spi = MemoryContextSwitchTo(caller);
 	for (uint64 row = 0; row < SPI_processed; row++)
 		sales = lappend(sales, sale_from_row(row));
@@ -83,7 +85,8 @@ read_sales(const char *sql, int64 id)
 ModelSale *
 model_sale(int64 model_id)
 {
-	List *sales = read_sales("SELECT " SALE_COLUMNS " WHERE m.model_id = $1", model_id);
+	static SPIPlanPtr plan = NULL;
+	List *sales = read_sales(&plan, "SELECT " SALE_COLUMNS " WHERE m.model_id = $1", model_id);
 
 	return sales == NIL ? NULL : linitial(sales);
 }
@@ -91,6 +94,8 @@ model_sale(int64 model_id)
 List *
 relation_sales(int64 relation_id)
 {
-	return read_sales("SELECT " SALE_COLUMNS " WHERE m.relation_id = $1 ORDER BY m.model_id",
+	static SPIPlanPtr plan = NULL;
+
+	return read_sales(&plan, "SELECT " SALE_COLUMNS " WHERE m.relation_id = $1 ORDER BY m.model_id",
 					  relation_id);
 }

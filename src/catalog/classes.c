@@ -113,13 +113,12 @@ classes_of_argument(ArrayType *declared, const char *label, Oid label_type, int 
 		classes[i] =
 			nulls[i] ? NULL : canonical_class(TextDatumGetCString(elements[i]), label_type);
 		if (classes[i] == NULL || (is_enum && !is_among(classes[i], possible, npossible)))
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("class %d is not a value of label \"%s\" of type %s", i + 1, label,
-						format_type_be(label_type)),
-				 errhint(
-					 "Declare each class as the label column would hold it; NULL is not a class.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("class %d is not a value of label \"%s\" of type %s", i + 1, label,
+							format_type_be(label_type)),
+					 errhint("Declare each class as the label column would hold it; NULL is not a "
+							 "class.")));
 	}
 	return classes;
 }

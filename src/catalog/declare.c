@@ -191,7 +191,8 @@ static void
 declare_null(Feature *feature, const JsonbValue *value)
 {
 	const char *hint =
-		"Use {\"null\": \"error\"}, {\"null\": \"missing\"} or {\"null\": {\"fill\": value}}, the value in the column's own units.";
+		"Use {\"null\": \"error\"}, {\"null\": \"missing\"} or {\"null\": {\"fill\": value}}, "
+		"the value in the column's own units.";
 	JsonbValue *fill = NULL;
 	char	   *level;
 
@@ -247,7 +248,8 @@ declare_from_type(Feature *feature, Oid type, bool is_array_form)
 		if (!is_array_form || time_type_ok(type))
 			bad_feature(
 				feature->name, "A numeric feature needs \"min\" and \"max\".",
-				"Bounds are declared, never read from the data; choose them from what you know of the quantity.");
+				"Bounds are declared, never read from the data; choose them from what you know "
+				"of the quantity.");
 		feature->kind = FEATURE_NUMERIC;
 		feature->min = 0;
 		feature->max = 1;
@@ -255,7 +257,8 @@ declare_from_type(Feature *feature, Oid type, bool is_array_form)
 	else
 		bad_feature(
 			feature->name, "A feature of this column's type needs \"levels\".",
-			"Levels are declared, never read from the data: {\"ward\": {\"levels\": [\"A\", \"B\"]}}.");
+			"Levels are declared, never read from the data: {\"ward\": {\"levels\": [\"A\", "
+			"\"B\"]}}.");
 }
 
 static void
@@ -292,7 +295,8 @@ check_column_type(const Feature *feature, Oid type)
 			 errmsg("column \"%s\" of type %s cannot be a feature of this kind", feature->name,
 					format_type_be(type)),
 			 errhint(
-				 "Numbers need a column of numbers, dates or timestamps, levels a text, integer, boolean or enum column.")));
+				 "Numbers need a column of numbers, dates or timestamps, levels a text, integer, "
+				 "boolean or enum column.")));
 }
 
 static void

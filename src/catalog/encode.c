@@ -307,9 +307,9 @@ encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x)
 		value = getKeyJsonValueFromContainer(&object->root, feature->name, strlen(feature->name),
 											 &storage);
 		if (value == NULL)
-			bad_value(
-				feature, "It is missing from the JSON object.",
-				"Give every feature of the model, null included; they are shown in privpred.models.");
+			bad_value(feature, "It is missing from the JSON object.",
+					  "Give every feature of the model, null included; they are shown in "
+					  "privpred.models.");
 		encode_json_value(feature, value, x);
 	}
 }
@@ -407,8 +407,8 @@ encode_array(const FeatureSpec *spec, ArrayType *array, double *x)
 					spec->width),
 			 errdetail("The first feature is \"%s\", the last is \"%s\".", spec->features[0].name,
 					   spec->features[spec->nfeatures - 1].name),
-			 errhint(
-				 "Numbers take one place, booleans one (0 or 1), categories one per declared level.")));
+			 errhint("Numbers take one place, booleans one (0 or 1), categories one per declared "
+					 "level.")));
 #ifdef USE_FLOAT8_BYVAL
 	/* An array of float8 without NULLs is already an array of Datums. */
 	if (!ARR_HASNULL(array))

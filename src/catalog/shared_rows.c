@@ -365,7 +365,7 @@ check_protected_once(Oid relid)
 			 errmsg("%s", sharing_in_words(relid, &sources, sharing, other)),
 			 errdetail(
 				 "The same rows would be paid for by two budgets that do not know of each other."),
-			 errhint(
-				 "Protect one of the two; privpred.unprotect('%s') ends the protection of the other.",
-				 get_rel_name(other))));
+			 errhint("Protect one of the two; privpred.unprotect('%s') ends the protection of the "
+					 "other.",
+					 get_rel_name(other))));
 }

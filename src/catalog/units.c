@@ -96,7 +96,8 @@ check_unit_column(Relation relation, const char *column)
 			 errmsg("unit column \"%s\" of relation \"%s\" does not exist", column,
 					RelationGetRelationName(relation)),
 			 errhint(
-				 "Name the column that says whose row it is; if it was renamed since, rename it back.")));
+				 "Name the column that says whose row it is; if it was renamed since, rename it "
+				 "back.")));
 	if (attnum < 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("system column \"%s\" cannot be the unit", column),
@@ -153,7 +154,8 @@ resolve_unit(Relation relation, const char *unit)
 				 errmsg("relation \"%s\" has no primary key and no unit was given",
 						RelationGetRelationName(relation)),
 				 errdetail(
-					 "Privacy is promised to units; the rows alone do not say which rows belong together."),
+					 "Privacy is promised to units; the rows alone do not say which rows belong "
+					 "together."),
 				 errhint("Pass unit => 'column', the column that says whose row it is.")));
 		while ((position = bms_next_member(key, position)) >= 0)
 		{

@@ -44,8 +44,8 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("answers of mechanism \"%s\" are not sold one by one", name),
-			 errhint(
-				 "privpred.models says what a model costs, privpred.cost() what it would cost you.")));
+			 errhint("privpred.models says what a model costs, privpred.cost() what it would cost "
+					 "you.")));
 	grant.delta = delta;
 	grant.finite.part[0].shape = mechanism->finite_shape;
 	grant.infinite.part[0].shape = mechanism->infinite_shape;

@@ -54,9 +54,10 @@ read_epsilon(double epsilon, double maximum, const char *name)
 			 errmsg("%s must be a number from %g to %g", name, EPSILON_MIN, maximum),
 			 maximum < EPSILON_MAX
 				 ? errhint(
-					   "It is the privacy loss of one answer; useful values lie between 0.01 and 2.")
-				 : errhint(
-					   "It is the privacy loss of all answers together; useful budgets lie between 0.1 and 10.")));
+					   "It is the privacy loss of one answer; useful values lie between 0.01 and "
+					   "2.")
+				 : errhint("It is the privacy loss of all answers together; useful budgets lie "
+						   "between 0.1 and 10.")));
 	return units;
 }
 
@@ -69,7 +70,8 @@ check_delta(double delta, const char *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s must be 0 or a number from %g up to but not including 1", name, DBL_MIN),
 			 errhint(
-				 "Use 0 for a pure budget, or less than one over the number of protected units, such as 1e-6.")));
+				 "Use 0 for a pure budget, or less than one over the number of protected units, "
+				 "such as 1e-6.")));
 }
 
 void

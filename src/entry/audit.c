@@ -26,8 +26,8 @@ read_draws(FunctionCallInfo fcinfo)
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("draws must be from 1 to " INT64_FORMAT, AUDIT_MAX_DRAWS),
-			 errhint(
-				 "Leave it out to draw as often as it takes to detect a loss of 1.5 times the charge.")));
+			 errhint("Leave it out to draw as often as it takes to detect a loss of 1.5 times the "
+					 "charge.")));
 	return draws;
 }
 

@@ -58,7 +58,10 @@ read_valid_until(TimestampTz valid_until, LedgerGrant *grant)
 						errhint("To end a budget now, use privpred.revoke_budget().")));
 }
 
-/* grant_budget(role, relation, epsilon, delta, valid_until, refresh, lifetime_epsilon, per_answer) */
+/*
+ * grant_budget(role, relation, epsilon, delta, valid_until, refresh, lifetime_epsilon,
+ *				per_answer)
+ */
 Datum
 privpred_grant_budget(PG_FUNCTION_ARGS)
 {
@@ -210,7 +213,8 @@ privpred_forgive_lease(PG_FUNCTION_ARGS)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of the relation of lease " INT64_FORMAT, lease),
 			 errhint(
-				 "See privpred.leases. Once the relation is dropped, a superuser can forgive its leases.")));
+				 "See privpred.leases. Once the relation is dropped, a superuser can forgive its "
+				 "leases.")));
 	if (!found)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
 						errmsg("lease " INT64_FORMAT " is not open", lease),

@@ -24,7 +24,8 @@ check_positive_delta(double delta)
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("delta of a stream must be positive"),
 			 errdetail(
-				 "It bounds the chance that an answer which a single person could change passes as stable."),
+				 "It bounds the chance that an answer which a single person could change passes "
+				 "as stable."),
 			 errhint(
 				 "Choose it so that unstable times delta is at most half of the budget's delta.")));
 }

@@ -99,6 +99,10 @@ extern Predictor		*builder_finish(PredictorBuilder *builder);
 /* Finds the parts of a stored predictor; raises 22P03 on anything unknown or inconsistent. */
 extern void predictor_read(const Predictor *stored, PredictorShape *shape);
 
+/* Copies the length-prefixed string at a position, and moves on; from UTF-8 if it is text. */
+extern char *stored_string(const unsigned char **position);
+extern char *stored_text(const unsigned char **position);
+
 /* Returns the bytes of the member, to be filled in; a second call starts again. */
 extern unsigned char *builder_member(PredictorBuilder *builder, uint32 kind, Size size);
 
@@ -189,8 +193,5 @@ extern void sql_members_check(SqlMembers *members);
 /* Asks each member, and adds to votes or fills scores, whichever is given. */
 extern void sql_members_ask(SqlMembers *members, const Ensemble *ensemble, const double *x,
 							int32 *votes, double *scores);
-
-/* The name of a label's class; booleans are true and false. */
-extern char *sql_label_name(Datum value, Oid type);
 
 #endif /* PRIVPRED_LEARNERS_H */

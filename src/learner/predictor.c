@@ -44,6 +44,24 @@ predictor_read(const Predictor *stored, PredictorShape *shape)
 		refuse_bytes(problem, ERRCODE_INVALID_BINARY_REPRESENTATION);
 }
 
+char *
+stored_string(const unsigned char **position)
+{
+	const char *bytes;
+	uint32_t	length;
+
+	*position = predictor_next_string(*position, &bytes, &length);
+	return pnstrdup(bytes, length);
+}
+
+char *
+stored_text(const unsigned char **position)
+{
+	char *utf8 = stored_string(position);
+
+	return pg_any_to_server(utf8, strlen(utf8), PG_UTF8);
+}
+
 Predictor *
 predictor_from_bytes(const char *bytes, Size size, int sqlstate)
 {

@@ -84,30 +84,17 @@ load_names(Ensemble *ensemble, const PredictorShape *shape)
 
 	ensemble->names = palloc(shape->nclasses * sizeof(char *));
 	for (uint32 i = 0; i < shape->nclasses; i++)
-	{
-		const char *name;
-		uint32		length;
-
-		position = predictor_next_string(position, &name, &length);
-		ensemble->names[i] = pg_any_to_server(pnstrdup(name, length), length, PG_UTF8);
-	}
+		ensemble->names[i] = stored_text(&position);
 }
 
 static void
 load_sql_member(Ensemble *ensemble, const PredictorMember *member)
 {
 	const unsigned char *position = member->body;
-	char				*strings[3];
+	char				*predict = stored_string(&position);
+	char				*type = stored_string(&position);
 
-	for (int i = 0; i < 3; i++)
-	{
-		const char *string;
-		uint32		length;
-
-		position = predictor_next_string(position, &string, &length);
-		strings[i] = pnstrdup(string, length);
-	}
-	sql_members_add(ensemble->sql, strings[0], strings[1], strings[2]);
+	sql_members_add(ensemble->sql, predict, type, stored_string(&position));
 }
 
 Forest *

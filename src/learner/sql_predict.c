@@ -132,8 +132,9 @@ sql_members_add(SqlMembers *members, const char *predict, const char *type, cons
 	}
 }
 
-char *
-sql_label_name(Datum value, Oid type)
+/* The name of a label's class; booleans are true and false. */
+static char *
+label_name(Datum value, Oid type)
 {
 	Oid	  base_type = getBaseType(type);
 	Oid	  output;
@@ -232,30 +233,6 @@ number_from(Datum value, Oid type)
 	}
 }
 
-static void
-call_member(SqlMembers *members, SqlMember *member, const Ensemble *ensemble, Datum features,
-			SqlOpinion *opinion)
-{
-	LOCAL_FCINFO(fcinfo, 2);
-	Datum result;
-	char *name;
-
-	resolve_call(members, member->call);
-	read_value(members, member);
-	InitFunctionCallInfoData(*fcinfo, &member->call->function, 2, member->call->collation, NULL,
-							 NULL);
-	fcinfo->args[0].value = member->value;
-	fcinfo->args[0].isnull = false;
-	fcinfo->args[1].value = features;
-	fcinfo->args[1].isnull = false;
-	result = FunctionCallInvoke(fcinfo);
-	if (fcinfo->isnull)
-		return;
-	opinion->number = number_from(result, member->call->result_type);
-	name = sql_label_name(result, member->call->result_type);
-	opinion->class_index = ensemble_class_index(ensemble, name, strlen(name));
-}
-
 /* Is it the server's own cancellation, and not a function's error with the same code? */
 static bool
 is_cancellation(const ErrorData *error)
@@ -286,10 +263,26 @@ typedef struct SqlQuestion
 static void
 ask_member(void *arg)
 {
+	LOCAL_FCINFO(fcinfo, 2);
 	SqlQuestion *question = arg;
+	SqlMember	*member = question->member;
+	SqlCall		*call = member->call;
+	Datum		 result;
+	char		*name;
 
-	call_member(question->members, question->member, question->ensemble, question->features,
-				&question->opinion);
+	resolve_call(question->members, call);
+	read_value(question->members, member);
+	InitFunctionCallInfoData(*fcinfo, &call->function, 2, call->collation, NULL, NULL);
+	fcinfo->args[0].value = member->value;
+	fcinfo->args[0].isnull = false;
+	fcinfo->args[1].value = question->features;
+	fcinfo->args[1].isnull = false;
+	result = FunctionCallInvoke(fcinfo);
+	if (fcinfo->isnull)
+		return;
+	question->opinion.number = number_from(result, call->result_type);
+	name = label_name(result, call->result_type);
+	question->opinion.class_index = ensemble_class_index(question->ensemble, name, strlen(name));
 }
 
 /*

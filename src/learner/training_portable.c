@@ -266,16 +266,6 @@ portable_check(const char *bytes, Size size, int sqlstate)
 		refuse_bytes(problem, sqlstate);
 }
 
-static char *
-read_text(const unsigned char **position)
-{
-	const char *bytes;
-	uint32_t	length;
-
-	*position = predictor_next_string(*position, &bytes, &length);
-	return pg_any_to_server(pnstrdup(bytes, length), length, PG_UTF8);
-}
-
 static void
 read_sums(int128 *sums, const unsigned char *bytes, int64 n)
 {
@@ -315,7 +305,7 @@ read_classes(TrainingState *state, const StateShape *shape)
 
 	for (uint32 c = 0; c < shape->nclasses; c++)
 	{
-		char *name = read_text(&position);
+		char *name = stored_text(&position);
 
 		if (training_ensure_class(state, name, strlen(name)) != c)
 			refuse_bytes("Its classes are invalid.", ERRCODE_INVALID_BINARY_REPRESENTATION);
@@ -348,7 +338,7 @@ read_state(const char *bytes, Size size, Oid label_type, Size memory_limit)
 	if (problem != NULL)
 		refuse_bytes(problem, ERRCODE_INVALID_BINARY_REPRESENTATION);
 	position = shape.learner;
-	learner = learner_lookup(read_text(&position));
+	learner = learner_lookup(stored_text(&position));
 	if (learner == NULL || (!OidIsValid(label_type) && !travels(learner)) ||
 		learner->additive != (shape.kind == STATE_SUMS) ||
 		(shape.has_missing && !learner->accepts_missing) ||
@@ -357,7 +347,7 @@ read_state(const char *bytes, Size size, Oid label_type, Size memory_limit)
 		refuse_bytes("Its learner or its options are invalid.",
 					 ERRCODE_INVALID_BINARY_REPRESENTATION);
 	position = shape.options;
-	learner_parse_options_text(learner, read_text(&position), &options);
+	learner_parse_options_text(learner, stored_text(&position), &options);
 	state = training_create(learner, &options,
 							OidIsValid(label_type) ? label_type : type_of_labels(shape.labels),
 							shape.width, memory_limit);

@@ -70,9 +70,11 @@ report_timeout(void)
 		ERROR,
 		(errcode(ERRCODE_SYSTEM_ERROR), errmsg("the privacy ledger did not reply in time"),
 		 errdetail(
-			 "No answer was given. The charge may have been recorded; it is returned when the ledger's process gets to it."),
+			 "No answer was given. The charge may have been recorded; it is returned when the "
+			 "ledger's process gets to it."),
 		 errhint(
-			 "Look for waits of the \"privpred ledger\" process in pg_stat_activity, for example for a synchronous standby.")));
+			 "Look for waits of the \"privpred ledger\" process in pg_stat_activity, for example "
+			 "for a synchronous standby.")));
 }
 
 /*
@@ -176,7 +178,8 @@ wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
 				 errmsg("no worker process is free for the privacy ledger"),
 				 errdetail("Nothing was charged."),
 				 errhint(
-					 "Try again, or raise max_worker_processes: the ledger needs one process per active database.")));
+					 "Try again, or raise max_worker_processes: the ledger needs one process per "
+					 "active database.")));
 		if (GetCurrentTimestamp() > deadline)
 			report_timeout();
 
@@ -294,7 +297,8 @@ ledger_post(const LedgerRequest *request)
 				(errmsg("%d unused private answers could not be returned to their account",
 						request->answers),
 				 errdetail(
-					 "All requests to the privacy ledger that the role or the database may have were in use.")));
+					 "All requests to the privacy ledger that the role or the database may have "
+					 "were in use.")));
 			return;
 		}
 		pg_usleep(1000);

@@ -23,15 +23,16 @@ refuse_small_grant(const Account *account, const Charge *drawn, const char *mode
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the budget cannot pay for model \"%s\", which was exported", model),
 			 errdetail(
-				 "What was exported is known to everybody, so that every budget on the relation starts with its charge; that has a delta, and the budget has none."),
+				 "What was exported is known to everybody, so that every budget on the relation "
+				 "starts with its charge; that has a delta, and the budget has none."),
 			 cap ? errhint("Give delta_cap, such as 1e-6.")
 				 : errhint("Give delta, such as 1e-6.")));
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 		 errmsg("the budget is too small to pay for model \"%s\", which was exported", model),
-		 errdetail(
-			 "What was exported is known to everybody, so that every budget on the relation starts with its charge."),
+		 errdetail("What was exported is known to everybody, so that every budget on the relation "
+				   "starts with its charge."),
 		 cap ? errhint("Give a larger epsilon_cap or delta_cap.")
 			 : errhint("Give a larger epsilon or delta.")));
 }

@@ -285,9 +285,10 @@ warn_about(const Account *account)
 			WARNING,
 			(errmsg("the budget refreshes and has no lifetime limit"),
 			 errdetail(
-				 "Each window adds its epsilon to what is known about the same people: over time the privacy loss has no bound."),
-			 errhint(
-				 "Give lifetime_epsilon as well. See lifetime_epsilon_spent in privpred.budgets.")));
+				 "Each window adds its epsilon to what is known about the same people: over time "
+				 "the privacy loss has no bound."),
+			 errhint("Give lifetime_epsilon as well. See lifetime_epsilon_spent in "
+					 "privpred.budgets.")));
 }
 
 void

@@ -46,13 +46,12 @@ typedef struct LedgerPrice
 	int64		relation_id; /* privpred.protected_relation */
 	int64		model_id;
 	int32		version;
-	int64		training_id;   /* what was drawn, even if its version was rolled back */
-	const char *model_name;	   /* for the ledger and messages */
-	ChargeKind	kind;		   /* when it is paid */
-	Charge		finite;		   /* by an account of finite order */
-	bool		pure_accounts; /* an account of infinite order can pay */
-	Charge		infinite;	   /* what it pays; void if it cannot */
-	StatSite   *stats;		   /* where refusals and round trips are counted, or NULL */
+	int64		training_id; /* what was drawn, even if its version was rolled back */
+	const char *model_name;	 /* for the ledger and messages */
+	ChargeKind	kind;		 /* when it is paid */
+	Charge		finite;		 /* by an account of finite order */
+	Charge		infinite;	 /* what it pays; void if it cannot */
+	StatSite   *stats;		 /* where refusals and round trips are counted, or NULL */
 } LedgerPrice;
 
 /*
@@ -68,7 +67,8 @@ extern LedgerLease *ledger_open(MemoryContext context, const LedgerPrice *price)
 /*
  * Pays for one answer and returns its receipt, or raises: 53400 exhausted,
  * 55000 a budget of a kind that cannot pay, 42501 no budget, 25006 standby,
- * 54000 too many answers for one statement, and so on.  The receipt stays valid until the next call on the same lease.
+ * 54000 too many answers for one statement, and so on.  The receipt stays valid
+ * until the next call on the same lease.
  */
 extern const Receipt *ledger_spend(LedgerLease *lease);
 
@@ -118,7 +118,7 @@ extern const Receipt *ledger_stream_answer(LedgerStream *stream);
 extern void ledger_stream_even_out(LedgerStream *stream, int tests);
 extern bool ledger_stream_is_uniform(const LedgerStream *stream);
 
-/* What the stream in use was bought for, its quota apart; 55000 if it was not one stream throughout. */
+/* What the stream in use was bought for, without its quota; 55000 if there were several. */
 extern void ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms);
 
 /* As ledger_mark_paid(). */
@@ -179,7 +179,7 @@ extern void ledger_adopt(void);
 /* Returns an orphaned lease to its account, knowingly; see docs/ledger.md. */
 extern void ledger_forgive(int64 lease);
 
-/* Bounds the answers of one statement for a role, or for all (InvalidOid); PG_INT64_MAX: no more. */
+/* Bounds a statement's answers for a role, or for all (InvalidOid); PG_INT64_MAX: no bound. */
 extern void ledger_set_ceiling(Oid role, int64 answers);
 
 /* The relation that an open lease draws on; false if there is no such lease. */

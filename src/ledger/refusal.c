@@ -33,7 +33,8 @@ exhausted_detail(const LedgerReply *reply, ChargeKind kind)
 
 	if (reply->bound == BOUND_DELTA)
 		return psprintf(
-			"It costs a delta of %g; %g is spent, of %g that mechanisms may spend (half of the budget's delta).",
+			"It costs a delta of %g; %g is spent, of %g that mechanisms may spend (half of the "
+			"budget's delta).",
 			reply->delta_charge, reply->delta_spent, reply->delta_limit);
 	initStringInfo(&detail);
 	appendStringInfo(&detail, "%s costs epsilon %s", bought[kind],
@@ -64,16 +65,19 @@ report_exhausted(const LedgerPrice *price, const LedgerReply *reply)
 	} bounds[] = {
 		[BOUND_ROLE] =
 			{"privacy budget", "",
-			 "The owner of the relation can grant more with privpred.grant_budget(). See privpred.budgets."},
+			 "The owner of the relation can grant more with privpred.grant_budget(). See "
+			 "privpred.budgets."},
 		[BOUND_WINDOW] =
 			{"privacy budget", " for the present window",
-			 "Wait for the next window, or ask the owner of the relation for more. See privpred.budgets."},
+			 "Wait for the next window, or ask the owner of the relation for more. See "
+			 "privpred.budgets."},
 		[BOUND_LIFETIME] =
 			{"lifetime privacy budget", "",
-			 "It does not refresh. The owner of the relation can raise lifetime_epsilon with privpred.grant_budget(). See privpred.budgets."},
-		[BOUND_DELTA] =
-			{"delta of the privacy budget", "",
-			 "It does not refresh. The owner of the relation can grant more with privpred.grant_budget(..., delta => ...)."},
+			 "It does not refresh. The owner of the relation can raise lifetime_epsilon with "
+			 "privpred.grant_budget(). See privpred.budgets."},
+		[BOUND_DELTA] = {"delta of the privacy budget", "",
+						 "It does not refresh. The owner of the relation can grant more with "
+						 "privpred.grant_budget(..., delta => ...)."},
 	};
 	bool by_delta = reply->bound == BOUND_DELTA;
 
@@ -85,10 +89,10 @@ report_exhausted(const LedgerPrice *price, const LedgerReply *reply)
 					by_delta ? "delta" : "privacy budget", price->model_name),
 			 errdetail("%s", exhausted_detail(reply, price->kind)),
 			 by_delta
-				 ? errhint(
-					   "It does not refresh. The owner of the relation can raise it with privpred.protect(..., delta_cap => ...).")
-				 : errhint(
-					   "The owner of the relation can raise its cap with privpred.protect(..., epsilon_cap => ...).")));
+				 ? errhint("It does not refresh. The owner of the relation can raise it with "
+						   "privpred.protect(..., delta_cap => ...).")
+				 : errhint("The owner of the relation can raise its cap with privpred.protect(..., "
+						   "epsilon_cap => ...).")));
 	ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 					errmsg("%s of role \"%s\"%s is exhausted for model \"%s\"",
 						   bounds[reply->bound].what, role_name(reply->paid.account_role),
@@ -113,13 +117,13 @@ report_cannot_pay(const LedgerPrice *price, const LedgerReply *reply)
 		 no_delta
 			 ? errdetail("Its answers are private with a delta, and the budget has none.")
 			 : errdetail("The budget adds up epsilons, at which the model's noise has no price."),
-		 cap ? errhint(
-				   "The owner of the relation can give the cap a delta with privpred.protect(..., epsilon_cap => ..., delta_cap => 1e-6).")
+		 cap ? errhint("The owner of the relation can give the cap a delta with "
+					   "privpred.protect(..., epsilon_cap => ..., delta_cap => 1e-6).")
 		 : no_delta
-			 ? errhint(
-				   "The owner of the relation can give it one with privpred.grant_budget(..., delta => 1e-6).")
-			 : errhint(
-				   "The owner of the relation can grant it again with privpred.grant_budget(), which then chooses another way of adding up.")));
+			 ? errhint("The owner of the relation can give it one with privpred.grant_budget(..., "
+					   "delta => 1e-6).")
+			 : errhint("The owner of the relation can grant it again with privpred.grant_budget(), "
+					   "which then chooses another way of adding up.")));
 }
 
 static void
@@ -133,8 +137,8 @@ report_no_budget(const LedgerPrice *price, Oid asker, LedgerOutcome outcome)
 		 outcome == OUTCOME_REVOKED	  ? errdetail("Its budget was revoked.")
 		 : outcome == OUTCOME_EXPIRED ? errdetail("Its budget has expired.")
 									  : 0,
-		 errhint(
-			 "The owner of the relation can grant one with privpred.grant_budget(); it counts once that transaction has committed.")));
+		 errhint("The owner of the relation can grant one with privpred.grant_budget(); it counts "
+				 "once that transaction has committed.")));
 }
 
 static void
@@ -146,7 +150,8 @@ report_no_stream(const char *model, Oid role)
 		 errmsg("role \"%s\" has no open stream on model \"%s\"", role_name(role), model),
 		 errdetail("A stream answers for one version of a model; retraining ends it."),
 		 errhint(
-			 "Open one with privpred.open_stream('%s', unstable => ..., epsilon => ..., delta => ...). See privpred.streams.",
+			 "Open one with privpred.open_stream('%s', unstable => ..., epsilon => ..., delta => "
+			 "...). See privpred.streams.",
 			 model)));
 }
 
@@ -155,17 +160,16 @@ report_stream_at_end(const char *model, LedgerOutcome outcome)
 {
 	bool by_answers = outcome == OUTCOME_STREAM_ANSWERS;
 
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-		 by_answers ? errmsg("the stream on model \"%s\" has no answers left", model)
-					: errmsg("the stream on model \"%s\" is used up", model),
-		 by_answers
-			 ? errdetail(
-				   "All answers that it was opened for are given, or reserved by running statements.")
-			 : errdetail("It has given as many unstable answers as it was bought for."),
-		 errhint(
-			 "Open another with privpred.open_stream(), which is charged anew. See privpred.streams.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 by_answers ? errmsg("the stream on model \"%s\" has no answers left", model)
+						: errmsg("the stream on model \"%s\" is used up", model),
+			 by_answers
+				 ? errdetail("All answers that it was opened for are given, or reserved by running "
+							 "statements.")
+				 : errdetail("It has given as many unstable answers as it was bought for."),
+			 errhint("Open another with privpred.open_stream(), which is charged anew. See "
+					 "privpred.streams.")));
 }
 
 static void
@@ -206,9 +210,11 @@ ledger_report_copy(void)
 		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 		 errmsg("the privacy ledger of this database is a copy"),
 		 errdetail(
-			 "It was restored from a dump or cloned from a template, so spending since then may be missing."),
+			 "It was restored from a dump or cloned from a template, so spending since then may "
+			 "be missing."),
 		 errhint(
-			 "A superuser can accept it with SELECT privpred.adopt_ledger(), after comparing it with the original.")));
+			 "A superuser can accept it with SELECT privpred.adopt_ledger(), after comparing it "
+			 "with the original.")));
 }
 
 /* What lies in the state of the ledger, not of a budget. */
@@ -222,7 +228,8 @@ report_trouble(const LedgerReply *reply)
 			 errmsg("the privacy ledger is locked by another transaction"),
 			 errdetail("Nothing was charged."),
 			 errhint(
-				 "A transaction that changes budgets must commit before the budget can be used, also in the same session.")));
+				 "A transaction that changes budgets must commit before the budget can be used, "
+				 "also in the same session.")));
 	if (reply->outcome == OUTCOME_FAILED)
 		ereport(ERROR,
 				(errcode(reply->sqlstate), errmsg("the privacy ledger could not record the charge"),

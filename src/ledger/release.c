@@ -34,11 +34,12 @@ report_unable(const LedgerPrice *price, const LedgerReply *reply)
 		(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 		 errmsg("not every privacy budget can pay for the export of model \"%s\"",
 				price->model_name),
-		 errdetail(
-			 "What is exported is known to everybody and is charged to every budget on the relation. Unable to pay: %s. Nothing was charged.",
-			 names.data),
+		 errdetail("What is exported is known to everybody and is charged to every budget on the "
+				   "relation. Unable to pay: %s. Nothing was charged.",
+				   names.data),
 		 errhint(
-			 "Raise these budgets with privpred.grant_budget(), with a delta if the model needs one, or revoke them. See privpred.budgets.")));
+			 "Raise these budgets with privpred.grant_budget(), with a delta if the model needs "
+			 "one, or revoke them. See privpred.budgets.")));
 }
 
 void

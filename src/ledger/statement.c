@@ -44,8 +44,8 @@ report_too_many(int64 limit, bool is_ceiling, bool charged)
 		 errdetail("Each answer is charged to a privacy budget. %s",
 				   charged ? "The answers given so far stay charged." : "Nothing was charged."),
 		 is_ceiling
-			 ? errhint(
-				   "Add a WHERE or LIMIT clause. A superuser has set this ceiling with privpred.set_ceiling(); see privpred.ceilings.")
+			 ? errhint("Add a WHERE or LIMIT clause. A superuser has set this ceiling with "
+					   "privpred.set_ceiling(); see privpred.ceilings.")
 			 : errhint(
 				   "Add a WHERE or LIMIT clause, or raise privpred.max_answers_per_statement.")));
 }

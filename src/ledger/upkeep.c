@@ -94,8 +94,8 @@ ledger_forgive(int64 lease)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE), errmsg("lease " INT64_FORMAT " is in use", lease),
-			 errdetail(
-				 "It was taken since the server started; what is unused of it comes back by itself."),
+			 errdetail("It was taken since the server started; what is unused of it comes back by "
+					   "itself."),
 			 errhint("End the session that holds it; see privpred.leases.")));
 	catalog_end(&session);
 	ledger_invalidate_leases();

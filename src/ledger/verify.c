@@ -304,7 +304,8 @@ ledger_verify(const uint8 *expected_head)
 	if (expected_head != NULL && !verification.seen)
 		problem(
 			&verification, 0,
-			"the chain never had the expected head: an older state was restored, or entries were rewritten");
+			"the chain never had the expected head: an older state was restored, or entries were "
+			"rewritten");
 	check_accounts(&verification);
 	check_releases(&verification);
 	if (!RecoveryInProgress() && !ledger_is_ours(&moved))

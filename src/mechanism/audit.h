@@ -142,4 +142,8 @@ struct AuditCase
  */
 extern void audit_votes(AuditCase *audit, bool enough);
 
+/* The cases of mechanism NAME, in NAME/audit.c, unless it has those of another. */
+#define DECLARE_AUDIT_CASES(name) extern const AuditCase name##_audit_cases[];
+MECHANISMS(DECLARE_AUDIT_CASES)
+
 #endif /* PRIVPRED_MECHANISM_AUDIT_H */

@@ -2,10 +2,8 @@
  * evaluate.c
  *		How good a model's private answers are on labelled rows.
  *
- * The expectation is computed from the exact distribution of the answer, not
- * by drawing, so it costs no budget; and it is not private, so it is for the
- * owner alone.  One scan of the rows serves all figures, at all epsilons: they
- * are sums while rows are read, and become means at the end.
+ * One scan sums the exact distributions of the answers.  Nothing is drawn, so it costs
+ * no budget; it is not private, so it is for the owner alone.
  */
 #include "postgres.h"
 

@@ -61,7 +61,6 @@ request_price(const ModelRecord *model)
 	};
 
 	/* A charge that is not set cannot be paid by any budget. */
-	price.pure_accounts = model->pure_charge != NULL;
 	if ((model->charge != NULL && !charge_from_text(model->charge, &price.finite)) ||
 		(model->pure_charge != NULL && !charge_from_text(model->pure_charge, &price.infinite)))
 		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
@@ -101,7 +100,7 @@ fallback_price(const ModelRecord *model)
 
 	price.kind = vote_mechanism.charge_kind;
 	(void) mechanism_charge(&vote_mechanism, &model->spec, false, &price.finite);
-	price.pure_accounts = mechanism_charge(&vote_mechanism, &model->spec, true, &price.infinite);
+	(void) mechanism_charge(&vote_mechanism, &model->spec, true, &price.infinite);
 	return price;
 }
 

@@ -290,7 +290,8 @@ repeat_init(void)
 {
 	DefineCustomIntVariable(
 		"privpred.repeat_memory", "Memory for the answers of one model that a session has had.",
-		"The same question again is answered from it, free of charge; 0 is none, so that each call is charged and drawn anew.",
+		"The same question again is answered from it, free of charge; 0 is none, so that each "
+		"call is charged and drawn anew.",
 		&repeat_memory_kb, DEFAULT_REPEAT_KB, 0, MAX_REPEAT_KB, PGC_USERSET, GUC_UNIT_KB, NULL,
 		NULL, NULL);
 }

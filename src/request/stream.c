@@ -44,7 +44,6 @@ stream_price(const ModelRecord *model, const StreamTerms *terms)
 	if (fma(runs, terms->delta, -price.finite.delta) > 0)
 		price.finite.delta = nextafter(price.finite.delta, INFINITY);
 	price.infinite = price.finite;
-	price.pure_accounts = true;
 	if (price.finite.delta >= 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("unstable times delta must be below 1"),

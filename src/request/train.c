@@ -186,8 +186,8 @@ report_training(const ModelRecord *model, int64 unused_rows)
 		ereport(
 			NOTICE,
 			(errmsg(INT64_FORMAT " rows were left out of model \"%s\"", unused_rows, model->name),
-			 errdetail(
-				 "Their label is NULL or not one of the declared classes, or their unit is NULL.")));
+			 errdetail("Their label is NULL or not one of the declared classes, or their unit is "
+					   "NULL.")));
 	if (fitted < model->spec.teachers)
 		ereport(NOTICE,
 				(errmsg("%d of %d teachers of model \"%s\" always vote the same class",

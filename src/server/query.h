@@ -2,7 +2,8 @@
  * query.h
  *		SQL statements with typed arguments, inside a session (session.h).
  *
- *	query_read("SELECT a, b FROM privpred.t WHERE id = $1 AND name = $2", ARG_INT8(id), ARG_TEXT(name));
+ *	query_read("SELECT a, b FROM privpred.t WHERE id = $1 AND name = "
+			   "$2", ARG_INT8(id), ARG_TEXT(name));
  *	if (SPI_processed > 0)
  *		a = row_int8(0, 1);
  */
@@ -83,7 +84,7 @@ extern void query_forget_plans(void);
 extern Datum row_value(uint64 row, int column, bool *isnull);
 extern bool	 row_isnull(uint64 row, int column);
 
-/* The same where NULL means 0, false or an absent string, which is copied to the current context. */
+/* The same where NULL means 0, false or no string; strings are copied to the current context. */
 extern bool		   row_bool(uint64 row, int column);
 extern int32	   row_int4(uint64 row, int column);
 extern int64	   row_int8(uint64 row, int column);

@@ -300,7 +300,7 @@ is($node->safe_psql('postgres', qq{SELECT ok FROM privpred.verify_ledger('$head'
 	'a head of the past is found');
 like($node->safe_psql('postgres', q{SELECT problem FROM privpred.verify_ledger(sha256('other'))}),
 	qr/never had the expected head/, 'another is not: rewound or rewritten');
-# The book's own recipe, without our code.
+# The recipe of docs/ledger.md, without our code.
 my $recipe = slurp_file("$FindBin::RealBin/../../docs/ledger.md");
 $recipe =~ /```sql\n(CREATE FUNCTION pg_temp\.ns.*?)```/s or die 'no recipe in docs/ledger.md';
 is($node->safe_psql('postgres', $1), 't', 'anyone can recompute the chain in SQL');

@@ -31,7 +31,7 @@ CREATE FUNCTION ask(model text, n bigint) RETURNS bigint LANGUAGE sql VOLATILE A
 	$$ SELECT count(private_predict(model, ARRAY[0.5])) FROM generate_series(1, n) $$;
 });
 
-# ---------- the book, in Perl ----------
+# ---------- docs/accounts.md, in Perl ----------
 
 sub charge
 {
@@ -108,7 +108,7 @@ sub check
 
 		push @wrong, "$name: $units spent, the model says $spent"
 		  if $units < $spent * (1 - 1e-9) - 1e-12 || $units > $spent * (1 + 1e-9) + 1e-8;
-		push @wrong, "$name: epsilon $account->{lifetime_spent} is reported, the book says $expected"
+		push @wrong, "$name: epsilon $account->{lifetime_spent} is reported, docs/accounts.md says $expected"
 		  if abs($account->{lifetime_spent} - $expected) > 1e-8 || $account->{lifetime_spent} < $expected - 1e-11;
 		next if !$was;
 		# A grant may have been lowered below what was spent; asking never goes beyond.

@@ -102,7 +102,7 @@ my @acts = (
 );
 # These only read, but for the last two: one goes the way of private_predict, the other comes below.  A new
 # function belongs to one list or the other.
-my %harmless = map { $_ => 1 } qw(accuracy_curve confusion_matrix plot predict votes audit progress_entries stat_entries
+my %harmless = map { $_ => 1 } qw(accuracy_curve confusion_matrix plot predict votes audit progress_entries stat_entries budget_entries
 	private_score forgive_lease);
 
 my $volatile = $node->safe_psql('postgres', q{SELECT DISTINCT p.proname FROM pg_proc p

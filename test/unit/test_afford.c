@@ -4,7 +4,8 @@
  *		be affordable can be bought, one after another, without overflow, and what
  *		comes next gets an honest answer.
  *
- * sources: src/account/afford.c src/account/charge.c src/account/renyi.c src/account/order.c src/account/accountant.c src/draw/rng.c
+ * sources: src/account/afford.c src/account/charge.c src/account/renyi.c src/account/order.c
+ * sources: src/account/accountant.c src/draw/rng.c
  */
 #include "postgres.h"
 

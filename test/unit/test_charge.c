@@ -2,7 +2,8 @@
  * test_charge.c
  *		What purchases cost: sums of draws, and their text.
  *
- * sources: src/account/charge.c src/account/renyi.c src/account/order.c src/account/accountant.c src/draw/rng.c
+ * sources: src/account/charge.c src/account/renyi.c src/account/order.c src/account/accountant.c
+ * sources: src/draw/rng.c
  */
 #include "c.h"
 

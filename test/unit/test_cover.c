@@ -3,7 +3,9 @@
  *		Candidates cover their classes, errors are right, and the selection is
  *		private for all small tables; wrong selections are caught.
  *
- * sources: src/mechanism/candidates.c src/mechanism/sort.c src/mechanism/candidate_errors.c src/mechanism/cover/halfspaces.c src/mechanism/cover/radius.c src/mechanism/cover/draw.c src/mechanism/cover/limits.c
+ * sources: src/mechanism/candidates.c src/mechanism/sort.c src/mechanism/candidate_errors.c
+ * sources: src/mechanism/cover/halfspaces.c src/mechanism/cover/radius.c src/mechanism/cover/draw.c
+ * sources: src/mechanism/cover/limits.c
  */
 #include "postgres.h"
 

@@ -3,8 +3,10 @@
  *		Estimates end: their work is bounded, counted in steps; what they may be
  *		off by is true, by exact summation; and a cheaper draw has the same mean.
  *
- * sources: src/request/estimate_plan.c src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable/draw.c
- * sources: src/mechanism/relabel/draw.c src/mechanism/sort.c src/mechanism/vote/draw.c src/mechanism/solve.c
+ * sources: src/request/estimate_plan.c src/mechanism/hypotheses.c src/mechanism/plane.c
+ * sources: src/mechanism/stable/draw.c
+ * sources: src/mechanism/relabel/draw.c src/mechanism/sort.c src/mechanism/vote/draw.c
+ * sources: src/mechanism/solve.c
  * sources: src/draw/rng.c src/draw/bernoulli.c
  */
 #include "postgres.h"

@@ -3,7 +3,8 @@
  *		Gradients: no unit moves the integer sums by more than is paid for, the
  *		order of rows does not matter, and the noise is what a grant can pay for.
  *
- * sources: src/mechanism/gradient/sums.c src/mechanism/gradient/noise.c src/account/renyi.c src/account/order.c src/account/charge.c src/account/accountant.c
+ * sources: src/mechanism/gradient/sums.c src/mechanism/gradient/noise.c src/account/renyi.c
+ * sources: src/account/order.c src/account/charge.c src/account/accountant.c
  * sources: src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "c.h"

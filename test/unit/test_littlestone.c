@@ -3,7 +3,8 @@
  *		Littlestone's dimension against brute force, the mistakes of the optimal
  *		algorithm, the stable learner and the stable histogram.
  *
- * sources: src/mechanism/littlestone/dimension.c src/mechanism/littlestone/optimal_algorithm.c src/mechanism/littlestone/stable_learner.c
+ * sources: src/mechanism/littlestone/dimension.c src/mechanism/littlestone/optimal_algorithm.c
+ * sources: src/mechanism/littlestone/stable_learner.c
  * sources: src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "postgres.h"

@@ -3,7 +3,8 @@
  *		The planner's law of votes: its draws are the mechanism's, its limits are
  *		the obvious ones, and it gives what was measured on real tables.
  *
- * sources: src/mechanism/plan_law.c src/mechanism/sparse/draw.c src/mechanism/vote/draw.c src/mechanism/vote/gaussian.c src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
+ * sources: src/mechanism/plan_law.c src/mechanism/sparse/draw.c src/mechanism/vote/draw.c
+ * sources: src/mechanism/vote/gaussian.c src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "c.h"
 

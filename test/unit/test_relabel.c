@@ -2,13 +2,14 @@
  * test_relabel.c
  *		relabel: what is proved holds for all small tables and all their
  *		neighbours; its parts, the sample, the chunks, the private vote, are what
- *		the proof needs; and the formula is the book's.
+ *		the proof needs; and the formula is that of section 5 of docs/mechanisms.md.
  *
  * End to end the bound is far from what small tables lose, so each part has a test
  * of its own that catches it when wrong.
  *
  * sources: src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable/draw.c
- * sources: src/mechanism/relabel/draw.c src/mechanism/sort.c src/mechanism/vote/draw.c src/mechanism/solve.c
+ * sources: src/mechanism/relabel/draw.c src/mechanism/sort.c src/mechanism/vote/draw.c
+ * sources: src/mechanism/solve.c
  * sources: src/draw/rng.c src/draw/bernoulli.c
  */
 #include "postgres.h"

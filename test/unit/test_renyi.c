@@ -2,7 +2,8 @@
  * test_renyi.c
  *		Rényi accounts against the formulas they come from.
  *
- * sources: src/account/renyi.c src/account/order.c src/account/charge.c src/account/accountant.c src/draw/rng.c
+ * sources: src/account/renyi.c src/account/order.c src/account/charge.c src/account/accountant.c
+ * sources: src/draw/rng.c
  */
 #include "c.h"
 

@@ -3,7 +3,8 @@
  *		Are the charges and the conversion true?  On exact distributions, and
  *		against charges known to be too small.
  *
- * sources: src/account/renyi.c src/account/order.c src/account/charge.c src/account/accountant.c src/mechanism/vote/draw.c src/draw/rng.c src/draw/bernoulli.c
+ * sources: src/account/renyi.c src/account/order.c src/account/charge.c src/account/accountant.c
+ * sources: src/mechanism/vote/draw.c src/draw/rng.c src/draw/bernoulli.c
  */
 #include "c.h"
 

@@ -3,7 +3,8 @@
  *		Bins of scores: what is counted where, and that one score moves the
  *		distance of either count by one at most.
  *
- * sources: src/mechanism/soft/draw.c src/mechanism/sparse/draw.c src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
+ * sources: src/mechanism/soft/draw.c src/mechanism/sparse/draw.c src/draw/rng.c
+ * sources: src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "c.h"
 

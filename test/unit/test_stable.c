@@ -129,7 +129,8 @@ test_small_tables(HypothesisClass class, const Domain *domain, int n, int rows_p
 	const char *name = class_name[class];
 
 	ok(found <= claimed + ROUNDING,
-	   "%s, %d rows a unit, epsilon %g, alpha %g: all tables of %d units lose at most %.6f (found %.6f)",
+	   "%s, %d rows a unit, epsilon %g, alpha %g: all tables of %d units lose at most %.6f "
+	   "(found %.6f)",
 	   name, rows_per_unit, epsilon, alpha, n, claimed, found);
 	found =
 		loss(class, domain, n, &parameters, rows_per_unit, share_to_double(parameters.alpha) / 10);
@@ -499,7 +500,7 @@ test_empty(void)
 
 /* ---------- the formula and the solver ---------- */
 
-/* The ratio of the book at one u. */
+/* The ratio of section 5 of docs/mechanisms.md at one u. */
 static double
 ratio_at(const StableParameters *parameters, double u)
 {
@@ -542,7 +543,7 @@ test_solver(void)
 	StableParameters	book = solved(1, 0.1);
 
 	ok(fabs(share_to_double(book.q) - 0.1875) < 0.002 && fabs(real(book.e) - 1.34) < 0.01,
-	   "epsilon 1, alpha 0.1: q = %.4f, e = %.4f as in the book", share_to_double(book.q),
+	   "epsilon 1, alpha 0.1: q = %.4f, e = %.4f as documented", share_to_double(book.q),
 	   real(book.e));
 	for (int i = 0; i < lengthof(epsilons); i++)
 	{

@@ -4,7 +4,9 @@
  *		the certificate is honest; noise is drawn as claimed; the checks reject
  *		what is wrong.
  *
- * sources: src/mechanism/stable_erm/erm.c src/mechanism/stable_erm/solve.c src/mechanism/stable_erm/noise.c src/learner/cholesky.c src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
+ * sources: src/mechanism/stable_erm/erm.c src/mechanism/stable_erm/solve.c
+ * sources: src/mechanism/stable_erm/noise.c src/learner/cholesky.c src/draw/rng.c
+ * sources: src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "c.h"
 

@@ -2,7 +2,9 @@
  * test_terms.c
  *		Grants that are applied one after another, and what is then said to be left.
  *
- * sources: src/account/terms.c src/account/left.c src/account/quote.c src/account/afford.c src/account/window.c src/account/charge.c src/account/renyi.c src/account/order.c src/account/accountant.c src/draw/rng.c
+ * sources: src/account/terms.c src/account/left.c src/account/quote.c src/account/afford.c
+ * sources: src/account/window.c src/account/charge.c src/account/renyi.c src/account/order.c
+ * sources: src/account/accountant.c src/draw/rng.c
  */
 #include "postgres.h"
 

@@ -2,7 +2,9 @@
  * test_vote_gaussian.c
  *		Gaussian noisy max: its variance, its distribution and its price.
  *
- * sources: src/mechanism/vote/gaussian.c src/mechanism/vote/draw.c src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c src/account/renyi.c src/account/order.c src/account/charge.c src/account/accountant.c
+ * sources: src/mechanism/vote/gaussian.c src/mechanism/vote/draw.c src/draw/rng.c
+ * sources: src/draw/bernoulli.c src/draw/discrete.c src/account/renyi.c src/account/order.c
+ * sources: src/account/charge.c src/account/accountant.c
  */
 #include "c.h"
 

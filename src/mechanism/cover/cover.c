@@ -304,7 +304,6 @@ label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 
 extern const MechanismPlan plan_cover; /* plan.c */
 extern const MechanismPlan plan_label_private;
-extern const AuditCase	   cover_audit_cases[]; /* audit.c */
 
 const Mechanism cover_mechanism = {
 	.name = "cover",

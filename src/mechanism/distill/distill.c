@@ -22,8 +22,7 @@ distill_validate(const MechanismSpec *spec)
 					 "to train it anew, drop it first.")));
 }
 
-extern const MechanismPlan plan_distill;		  /* plan.c */
-extern const AuditCase	   distill_audit_cases[]; /* audit.c */
+extern const MechanismPlan plan_distill; /* plan.c */
 
 const Mechanism distill_mechanism = {
 	.name = "distill",

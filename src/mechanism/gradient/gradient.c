@@ -299,8 +299,7 @@ gradient_export(const MechanismModel *model)
 	return json.data;
 }
 
-extern const MechanismPlan plan_gradient;		   /* plan.c */
-extern const AuditCase	   gradient_audit_cases[]; /* audit.c */
+extern const MechanismPlan plan_gradient; /* plan.c */
 
 const Mechanism gradient_mechanism = {
 	.name = "gradient",

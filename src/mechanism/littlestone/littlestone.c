@@ -324,8 +324,7 @@ littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return released_write(&released, spec->width);
 }
 
-extern const MechanismPlan plan_littlestone;		  /* plan.c */
-extern const AuditCase	   littlestone_audit_cases[]; /* audit.c */
+extern const MechanismPlan plan_littlestone; /* plan.c */
 
 const Mechanism littlestone_mechanism = {
 	.name = "littlestone",

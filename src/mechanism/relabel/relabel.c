@@ -126,8 +126,7 @@ relabel_load(const MechanismSpec *spec, bytea *state)
 	return model;
 }
 
-extern const MechanismPlan plan_relabel;		  /* plan.c */
-extern const AuditCase	   relabel_audit_cases[]; /* audit.c */
+extern const MechanismPlan plan_relabel; /* plan.c */
 
 const Mechanism relabel_mechanism = {
 	.name = "relabel",

@@ -72,8 +72,7 @@ soft_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 	return stable;
 }
 
-extern const MechanismPlan plan_soft;			 /* plan.c */
-extern const AuditCase	   sparse_audit_cases[]; /* sparse/audit.c */
+extern const MechanismPlan plan_soft; /* plan.c */
 
 const Mechanism soft_mechanism = {
 	.name = "soft",

@@ -84,8 +84,7 @@ sparse_distribution(bool order_is_infinite, const MechanismModel *model, const d
 		add_fallback(order_is_infinite, model, x, 1 - probability[top], probability);
 }
 
-extern const MechanismPlan plan_sparse;			 /* plan.c */
-extern const AuditCase	   sparse_audit_cases[]; /* audit.c */
+extern const MechanismPlan plan_sparse; /* plan.c */
 
 const Mechanism sparse_mechanism = {
 	.name = "sparse",

@@ -185,7 +185,6 @@ stable_load(const MechanismSpec *spec, bytea *state)
 
 extern const MechanismPlan plan_stable_flip; /* plan.c */
 extern const MechanismPlan plan_stable;
-extern const AuditCase	   stable_audit_cases[]; /* audit.c */
 
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
