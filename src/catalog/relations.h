@@ -81,7 +81,7 @@ extern Relation open_relation(Oid relid, LOCKMODE lock);
  */
 extern void lock_own_relation(Oid relid, LOCKMODE lock);
 
-/* The unit's columns: the given one, or the primary key's.  Raises if they cannot be used. */
+/* The names of the unit's columns: the given one, or the primary key's.  Raises unless they fit. */
 extern ArrayType *resolve_unit(Relation relation, const char *unit);
 
 /* Raises unless every unit column still exists, is NOT NULL, and is hashable. */

@@ -5,6 +5,7 @@
  * relations.h	protected relations, their units, and what is public
  * models.h		models: stored, and decoded
  * features.h	feature specifications, classes, and encoding
+ * by_id.h		relations and models by their numbers, for the ledger
  *
  * Nothing outside this floor names privpred.protected_relation or privpred.model
  * in SQL, except the views of the install script.

@@ -134,7 +134,7 @@ repeat_open(const ModelRecord *model)
 		memory->width = model->spec.width;
 		memory->entry_size = entry_size;
 		memory->capacity = capacity;
-		memory->slots = pg_nextpower2_size_t(capacity + (capacity + 1) / 2);
+		memory->slots = pg_nextpower2_64(capacity + (capacity + 1) / 2);
 	}
 	handle.serial = memory->serial;
 	return handle;

@@ -232,8 +232,7 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 	units = units_open(model, protected, one_row_each);
 	progress_phase_rows("reading rows", estimated_rows(relation_sql_name(model->relid)));
 	state = model->mechanism->train(&model->spec, units, (Size) maintenance_work_mem * 1024);
-	unused_rows = units_left_out(units);
-	units_close(units);
+	unused_rows = units_close(units);
 	MemoryContextSwitchTo(caller);
 	model->state = (bytea *) PG_DETOAST_DATUM_COPY(PointerGetDatum(state));
 	MemoryContextSwitchTo(spi);

@@ -150,10 +150,9 @@ extern void nodes_init(void);
  */
 extern UnitSource *
 units_open(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each);
-extern void units_close(UnitSource *source);
 
-/* Rows seen in the last full scan that could not be used. */
-extern int64 units_left_out(const UnitSource *source);
+/* Returns how many rows could not be used in the last full scan. */
+extern int64 units_close(UnitSource *source);
 
 /*
  * Is every unit a single row, by the relation's keys?  If so they stay, and

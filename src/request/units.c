@@ -295,10 +295,13 @@ read_unit(UnitScan *scan, UnitRows *unit)
 
 /* ---------- the scan ---------- */
 
-void
+int64
 units_close(UnitSource *source)
 {
-	scan_close(&((UnitScan *) source)->tuples);
+	UnitScan *scan = (UnitScan *) source;
+
+	scan_close(&scan->tuples);
+	return scan->left_out;
 }
 
 static void
@@ -306,7 +309,7 @@ units_rewind(UnitSource *source)
 {
 	UnitScan *scan = (UnitScan *) source;
 
-	units_close(source);
+	(void) units_close(source);
 	scan->left_out = 0;
 	scan_open(&scan->tuples, ROWS_PER_FETCH, scan->query.text.data, TRAINING_PARAMETERS,
 			  scan->query.arguments);
@@ -346,10 +349,4 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	append_units_query(scan, protected);
 	units_rewind(&scan->source);
 	return &scan->source;
-}
-
-int64
-units_left_out(const UnitSource *source)
-{
-	return ((const UnitScan *) source)->left_out;
 }

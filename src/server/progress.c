@@ -1,6 +1,6 @@
 /*
  * progress.c
- *		What long requests are at, in shared memory.
+ *		How far long requests have come, in shared memory.
  */
 #include "postgres.h"
 
@@ -41,10 +41,10 @@ static ProgressShared *Shared = NULL;
 static ProgressEntry *Mine = NULL;
 static int			  MyLevel = 0;
 
-/* The request says what it is at; phases within it go unseen. */
+/* The request reports for itself; phases within it are ignored. */
 static bool reported_as_whole = false;
 
-/* In a parallel worker: its leader's, looked up once. */
+/* In a parallel worker: the leader's entry, looked up once. */
 static ProgressEntry *Leaders = NULL;
 static bool			  leader_known = false;
 
@@ -62,7 +62,7 @@ initialise(void *block)
 	}
 }
 
-/* NULL: there is none for this version of the library. */
+/* NULL: the block in shared memory is not this version's. */
 static ProgressShared *
 progress_shared(void)
 {
@@ -230,7 +230,7 @@ find_leader(void)
 	LWLockRelease(&shared->header.lock);
 }
 
-/* Where rows and steps count. */
+/* The entry in which rows and steps are counted. */
 static ProgressEntry *
 counted(void)
 {

@@ -1,14 +1,14 @@
 /*
  * progress.h
- *		What long requests are at, for the view privpred.progress.
+ *		How far long requests have come, for the view privpred.progress.
  *
- * A session that trains has one entry in shared memory.  Row counts are
- * secret: whoever lists entries shows them to the relation's owner alone, and
- * to the role that the entry names, where nothing counted is secret from it.
- * Progress is a comfort: without a free entry a request runs unseen.
+ * A session that trains has one entry in shared memory.  Row counts are secret:
+ * whoever lists entries shows them to the relation's owner alone, and to the role
+ * that the entry names if nothing that is counted is secret from it.  Progress is
+ * a comfort: if no entry is free, a request runs unseen.
  *
- * No error leaves an entry behind: it goes with its transaction, or
- * subtransaction, or session.
+ * No error leaves an entry behind, because it ends with its transaction,
+ * subtransaction or session.
  */
 #ifndef PRIVPRED_PROGRESS_H
 #define PRIVPRED_PROGRESS_H
@@ -35,21 +35,21 @@ typedef struct ProgressReport
 	int64		steps_total; /* -1: the phase has none */
 } ProgressReport;
 
-/* A request within a request goes unseen. */
+/* A request within a request has no entry of its own. */
 extern void progress_begin(const char *model, Oid relation);
 extern void progress_end(void);
 
 /* Only if nothing that will be counted is secret from this role. */
 extern void progress_show_to(Oid role);
 
-/* Starts counting anew: rows as they are read, or what progress_update() says. */
+/* Begins a phase, which counts rows as they are read, or what progress_update() says. */
 extern void progress_phase_rows(const char *phase, double total);
 extern void progress_phase(const char *phase, int64 total);
 extern void progress_update(int64 done);
 
 /*
- * A request that trains many times over says itself what it is at, and how much
- * of it is done; what the trainings say goes unseen until its end.
+ * A request that trains many times reports for itself which phase it is in, and how
+ * much of it is done; what the trainings report is ignored until its end.
  */
 extern void progress_report_as(const char *phase);
 extern void progress_report(int64 done);
@@ -57,11 +57,11 @@ extern void progress_report(int64 done);
 /* Rows were read, by this session or, in a parallel worker, for its leader. */
 extern void progress_rows(int64 more);
 
-/* The phase has steps besides rows; one of them was taken, by whom as above. */
+/* The phase has steps besides rows; one of them was taken, by either of them. */
 extern void progress_steps(int64 total);
 extern void progress_step(void);
 
-/* Copies this database's entries; returns how many. */
+/* Copies the entries of this database, and returns their number. */
 extern int progress_list(ProgressReport reports[PROGRESS_ENTRIES]);
 
 extern void progress_init(void);

@@ -20,7 +20,7 @@ slack_attach(const char *name, Size size, uint32 magic, const char *tranche,
 		return NULL;
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	header = ShmemInitStruct(name, size, &found);
-	/* Without magic, whoever came first failed half-way. */
+	/* If there is no magic, whoever came first failed half-way. */
 	if (!found || header->magic == 0)
 	{
 		memset(header, 0, size);

@@ -1,7 +1,7 @@
 /*
  * slack.h
- *		Small blocks of shared memory that need no preload: they live in the slack
- *		that every server keeps.
+ *		Small blocks of shared memory.  They need no preload, because they live in
+ *		the slack that every server keeps.
  */
 #ifndef PRIVPRED_SLACK_H
 #define PRIVPRED_SLACK_H
@@ -17,8 +17,8 @@ typedef struct SlackHeader
 } SlackHeader;
 
 /*
- * The block of a name, zeroed, with its lock, and given to initialise by
- * whoever comes first.  NULL in single-user mode, and if the block in memory is
+ * The block of that name.  Whoever comes first zeroes it, initialises its lock, and
+ * calls initialise().  NULL in single-user mode, and if the block in memory is
  * another version's.
  */
 extern void *slack_attach(const char *name, Size size, uint32 magic, const char *tranche,

@@ -63,7 +63,7 @@ initialise(void *block)
 	clear(shared);
 }
 
-/* NULL: there is none for this version of the library. */
+/* NULL: the block in shared memory is not this version's. */
 static StatShared *
 stats_shared(void)
 {
@@ -86,7 +86,7 @@ stats_open(MemoryContext context, const StatKey *key)
 {
 	StatSite *site = MemoryContextAllocZero(context, sizeof(StatSite));
 
-	/* Maps shared memory now: nothing may fail later. */
+	/* Shared memory is attached now, because nothing may fail later. */
 	(void) stats_shared();
 	site->key = *key;
 	site->at_reset.func = site_reset;
@@ -103,8 +103,8 @@ is_about(const StatEntry *entry, const StatKey *key)
 }
 
 /*
- * The entry of a key, or the free one where it belongs, or that of the others;
- * the caller holds the lock.  No entry is freed but all together.
+ * The entry of a key, or the free one in which it belongs, or that of the others.
+ * The caller holds the lock.  Entries are only ever freed all together.
  */
 static StatEntry *
 find_entry(StatShared *shared, const StatKey *key)
@@ -154,7 +154,7 @@ stats_flush(StatSite *site)
 		entry = find_entry(shared, &site->key);
 		if (OidIsValid(entry->database) || entry == &shared->entries[OTHERS])
 			break;
-		/* It may be gone again by the time that we look. */
+		/* The entry may be gone again by the time that we look. */
 		LWLockRelease(&shared->header.lock);
 		occupy(shared, &site->key);
 	}
@@ -205,7 +205,7 @@ stats_list(int *nrows)
 			rows[*nrows].key = shared->entries[i].key;
 			(void) copy_counts(&shared->entries[i], &rows[(*nrows)++]);
 		}
-	/* of all databases together */
+	/* The others are those of all databases together. */
 	if (copy_counts(&shared->entries[OTHERS], &rows[*nrows]))
 		(*nrows)++;
 	LWLockRelease(&shared->header.lock);

@@ -1,15 +1,16 @@
 /*
  * stats.h
- *		What answers were asked for and what they took, for the view privpred.stat.
+ *		How many answers were asked for and what they took, for the view
+ *		privpred.stat.
  *
- * Counts of a role and a model.  A call site counts in its own memory and adds
- * to shared memory when it talks to the ledger and when it ends, so an answer
- * costs no lock.  Counts are a comfort: they survive sessions, not the server.
+ * There are counts for each role and model.  A call site counts in its own memory,
+ * and adds to shared memory when it talks to the ledger and when it ends, so that
+ * an answer takes no lock.  Counts are a comfort: they survive sessions, but not
+ * the server.
  *
- * No count is about protected rows, except through what the asker was answered:
- * how many answers were unstable, and what the ledger was asked because of
- * that.  Whoever lists counts shows those to the asker and the relation's owner
- * alone.
+ * No count depends on protected rows except through the asker's own answers: how
+ * many of them were unstable, and what the ledger was asked because of that.
+ * Whoever lists counts shows those to the asker and the relation's owner alone.
  */
 #ifndef PRIVPRED_STATS_H
 #define PRIVPRED_STATS_H
@@ -48,7 +49,7 @@ typedef struct StatSite
 	MemoryContextCallback at_reset;
 } StatSite;
 
-/* Lives in a context, and adds what is left when that goes. */
+/* The site lives in a context, and adds what is left when the context is reset. */
 extern StatSite *stats_open(MemoryContext context, const StatKey *key);
 
 static inline void
@@ -60,14 +61,14 @@ stats_count(StatSite *site, StatCounter counter, int64 more)
 /* Adds what was counted.  Never fails; runs while transactions abort. */
 extern void stats_flush(StatSite *site);
 
-/* From now on for another role: adds what was counted first. */
+/* Counts for another role from now on, after adding what was counted. */
 extern void stats_set_role(StatSite *site, Oid role);
 
 typedef struct StatRow
 {
 	StatKey		key;
 	int64		counts[STAT_COUNTERS];
-	TimestampTz since; /* nobody counted before */
+	TimestampTz since; /* when counting began */
 } StatRow;
 
 /* This database's counts, in the current context. */
