@@ -38,6 +38,237 @@ COMMENT ON FUNCTION privpred.solve_relabel(float8, float8, bigint, int, int) IS
 -- Planning: which mechanism, from declared numbers alone
 ----------------------------------------------------------------------
 
+-- The figures are computed in C, the words around them are made here.
+
+CREATE FUNCTION privpred._plan_table(relation regclass, label name) RETURNS json
+AS 'MODULE_PATHNAME', 'privpred_plan_table' LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred._plan_table(regclass, name) IS
+'what types, CHECK constraints, keys and protect() tell of a table, never its rows; for plan()';
+
+CREATE FUNCTION privpred._plan_columns(told json, label name, OUT place bigint, OUT column_name text, OUT levels json,
+	OUT declaration text, OUT example text, OUT width int, OUT is_label boolean)
+RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
+	SELECT c.place, c.name, c.levels,
+		CASE WHEN c.listed IS NOT NULL THEN pg_catalog.format('{"levels": %s}', c.levels)
+			WHEN c.levels IS NOT NULL THEN '{}'
+			WHEN c.min IS NOT NULL THEN pg_catalog.format('{"min": %s, "max": %s}', c.min, c.max) END,
+		CASE WHEN c.is_boolean THEN 'true'
+			ELSE COALESCE(c.levels OPERATOR(pg_catalog.->) 0, c.middle)::pg_catalog.text END,
+		CASE WHEN c.is_boolean OR c.min IS NOT NULL THEN 1 ELSE pg_catalog.json_array_length(c.levels) END,
+		-- the named column, or the last one whose classes are known
+		COALESCE(c.place OPERATOR(pg_catalog.=) pg_catalog.max(c.place) FILTER (WHERE
+			CASE WHEN label IS NULL THEN pg_catalog.json_array_length(c.levels) OPERATOR(pg_catalog.>=) 2
+				ELSE c.name OPERATOR(pg_catalog.=) label::pg_catalog.text END) OVER (), false)
+	FROM (
+		SELECT e.place, e.c OPERATOR(pg_catalog.->>) 'name' AS name, t.is_boolean,
+			e.c OPERATOR(pg_catalog.->) 'levels' AS listed,
+			CASE WHEN t.is_boolean THEN '["false", "true"]' ELSE COALESCE(e.c OPERATOR(pg_catalog.->) 'levels', (
+				SELECT pg_catalog.json_agg(l.enumlabel ORDER BY l.enumsortorder)
+				FROM pg_catalog.pg_enum l WHERE l.enumtypid OPERATOR(pg_catalog.=) t.type)) END AS levels,
+			e.c OPERATOR(pg_catalog.->) 'min' AS min, e.c OPERATOR(pg_catalog.->) 'max' AS max,
+			e.c OPERATOR(pg_catalog.->) 'middle' AS middle
+		FROM pg_catalog.json_array_elements(told OPERATOR(pg_catalog.->) 'columns') WITH ORDINALITY AS e(c, place)
+		CROSS JOIN LATERAL (SELECT (e.c OPERATOR(pg_catalog.->>) 'type')::pg_catalog.oid AS type,
+			e.c OPERATOR(pg_catalog.->>) 'type' OPERATOR(pg_catalog.=) '16' AS is_boolean) t) c $$;
+COMMENT ON FUNCTION privpred._plan_columns(json, name) IS
+'columns that _plan_table() found: how create_model would be told of them, and an example; for plan()';
+
+CREATE FUNCTION privpred._plan_figures(n bigint, features int, classes int, epsilon float8, delta float8,
+	answers bigint, accuracy float8, learner text, baseline float8, rows_per_unit int, protects_labels boolean,
+	OUT mechanism text, OUT created_as text, OUT charge_kind text, OUT why text, OUT rows_needed bigint,
+	OUT expected float8, OUT per_answer numeric, OUT total numeric, OUT total_delta float8,
+	OUT answers_bought bigint, OUT model_epsilon text, OUT taught_by text, OUT teachers bigint, OUT options text,
+	OUT unstable bigint, OUT stream_delta text, OUT labels bigint, OUT budget text, OUT needs_size boolean,
+	OUT needs_rows boolean, OUT by_theorem boolean, OUT preference float8, OUT virtue text, OUT grounds text,
+	OUT lower_bound text, OUT asked_by text)
+RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_plan_figures' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 14;
+COMMENT ON FUNCTION privpred._plan_figures(bigint, int, int, float8, float8, bigint, float8, text, float8, int, boolean) IS
+'what every mechanism would reach with declared numbers, and its parameters; for plan()';
+
+CREATE FUNCTION privpred._plan(n bigint, features int, classes int, epsilon float8, delta float8, answers bigint,
+	accuracy float8, relation regclass, table_name text, label name, learner text, baseline float8, OUT rank int,
+	OUT mechanism text, OUT recommended boolean, OUT feasible boolean, OUT why text, OUT rows_needed bigint,
+	OUT expected_accuracy float8, OUT expected_error float8, OUT per_answer_epsilon numeric,
+	OUT total_epsilon numeric, OUT total_delta float8, OUT answers_bought bigint, OUT charged text,
+	OUT parameters text, OUT statements text, OUT grounds text, OUT lower_bound text, OUT advice text)
+RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100000 ROWS 14
+SET search_path TO pg_catalog, pg_temp AS $$
+DECLARE
+	told pg_catalog.json := privpred._plan_table(relation, label);
+	is_protected pg_catalog.bool := COALESCE((told OPERATOR(pg_catalog.->>) 'protected')::pg_catalog.bool, false);
+	has_unit pg_catalog.bool := (told OPERATOR(pg_catalog.->>) 'has_unit')::pg_catalog.bool;
+	one_row pg_catalog.bool := COALESCE((told OPERATOR(pg_catalog.->>) 'one_row_a_unit')::pg_catalog.bool, has_unit);
+	declared_units pg_catalog.int8 := (told OPERATOR(pg_catalog.->>) 'declared_units')::pg_catalog.int8;
+	max_rows pg_catalog.int4 := (told OPERATOR(pg_catalog.->>) 'max_rows_per_unit')::pg_catalog.int4;
+	labels_only pg_catalog.bool := COALESCE((told OPERATOR(pg_catalog.->>) 'protects_labels')::pg_catalog.bool, false);
+	prefix pg_catalog.text := COALESCE(told OPERATOR(pg_catalog.->>) 'name', 'my');
+	-- what is not declared is assumed, and the advice says so
+	units pg_catalog.int8 := COALESCE(n, declared_units);
+	rows_per_unit pg_catalog.int4 := CASE WHEN one_row THEN 1 ELSE COALESCE(max_rows, 1) END;
+	plain pg_catalog.float8 := COALESCE(accuracy, GREATEST(0.85, baseline OPERATOR(pg_catalog.+)
+		(0.25 OPERATOR(pg_catalog.*) (1 OPERATOR(pg_catalog.-) baseline))));
+	col record;	-- all columns but the label
+	target record;	-- the label
+	m record;	-- a mechanism
+	guess pg_catalog.float8;
+	gaps pg_catalog.text;
+	class_list pg_catalog.text;
+	protection pg_catalog.text;
+	model pg_catalog.text;
+	student pg_catalog.text;
+BEGIN
+	SELECT '{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.column_name),
+			c.declaration), ', ' ORDER BY c.place) FILTER (WHERE c.declaration IS NOT NULL)
+			OPERATOR(pg_catalog.||) '}' AS features,
+		'{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.column_name),
+			c.example), ', ' ORDER BY c.place) FILTER (WHERE c.declaration IS NOT NULL)
+			OPERATOR(pg_catalog.||) '}' AS example,
+		-- in a comment, which a line break would end
+		pg_catalog.string_agg(CASE WHEN c.column_name OPERATOR(pg_catalog.~) e'[\n\r]'
+			THEN pg_catalog.to_json(c.column_name)::pg_catalog.text ELSE pg_catalog.quote_ident(c.column_name) END, ', '
+			ORDER BY c.place) FILTER (WHERE c.declaration IS NULL) AS left_out,
+		pg_catalog.sum(c.width)::pg_catalog.int4 AS width
+	INTO col FROM privpred._plan_columns(told, label) c WHERE NOT c.is_label;
+	SELECT c.column_name, c.levels INTO target FROM privpred._plan_columns(told, label) c WHERE c.is_label;
+	classes := COALESCE(classes, pg_catalog.json_array_length(target.levels), 2);
+	guess := 1 OPERATOR(pg_catalog./) GREATEST(classes, 1)::pg_catalog.float8;
+
+	-- what the catalog does not tell and somebody must fill in
+	gaps := CASE WHEN told IS NULL THEN
+		e'-- replace your_table, your_label, its classes and your_column, or call privpred.plan with relation => ''table''\n'
+	ELSE pg_catalog.concat(
+		CASE WHEN NOT has_unit THEN
+			e'-- replace your_unit by the column that says whose row it is: the table has no primary key\n' END,
+		CASE WHEN target.levels IS NULL THEN
+			e'-- replace label and classes: the table does not tell them (a boolean, an enum or CHECK (... IN (...)) would)\n' END,
+		'-- left out, as the table declares no bounds or levels for them: ' OPERATOR(pg_catalog.||) col.left_out
+			OPERATOR(pg_catalog.||) e' (add them to features if you know their range)\n') END;
+	class_list := CASE WHEN target.levels IS NOT NULL THEN (
+		SELECT pg_catalog.string_agg(pg_catalog.quote_literal(l.level), ',' ORDER BY l.place)
+		FROM pg_catalog.json_array_elements_text(target.levels) WITH ORDINALITY AS l(level, place))
+	ELSE (
+		SELECT pg_catalog.string_agg(pg_catalog.format('''class %s''', i.i), ',' ORDER BY i.i)
+		FROM pg_catalog.generate_series(1, LEAST(classes, 1000)) AS i(i)) END;
+
+	rank := 0;
+	FOR m IN
+		SELECT f.*, x.feasible, pg_catalog.lead(CASE WHEN x.feasible THEN f.mechanism END) OVER best AS next,
+			pg_catalog.lead(f.expected) OVER best AS next_expected
+		FROM privpred._plan_figures(units, COALESCE(features, col.width, 10), classes, epsilon, delta, answers, plain,
+			learner, baseline, rows_per_unit, labels_only) f
+		CROSS JOIN LATERAL (
+			SELECT f.why IS NULL AND CASE WHEN units IS NULL THEN f.rows_needed IS NOT NULL
+				ELSE f.charge_kind OPERATOR(pg_catalog.=) 'once'
+					OR f.answers_bought OPERATOR(pg_catalog.>=) answers END AS feasible,
+				-- without a size, fewer rows are better
+				pg_catalog.round((COALESCE(f.expected, 1 OPERATOR(pg_catalog.-)
+					(pg_catalog.ln(f.rows_needed::pg_catalog.float8) OPERATOR(pg_catalog./) 100), 0)
+					OPERATOR(pg_catalog.+) f.preference)::pg_catalog.numeric, 9) AS merit) x
+		WINDOW best AS (ORDER BY x.feasible DESC, x.merit DESC, f.mechanism)
+		ORDER BY x.feasible DESC, x.merit DESC, f.mechanism
+	LOOP
+		rank := rank OPERATOR(pg_catalog.+) 1;
+		mechanism := m.mechanism;
+		feasible := m.feasible;
+		-- half of what a plain model gains over a guess, and some of what it gains over a baseline
+		recommended := rank OPERATOR(pg_catalog.=) 1 AND feasible AND (m.expected IS NULL
+			OR (m.expected OPERATOR(pg_catalog.>) (guess OPERATOR(pg_catalog.+)
+					(0.5 OPERATOR(pg_catalog.*) (plain OPERATOR(pg_catalog.-) guess)))
+				AND (baseline IS NULL OR m.expected OPERATOR(pg_catalog.>) (baseline OPERATOR(pg_catalog.+)
+					(0.05 OPERATOR(pg_catalog.*) (plain OPERATOR(pg_catalog.-) baseline))))));
+		why := CASE WHEN m.why IS NOT NULL THEN m.why
+			WHEN units IS NULL AND feasible THEN 'reaches the target from rows_needed on'
+			WHEN units IS NOT NULL AND m.expected IS NULL THEN
+				pg_catalog.format('gives scores; it counts on %s or more teachers that agree', m.teachers)
+			WHEN units IS NOT NULL AND NOT feasible THEN pg_catalog.format(
+				'would end after about %s answers, as teachers do not agree enough', m.answers_bought)
+			WHEN m.expected OPERATOR(pg_catalog.>=) GREATEST(plain OPERATOR(pg_catalog.-) 0.02, guess)
+				THEN 'reaches the target'
+			WHEN m.rows_needed IS NULL THEN 'does not reach the target with any number of rows'
+			WHEN m.rows_needed OPERATOR(pg_catalog.<=) units THEN 'stays below the target on average'
+			ELSE pg_catalog.format(CASE WHEN m.by_theorem THEN 'stays below the target; its theorem asks for %s rows'
+				ELSE 'stays below the target; %s rows would do' END, m.rows_needed) END;
+		rows_needed := m.rows_needed;
+		expected_accuracy := pg_catalog.round(m.expected::pg_catalog.numeric, 4);
+		expected_error := 1 OPERATOR(pg_catalog.-) pg_catalog.round(m.expected::pg_catalog.numeric, 4);
+		per_answer_epsilon := m.per_answer;
+		total_epsilon := m.total;
+		total_delta := m.total_delta;
+		answers_bought := m.answers_bought;
+		charged := CASE WHEN m.model_epsilon IS NOT NULL THEN CASE
+			WHEN m.charge_kind OPERATOR(pg_catalog.=) 'once' THEN 'once, then any number of answers'
+			ELSE pg_catalog.replace(m.charge_kind, '_', ' ') END END;
+		grounds := m.grounds;
+		lower_bound := m.lower_bound;
+
+		-- NULL if there is nothing to create
+		parameters := pg_catalog.format('mechanism => %L%s, epsilon => ', m.created_as,
+				CASE WHEN m.taught_by IS NOT NULL THEN
+					pg_catalog.format(', learner => %L, teachers => %s', m.taught_by, m.teachers) END)
+			OPERATOR(pg_catalog.||) m.model_epsilon OPERATOR(pg_catalog.||)
+				COALESCE(', options => ' OPERATOR(pg_catalog.||) pg_catalog.quote_literal(m.options), '');
+		-- only what is not declared yet
+		protection := pg_catalog.concat(
+			CASE WHEN units IS NOT NULL AND (NOT is_protected OR (m.needs_size AND declared_units IS NULL)) THEN
+				pg_catalog.format(', declared_units => %s', units) END,
+			CASE WHEN m.needs_rows AND NOT one_row AND max_rows IS NULL THEN
+				pg_catalog.format(', max_rows_per_unit => %s', rows_per_unit) END);
+		model := pg_catalog.concat(prefix, '_', m.created_as);
+		student := CASE WHEN m.labels IS NOT NULL THEN pg_catalog.concat(prefix, '_student') END;
+		statements := CASE WHEN parameters IS NOT NULL THEN pg_catalog.concat(gaps,
+			CASE WHEN NOT is_protected OR protection OPERATOR(pg_catalog.<>) '' THEN
+				pg_catalog.concat('SELECT privpred.protect(', pg_catalog.quote_literal(table_name),
+					', unit => ' OPERATOR(pg_catalog.||) pg_catalog.quote_literal(CASE WHEN has_unit
+						THEN told OPERATOR(pg_catalog.->>) 'unit' WHEN told IS NOT NULL THEN 'your_unit' END),
+					CASE WHEN labels_only THEN ', protects => ''labels''' END, protection, e');\n') END,
+			pg_catalog.format(
+				e'SELECT privpred.create_model(%L, %L,\n  label => %L, classes => ARRAY[%s],\n  features => %L,\n  %s);\n'
+				'SELECT privpred.grant_budget(current_user::regrole, %L, %s);\n', model, table_name,
+				COALESCE(target.column_name, 'your_label'), class_list,
+				COALESCE(col.features, '{"your_column": {"min": 0, "max": 100}}'), parameters, table_name, m.budget),
+			CASE WHEN m.unstable IS NOT NULL THEN pg_catalog.format(
+				e'SELECT privpred.open_stream(%L, unstable => %s, epsilon => %s, delta => %s);\n',
+				model, m.unstable, m.model_epsilon, m.stream_delta) END,
+			CASE WHEN student IS NOT NULL THEN pg_catalog.format(
+				e'-- replace your_public_table: unlabelled rows that may be seen by all\n'
+				'SELECT privpred.distill(%L, %L, ''your_public_table'', labels => %s);\n', student, model, m.labels) END,
+			pg_catalog.format('SELECT %s(%L, %L::jsonb);', m.asked_by, COALESCE(student, model),
+				COALESCE(col.example, '{"your_column": 50}'))) END;
+
+		advice := CASE WHEN recommended THEN pg_catalog.concat('Take ', mechanism,
+				' with learner ' OPERATOR(pg_catalog.||) m.taught_by, ', because ', COALESCE(m.virtue, CASE
+					WHEN m.charge_kind OPERATOR(pg_catalog.=) 'once'
+						THEN 'it is paid for once and then answers any number of questions'
+					WHEN m.taught_by OPERATOR(pg_catalog.=) 'boost' THEN
+						'few answers leave each a large epsilon, and boosted trees make the most of mixed columns'
+					ELSE 'few answers leave each a large epsilon' END),
+				'; it is expected to be right ' OPERATOR(pg_catalog.||) pg_catalog.round(100 OPERATOR(pg_catalog.*)
+					m.expected::pg_catalog.numeric, 1)::pg_catalog.text OPERATOR(pg_catalog.||) ' times in 100',
+				', the next best (' OPERATOR(pg_catalog.||) m.next OPERATOR(pg_catalog.||) ') ' OPERATOR(pg_catalog.||)
+					pg_catalog.round(100 OPERATOR(pg_catalog.*) m.next_expected::pg_catalog.numeric, 1)::pg_catalog.text
+					OPERATOR(pg_catalog.||) ' times', '.',
+				CASE WHEN m.taught_by OPERATOR(pg_catalog.=) 'boost' THEN
+					' Learner boost needs XGBoost (Debian: libxgboost0); without it write learner => ''logistic''.' END,
+				CASE WHEN delta OPERATOR(pg_catalog.=) 0 AND answers OPERATOR(pg_catalog.>) 100
+					AND mechanism OPERATOR(pg_catalog.<>) 'threshold' THEN
+					' With a delta, such as 1e-6, so many answers cost much less.' END,
+				CASE WHEN accuracy IS NULL THEN pg_catalog.format(' All of it assumes that plain logistic regression '
+					'would be right %s times in 100; pass accuracy => if you know better.',
+					pg_catalog.round(100 OPERATOR(pg_catalog.*) plain::pg_catalog.numeric)) END,
+				CASE WHEN features IS NULL AND col.width IS NULL THEN
+					' It also assumes 10 features; pass features => if there are more or fewer.' END,
+				CASE WHEN units IS NULL THEN ' Pass n => for expected accuracies.' END)
+			WHEN rank OPERATOR(pg_catalog.=) 1 THEN pg_catalog.format(
+				'None is %s: raise epsilon, give a delta, ask for fewer answers, or gather more rows.',
+				CASE WHEN baseline IS NULL THEN 'of use here'
+					ELSE 'expected to be worth more than always the commonest class' END) END;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION privpred._plan(bigint, int, int, float8, float8, bigint, float8, regclass, text, name, text, float8) IS
+'what plan() returns; table_name is the relation as its caller would write it';
+
+-- The body is bound here and now, so that it needs no search_path of its own: the table's name is printed by the caller's.
 CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, classes int DEFAULT NULL,
 	epsilon float8 DEFAULT 1, delta float8 DEFAULT 0, answers bigint DEFAULT 1,
 	accuracy float8 DEFAULT NULL, relation regclass DEFAULT NULL, label name DEFAULT NULL,
@@ -46,6 +277,10 @@ CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, 
 	OUT expected_error float8, OUT per_answer_epsilon numeric, OUT total_epsilon numeric,
 	OUT total_delta float8, OUT answers_bought bigint, OUT charged text, OUT parameters text,
 	OUT statements text, OUT grounds text, OUT lower_bound text, OUT advice text)
-RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_plan' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 14;
+RETURNS SETOF record LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000 ROWS 14
+BEGIN ATOMIC
+	SELECT p.* FROM privpred._plan(plan.n, plan.features, plan.classes, plan.epsilon, plan.delta, plan.answers, plan.accuracy,
+		plan.relation, COALESCE(plan.relation::pg_catalog.text, 'your_table'), plan.label, plan.learner, plan.baseline) p;
+END;
 COMMENT ON FUNCTION privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8) IS
 'anyone: which mechanism suits n units, so many features and classes, a budget and a number of answers; best first, with expected accuracy, rows needed and statements to paste; looks at declarations, never at rows; costs nothing';

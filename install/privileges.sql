@@ -43,7 +43,10 @@ GRANT EXECUTE ON FUNCTION
 	privpred.votes(privpred.predictor, double precision[])
 	TO PUBLIC;
 -- pure arithmetic
-GRANT EXECUTE ON FUNCTION privpred.answers_for, privpred.epsilon_for, privpred.plan TO PUBLIC;
+GRANT EXECUTE ON FUNCTION privpred.answers_for, privpred.epsilon_for TO PUBLIC;
+-- plans: from declarations alone; the parts run as the caller
+GRANT EXECUTE ON FUNCTION privpred.plan, privpred._plan, privpred._plan_table, privpred._plan_columns,
+	privpred._plan_figures TO PUBLIC;
 -- reads only what the caller may read
 GRANT EXECUTE ON FUNCTION privpred.littlestone_dimension(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION privpred.solve_stable_flip, privpred.solve_relabel TO PUBLIC;

@@ -177,7 +177,7 @@ SELECT p.expected_accuracy < q.expected_accuracy AS prior_helps, q.expected_accu
 JOIN privpred.plan(9042, 51, 2, 1, 1e-6, 1000, 0.903, learner => 'logistic', baseline => 0.884) q USING (mechanism) WHERE mechanism = 'vote';
 -- one that is a guess changes nothing
 SELECT count(*) AS changed FROM privpred.plan(5000, 20, 2, 1, 1e-6, 20, 0.8) p JOIN privpred.plan(5000, 20, 2, 1, 1e-6, 20, 0.8, baseline => 0.5) q USING (mechanism) WHERE p IS DISTINCT FROM q;
-SELECT substring(advice FROM 'right [0-9]+ times in 100; say accuracy') AS assumed FROM privpred.plan(100000, baseline => 0.96) WHERE rank = 1;
+SELECT substring(advice FROM 'right [0-9]+ times in 100; pass accuracy') AS assumed FROM privpred.plan(100000, baseline => 0.96) WHERE rank = 1;
 SELECT call, refused(call) FROM unnest(ARRAY['baseline => 0.4', 'baseline => 1', 'baseline => ''NaN''', 'baseline => -1', 'baseline => 0.9, accuracy => 0.9', 'baseline => 0.05, classes => 10, accuracy => 0.8']) WITH ORDINALITY u (call, i) ORDER BY i;
 
 -- what is declared by protect() is used; the unit is no feature; sizes are declared once

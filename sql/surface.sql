@@ -37,13 +37,13 @@ WHERE c.relnamespace = 'privpred'::regnamespace AND c.relkind IN ('r', 'S')
   AND c.oid <> ALL (SELECT unnest(extconfig) FROM pg_extension WHERE extname = 'privpred')
 ORDER BY 1;
 
--- functions in SQL run as their caller with a fixed search_path, and name the schema of every operator
+-- functions in SQL run as their caller with a fixed search_path (or were bound when they were created), and name the schema of every operator
 WITH body AS (
-  SELECT p.oid, p.proname, p.prosecdef, p.proconfig, regexp_replace(regexp_replace(p.prosrc, '\$css\$.*?\$css\$|--[^\n]*|e?''(''''|[^''])*''', '', 'g'),
+  SELECT p.oid, p.proname, p.prosecdef, p.proconfig, p.prosqlbody IS NOT NULL AS bound, regexp_replace(regexp_replace(p.prosrc, '\$css\$.*?\$css\$|--[^\n]*|e?''(''''|[^''])*''', '', 'g'),
     'OPERATOR\(pg_catalog\.[^)]*\)|:=|=>|::|\(\*\)|\.\*|SELECT \*', '', 'g') AS src
   FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid JOIN pg_language l ON l.oid = p.prolang
   WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'privpred') AND l.lanname IN ('sql', 'plpgsql'))
-SELECT count(*) > 20 AS functions, bool_or(prosecdef) AS definers, bool_and('search_path=pg_catalog, pg_temp' = ANY (proconfig)) AS paths,
+SELECT count(*) > 20 AS functions, bool_or(prosecdef) AS definers, bool_and(bound OR 'search_path=pg_catalog, pg_temp' = ANY (proconfig)) AS paths,
   array_agg(proname) FILTER (WHERE src ~ '[-+*/<>=~!@#%^&|]|\m(IN \(|LIKE|BETWEEN|NULLIF|DISTINCT FROM|SIMILAR)|\mCASE (?!WHEN)|JOIN [^;]*? USING \(') AS by_search_path
 FROM body;
 

@@ -1,6 +1,6 @@
 /*
  * plan.c
- *		privpred.plan(): for anybody, from declared numbers, spending nothing.
+ *		The figures of privpred.plan(); the install script has the words.
  */
 #include "postgres.h"
 
@@ -9,21 +9,32 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
+#include "account/accountant.h"
 #include "entry/entry.h"
 #include "request/plan.h"
+#include "server/number_text.h"
+#include "server/rows.h"
 
-PG_FUNCTION_INFO_V1(privpred_plan);
+PG_FUNCTION_INFO_V1(privpred_plan_table);
+PG_FUNCTION_INFO_V1(privpred_plan_figures);
 
-#define ASSUMED_FEATURES 10
-#define ASSUMED_ACCURACY 0.85
+#define PLAN_MAX_COUNT INT64CONST(1000000000000)
 
-/* An optional count, 0 if absent. */
-static int64
-read_count(FunctionCallInfo fcinfo, int number, const char *name, int64 value, int64 least,
-		   int64 most)
+/* _plan_table(relation, label); NULL without a relation */
+Datum
+privpred_plan_table(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(number))
-		return 0;
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(request_plan_table(
+		PG_GETARG_OID(0), PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1)))));
+}
+
+/* ---------- the question ---------- */
+
+static int64
+check_count(const char *name, int64 value, int64 least, int64 most)
+{
 	if (value < least || value > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -32,120 +43,95 @@ read_count(FunctionCallInfo fcinfo, int number, const char *name, int64 value, i
 	return value;
 }
 
-/* Without an accuracy, a plain model is taken to spare a quarter of the baseline's errors. */
-static double
-read_accuracy(FunctionCallInfo fcinfo, int number, int classes, double baseline)
-{
-	double accuracy;
-
-	if (PG_ARGISNULL(number))
-		return Max(ASSUMED_ACCURACY, baseline + 0.25 * (1 - baseline));
-	accuracy = PG_GETARG_FLOAT8(number);
-	if (!(accuracy > 1.0 / classes && accuracy <= 1))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("accuracy must be above %.3g and at most 1", 1.0 / classes),
-			 errdetail(
-				 "It is the share of right answers that a plain model would reach without privacy; guessing among %d classes reaches %.3g.",
-				 classes, 1.0 / classes),
-			 errhint("Leave it out to have %g assumed.", ASSUMED_ACCURACY)));
-	return accuracy;
-}
-
-/* A guess if there is none. */
-static double
-read_baseline(FunctionCallInfo fcinfo, int number, int classes)
-{
-	double baseline;
-
-	if (PG_ARGISNULL(number))
-		return 1.0 / classes;
-	baseline = PG_GETARG_FLOAT8(number);
-	if (!(baseline >= 1.0 / classes && baseline < 1))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("baseline must be at least %.3g and below 1", 1.0 / classes),
-						errdetail("It is the share of the commonest of %d classes.", classes),
-						errhint("Declare it if it is public, or leave it out.")));
-	return baseline;
-}
-
 static void
-check_baseline(const PlanQuestion *question)
+check_accuracies(const PlanQuestion *question)
 {
-	if (question->baseline_declared && question->baseline >= question->accuracy)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("accuracy must be above baseline"),
-			 errdetail(
-				 "A model that is right %g times in 100 is worth nothing if the commonest class is so %g times in 100.",
-				 100 * question->accuracy, 100 * question->baseline),
-			 errhint("Declare what a plain model would reach, or leave out one of them.")));
-}
+	double guess = 1.0 / question->classes;
 
-static const char *
-read_learner(FunctionCallInfo fcinfo, int number)
-{
-	char *name;
-
-	if (PG_ARGISNULL(number))
-		return NULL;
-	name = text_to_cstring(PG_GETARG_TEXT_PP(number));
-	if (plan_learner(name) == NULL)
+	if (!(question->baseline >= guess && question->baseline < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("baseline must be at least %.3g and below 1", guess),
+				 errdetail("It is the share of the commonest of %d classes.", question->classes),
+				 errhint("Declare it if it is public, or leave it out.")));
+	if (!(question->accuracy > guess && question->accuracy <= 1))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("no measurements for learner \"%s\"", name),
-						errhint("Plans are made for logistic and boost.")));
-	return name;
+						errmsg("accuracy must be above %.3g and at most 1", guess),
+						errdetail("It is the share of right answers that a plain model would reach "
+								  "without privacy; guessing among %d classes reaches %.3g.",
+								  question->classes, guess),
+						errhint("Leave it out to have 0.85 assumed.")));
+	if (question->baseline_declared && question->baseline >= question->accuracy)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("accuracy must be above baseline"),
+				 errdetail("A model that is right %g times in 100 is worth nothing if the "
+						   "commonest class is right %g times in 100.",
+						   100 * question->accuracy, 100 * question->baseline),
+				 errhint("Declare what a plain model would reach, or leave out one of them.")));
 }
 
 static PlanQuestion
 read_question(FunctionCallInfo fcinfo)
 {
-	PlanQuestion		question = {0};
-	const PlanRelation *relation = NULL;
+	static const char *const required[] = {NULL,	"features", "classes", "epsilon",
+										   "delta", "answers",	"accuracy"};
+	PlanQuestion			 question = {0};
 
-	require_argument(fcinfo, 3, "epsilon");
-	require_argument(fcinfo, 4, "delta");
-	require_argument(fcinfo, 5, "answers");
-	question.units =
-		(double) read_count(fcinfo, 0, "n", PG_GETARG_INT64(0), 1, INT64CONST(1000000000000));
-	question.features =
-		read_count(fcinfo, 1, "features", PG_GETARG_INT32(1), 1, PRIVPRED_MAX_WIDTH);
-	question.classes = read_count(fcinfo, 2, "classes", PG_GETARG_INT32(2), PRIVPRED_MIN_CLASSES,
-								  PRIVPRED_MAX_CLASSES);
+	for (int i = 1; i < lengthof(required); i++)
+		require_argument(fcinfo, i, required[i]);
+	if (!PG_ARGISNULL(0))
+		question.units = (double) check_count("n", PG_GETARG_INT64(0), 1, PLAN_MAX_COUNT);
+	question.features = check_count("features", PG_GETARG_INT32(1), 1, PRIVPRED_MAX_WIDTH);
+	question.classes =
+		check_count("classes", PG_GETARG_INT32(2), PRIVPRED_MIN_CLASSES, PRIVPRED_MAX_CLASSES);
 	question.epsilon = read_epsilon(PG_GETARG_FLOAT8(3), EPSILON_MAX, "epsilon");
 	question.delta = PG_GETARG_FLOAT8(4);
 	check_delta(question.delta, "delta");
-	question.answers =
-		read_count(fcinfo, 5, "answers", PG_GETARG_INT64(5), 1, INT64CONST(1000000000000));
+	question.answers = check_count("answers", PG_GETARG_INT64(5), 1, PLAN_MAX_COUNT);
+	question.accuracy = PG_GETARG_FLOAT8(6);
+	question.baseline_declared = !PG_ARGISNULL(8);
+	question.baseline = PG_ARGISNULL(8) ? 1.0 / question.classes : PG_GETARG_FLOAT8(8);
+	check_accuracies(&question);
 	if (!PG_ARGISNULL(7))
-		relation =
-			plan_relation(PG_GETARG_OID(7), PG_ARGISNULL(8) ? NULL : NameStr(*PG_GETARG_NAME(8)));
-	question.relation = relation;
-	if (relation != NULL)
-	{
-		if (question.units == 0)
-			question.units = (double) relation->declared_units;
-		if (question.features == 0)
-			question.features = relation->width;
-		if (question.classes == 0)
-			question.classes = relation->nclasses;
-		question.protects_labels = relation->protects_labels;
-		question.rows_per_unit = relation->one_row_a_unit ? 1 : relation->max_rows_per_unit;
-	}
-	question.rows_per_unit = Max(question.rows_per_unit, 1);
-	if (question.classes == 0)
-		question.classes = PRIVPRED_MIN_CLASSES;
-	question.features_assumed = question.features == 0;
-	if (question.features_assumed)
-		question.features = ASSUMED_FEATURES;
-	question.accuracy_assumed = PG_ARGISNULL(6);
-	question.baseline_declared = !PG_ARGISNULL(10);
-	question.baseline = read_baseline(fcinfo, 10, question.classes);
-	question.accuracy = read_accuracy(fcinfo, 6, question.classes, question.baseline);
-	check_baseline(&question);
-	question.learner = read_learner(fcinfo, 9);
+		question.learner = text_to_cstring(PG_GETARG_TEXT_PP(7));
+	if (question.learner != NULL && plan_learner(question.learner) == NULL)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("no measurements for learner \"%s\"", question.learner),
+						errhint("Plans are made for logistic and boost.")));
+	question.rows_per_unit = PG_ARGISNULL(9) ? 1 : Max(PG_GETARG_INT32(9), 1);
+	question.protects_labels = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
 	return question;
+}
+
+/* ---------- the answer ---------- */
+
+/* Numbers in text, for statements; 0 stands for none. */
+static char *
+units_text(EpsilonUnits units)
+{
+	return units > 0 ? epsilon_to_text(units, palloc(EPSILON_TEXT_SIZE)) : NULL;
+}
+
+static char *
+delta_text(double delta)
+{
+	return delta > 0 ? number_text(delta, palloc(NUMBER_TEXT_SIZE)) : NULL;
+}
+
+static char *
+budget_text(const PlanQuestion *question)
+{
+	char *delta = delta_text(question->delta);
+
+	return psprintf("epsilon => %s%s%s", units_text(question->epsilon), delta ? ", delta => " : "",
+					delta ? delta : "");
+}
+
+static void
+put_units(Rows *rows, EpsilonUnits units)
+{
+	put_if(rows, units > 0, units > 0 ? units_to_numeric(units) : (Datum) 0);
 }
 
 static void
@@ -155,54 +141,51 @@ put_count_if(Rows *rows, bool known, double count)
 }
 
 static void
-put_epsilon_if_any(Rows *rows, EpsilonUnits units)
+put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result)
 {
-	put_if(rows, units > 0, units > 0 ? units_to_numeric(units) : (Datum) 0);
-}
+	const Mechanism		*mechanism = result->mechanism;
+	const MechanismPlan *plan = mechanism->plan;
+	bool				 priced = result->epsilon > 0;
 
-static void
-put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result, int rank)
-{
-	bool   priced = result->epsilon > 0;
-	double accuracy = rint(result->accuracy * 10000) / 10000;
-
-	put_int4(rows, rank);
-	put_text(rows, result->mechanism->name);
-	put_bool(rows, result->recommended);
-	put_bool(rows, result->feasible);
+	put_text(rows, mechanism->name);
+	put_text(rows, plan->created_as ? plan->created_as : mechanism->name);
+	put_text(rows, charge_kind_name(mechanism->charge_kind));
 	put_text(rows, result->why);
 	put_count_if(rows, result->rows_needed > 0, ceil(result->rows_needed));
-	put_float8_if(rows, !isnan(accuracy), accuracy);
-	put_float8_if(rows, !isnan(accuracy), rint((1 - accuracy) * 10000) / 10000);
-	put_epsilon_if_any(rows, result->per_answer);
-	put_epsilon_if_any(rows, priced ? result->total : 0);
+	put_float8_if(rows, !isnan(result->accuracy), result->accuracy);
+	put_units(rows, result->per_answer);
+	put_units(rows, priced ? result->total : 0);
 	put_float8_if(rows, priced, result->total_delta);
-	put_count_if(rows, priced && result->answers_bought != PLAN_ANY_NUMBER,
+	put_count_if(rows, priced && mechanism->charge_kind != CHARGE_ONCE,
 				 floor(result->answers_bought));
-	put_text(rows, !priced									   ? NULL
-				   : result->answers_bought == PLAN_ANY_NUMBER ? "once, then any number of answers"
-				   : result->unstable > 0					   ? "per stream"
-															   : "per answer");
-	put_text(rows, plan_parameters(question, result));
-	put_text(rows, plan_statements(question, result));
-	put_text(rows, result->mechanism->grounds);
-	put_text(rows, result->lower_bound);
-	put_text(rows, result->advice);
+	put_text(rows, units_text(result->epsilon));
+	put_text(rows, result->learner ? result->learner->name : NULL);
+	put_int8_if(rows, result->teachers > 0, result->teachers);
+	put_text(rows, result->options);
+	put_int8_if(rows, result->unstable > 0, result->unstable);
+	put_text(rows, delta_text(result->stream_delta));
+	put_int8_if(rows, result->labels > 0, result->labels);
+	put_text(rows, budget_text(question));
+	put_bool(rows, mechanism->needs_units || plan->wants_units);
+	put_bool(rows, mechanism->needs_unit_rows);
+	put_bool(rows, plan->units_needed != NULL);
+	put_float8(rows, plan->preference);
+	put_text(rows, plan->virtue);
+	put_text(rows, plan->grounds);
+	put_text(rows, plan_lower_bound(question, result));
+	put_text(rows, mechanism_gives_answers(mechanism) ? "private_predict" : "private_score");
+	rows_next(rows);
 }
 
-/* plan(n, features, classes, epsilon, delta, answers, accuracy, relation, label, learner, baseline) */
+/* _plan_figures(n, features, classes, epsilon, delta, answers, accuracy, learner, baseline, ...) */
 Datum
-privpred_plan(PG_FUNCTION_ARGS)
+privpred_plan_figures(PG_FUNCTION_ARGS)
 {
 	Rows		*rows = rows_begin(fcinfo);
 	PlanQuestion question = read_question(fcinfo);
-	int			 count;
-	PlanResult	*results = request_plan(&question, &count);
+	ListCell	*cell;
 
-	for (int i = 0; i < count; i++)
-	{
-		put_result(rows, &question, &results[i], i + 1);
-		rows_next(rows);
-	}
+	foreach(cell, request_plan(&question))
+		put_result(rows, &question, lfirst(cell));
 	return (Datum) 0;
 }

@@ -138,6 +138,8 @@ struct UnitSource
  * to 1.  It is not private, nor are majority(), squared_error() and
  * plain_score(): they are for the owner's functions and for tests only.
  */
+typedef struct MechanismPlan MechanismPlan; /* mechanism/plan.h */
+
 typedef struct Mechanism
 {
 	const char *name;
@@ -210,6 +212,7 @@ typedef struct Mechanism
 	/* Charged once: the released model as a JSON object; NULL: cannot be exported. */
 	char *(*export_json)(const MechanismModel *model);
 
+	const MechanismPlan *plan; /* what privpred.plan() expects of it */
 	/* Made-up tables that would show a mistake (audit.h), ended by one that is all zero. */
 	const struct AuditCase *audit_cases;
 } Mechanism;
@@ -224,6 +227,7 @@ typedef struct Mechanism
 MECHANISMS(DECLARE_MECHANISM)
 
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */
+extern const Mechanism *mechanism_number(int number);		/* from 0 on, by name; NULL: no more */
 extern char			   *mechanism_names(void);
 extern const char	   *charge_kind_name(ChargeKind kind);
 

@@ -12,6 +12,12 @@
 static const Mechanism *const mechanisms[] = {MECHANISMS(MECHANISM_ENTRY)};
 
 const Mechanism *
+mechanism_number(int number)
+{
+	return number < lengthof(mechanisms) ? mechanisms[number] : NULL;
+}
+
+const Mechanism *
 mechanism_lookup(const char *name)
 {
 	for (int i = 0; i < lengthof(mechanisms); i++)

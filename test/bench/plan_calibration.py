@@ -108,7 +108,7 @@ class DataSet:
         return [float(x) for line in out.splitlines() if '|' in line for x in line.split('|')]
 
 
-# ---------- the law of votes, as in src/request/plan_law.c ----------
+# ---------- the law of votes, as in src/mechanism/plan_law.c ----------
 
 NODES = (-2.8569700138728, -1.3556261799743, 0, 1.3556261799743, 2.8569700138728)
 WEIGHTS = (.011257411327721, .22207592200561, .53333333333333, .22207592200561, .011257411327721)

@@ -3,7 +3,7 @@
  *		The planner's law of votes: its draws are the mechanism's, its limits are
  *		the obvious ones, and it gives what was measured on real tables.
  *
- * sources: src/request/plan_law.c src/mechanism/sparse/draw.c src/mechanism/vote/draw.c
+ * sources: src/mechanism/plan_law.c src/mechanism/sparse/draw.c src/mechanism/vote/draw.c
  * sources: src/mechanism/vote/gaussian.c src/draw/rng.c src/draw/bernoulli.c src/draw/discrete.c
  */
 #include "c.h"
@@ -12,7 +12,7 @@
 
 #include "mechanism/sparse/draw.h"
 #include "mechanism/vote/draw.h"
-#include "request/plan_law.h"
+#include "mechanism/plan_law.h"
 #include "unit.h"
 
 #define MAX_CLASSES 12

@@ -55,6 +55,8 @@ average_distribution(bool order_is_infinite, const MechanismModel *model, const 
 	probability[0] = 1 - probability[1];
 }
 
+extern const MechanismPlan plan_average; /* plan.c */
+
 const Mechanism average_mechanism = {
 	.name = "average",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -65,5 +67,6 @@ const Mechanism average_mechanism = {
 	.distribution = average_distribution,
 	.majority = teachers_majority,
 	.answers_at = average_answers_at,
+	.plan = &plan_average,
 	.audit_cases = average_audit_cases,
 };

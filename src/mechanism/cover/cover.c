@@ -302,6 +302,9 @@ label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return train(spec, units, memory, true);
 }
 
+extern const MechanismPlan plan_cover; /* plan.c */
+extern const MechanismPlan plan_label_private;
+
 const Mechanism cover_mechanism = {
 	.name = "cover",
 	.charge_kind = CHARGE_ONCE,
@@ -315,6 +318,7 @@ const Mechanism cover_mechanism = {
 	.load = released_load,
 	.majority = released_majority,
 	.export_json = released_export,
+	.plan = &plan_cover,
 	.audit_cases = cover_audit_cases,
 };
 
@@ -332,5 +336,6 @@ const Mechanism label_private_mechanism = {
 	.load = released_load,
 	.majority = released_majority,
 	.export_json = released_export,
+	.plan = &plan_label_private,
 	.audit_cases = cover_audit_cases,
 };

@@ -22,11 +22,14 @@ distill_validate(const MechanismSpec *spec)
 					 "to train it anew, drop it first.")));
 }
 
+extern const MechanismPlan plan_distill; /* plan.c */
+
 const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,
 	.asks_teachers = true,
 	.validate = distill_validate,
 	.majority = teachers_majority,
+	.plan = &plan_distill,
 	.audit_cases = distill_audit_cases,
 };

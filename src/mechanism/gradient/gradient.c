@@ -299,6 +299,8 @@ gradient_export(const MechanismModel *model)
 	return json.data;
 }
 
+extern const MechanismPlan plan_gradient; /* plan.c */
+
 const Mechanism gradient_mechanism = {
 	.name = "gradient",
 	.charge_kind = CHARGE_ONCE,
@@ -314,5 +316,6 @@ const Mechanism gradient_mechanism = {
 	.majority = gradient_class,
 	.plain_score = gradient_plain_score,
 	.export_json = gradient_export,
+	.plan = &plan_gradient,
 	.audit_cases = gradient_audit_cases,
 };

@@ -324,6 +324,8 @@ littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return released_write(&released, spec->width);
 }
 
+extern const MechanismPlan plan_littlestone; /* plan.c */
+
 const Mechanism littlestone_mechanism = {
 	.name = "littlestone",
 	.charge_kind = CHARGE_ONCE,
@@ -336,5 +338,6 @@ const Mechanism littlestone_mechanism = {
 	.load = released_load,
 	.majority = released_majority,
 	.export_json = released_export,
+	.plan = &plan_littlestone,
 	.audit_cases = littlestone_audit_cases,
 };

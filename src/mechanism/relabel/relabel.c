@@ -126,6 +126,8 @@ relabel_load(const MechanismSpec *spec, bytea *state)
 	return model;
 }
 
+extern const MechanismPlan plan_relabel; /* plan.c */
+
 const Mechanism relabel_mechanism = {
 	.name = "relabel",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -139,5 +141,6 @@ const Mechanism relabel_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.plan = &plan_relabel,
 	.audit_cases = relabel_audit_cases,
 };

@@ -72,6 +72,8 @@ soft_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 	return stable;
 }
 
+extern const MechanismPlan plan_soft; /* plan.c */
+
 const Mechanism soft_mechanism = {
 	.name = "soft",
 	.charge_kind = CHARGE_PER_STREAM,
@@ -84,5 +86,6 @@ const Mechanism soft_mechanism = {
 	.score = soft_score,
 	.check_precision = soft_check_precision,
 	.majority = teachers_majority,
+	.plan = &plan_soft,
 	.audit_cases = sparse_audit_cases,
 };

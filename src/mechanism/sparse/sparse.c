@@ -84,6 +84,8 @@ sparse_distribution(bool order_is_infinite, const MechanismModel *model, const d
 		add_fallback(order_is_infinite, model, x, 1 - probability[top], probability);
 }
 
+extern const MechanismPlan plan_sparse; /* plan.c */
+
 const Mechanism sparse_mechanism = {
 	.name = "sparse",
 	.charge_kind = CHARGE_PER_STREAM,
@@ -96,5 +98,6 @@ const Mechanism sparse_mechanism = {
 	.distribution = sparse_distribution,
 	.majority = teachers_majority,
 	.answers_at = sparse_answers_at,
+	.plan = &plan_sparse,
 	.audit_cases = sparse_audit_cases,
 };

@@ -183,6 +183,9 @@ stable_load(const MechanismSpec *spec, bytea *state)
 	return load_model(spec, state, stable_parameters(spec));
 }
 
+extern const MechanismPlan plan_stable_flip; /* plan.c */
+extern const MechanismPlan plan_stable;
+
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -196,6 +199,7 @@ const Mechanism stable_flip_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.plan = &plan_stable_flip,
 	.audit_cases = stable_audit_cases,
 };
 
@@ -213,5 +217,6 @@ const Mechanism stable_mechanism = {
 	.distribution = drawn_distribution,
 	.estimate_steps = drawn_estimate_steps,
 	.majority = drawn_majority,
+	.plan = &plan_stable,
 	.audit_cases = stable_audit_cases,
 };

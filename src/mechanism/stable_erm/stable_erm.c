@@ -304,6 +304,8 @@ stable_erm_plain_score(const MechanismModel *model, const double *x)
 	return erm_number(model->spec, score_at(model, x, &shift));
 }
 
+extern const MechanismPlan plan_stable_erm; /* plan.c */
+
 const Mechanism stable_erm_mechanism = {
 	.name = "stable_erm",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -324,5 +326,6 @@ const Mechanism stable_erm_mechanism = {
 	.squared_error = stable_erm_squared_error,
 	.answers_at = stable_erm_answers_at,
 	.answers_at_if = stable_erm_answers_at_if,
+	.plan = &plan_stable_erm,
 	.audit_cases = stable_erm_audit_cases,
 };

@@ -216,6 +216,8 @@ threshold_majority(const MechanismModel *model, const double *x)
 	return steps > 0 ? 1 : steps < 0 ? 0 : model->spec->default_class;
 }
 
+extern const MechanismPlan plan_threshold; /* plan.c */
+
 const Mechanism threshold_mechanism = {
 	.name = "threshold",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -229,5 +231,6 @@ const Mechanism threshold_mechanism = {
 	.answer = threshold_answer,
 	.distribution = threshold_distribution,
 	.majority = threshold_majority,
+	.plan = &plan_threshold,
 	.audit_cases = threshold_audit_cases,
 };

@@ -112,6 +112,8 @@ vote_answer_distribution(bool order_is_infinite, const MechanismModel *model, co
 	distribution_with(order_is_infinite, model->gaussian_noise, model, x, probability);
 }
 
+extern const MechanismPlan plan_vote; /* plan.c */
+
 const Mechanism vote_mechanism = {
 	.name = "vote",
 	.charge_kind = CHARGE_PER_ANSWER,
@@ -125,5 +127,6 @@ const Mechanism vote_mechanism = {
 	.noise_distribution = vote_noise_distribution,
 	.majority = teachers_majority,
 	.answers_at = vote_answers_at,
+	.plan = &plan_vote,
 	.audit_cases = vote_audit_cases,
 };

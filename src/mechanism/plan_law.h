@@ -7,11 +7,11 @@
  * The law of votes.  A question has a margin z, normal with mean mu and
  * variance 1; a plain model is right where z > 0.  A teacher sees z through
  * noise of variance spread^2, so that a share Phi(z / spread) of the teachers is
- * right; the others agree on one wrong class.  spread^2 grows with the
- * learner's parameters per row of a teacher; and a little accuracy is
- * lost to all teachers alike.  The two constants of a learner were fitted to
- * the votes of real ensembles on five data sets (docs/planning.md has the
- * residuals, test/bench/plan_calibration.py the fit).
+ * right; the others agree on one wrong class.  spread^2 grows with the number
+ * of the learner's parameters per row of a teacher, and all teachers alike lose
+ * a little accuracy.  The constants of a learner were fitted to the votes of real
+ * ensembles on five data sets (docs/planning.md has the residuals,
+ * test/bench/plan_calibration.py the fit).
  */
 #ifndef PRIVPRED_PLAN_LAW_H
 #define PRIVPRED_PLAN_LAW_H
@@ -23,7 +23,7 @@ typedef struct PlanLearner
 	const char *name;
 	double		per_feature;  /* of spread^2, times classes - 1, per row */
 	double		constant;	  /* counts like that many features */
-	double		bias;		  /* lost where spread is infinite */
+	double		bias;		  /* accuracy lost where spread is infinite */
 	double		error_factor; /* plain error beside that of logistic regression */
 } PlanLearner;
 
@@ -50,7 +50,7 @@ typedef enum VoteDraw
 
 /*
  * The chance that a draw gives a class with right votes, if another class has
- * all others; epsilon is that of vote_draw.h.
+ * all others; epsilon is that of vote/draw.h.
  */
 extern double law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right);
 
@@ -59,18 +59,15 @@ extern double law_vote(const TeacherLaw *law, VoteDraw draw, int teachers, doubl
 extern double law_average(const TeacherLaw *law, int teachers, double epsilon);
 extern double law_single(const TeacherLaw *law);
 
-/*
- * The same of teachers that know which class is the commonest and nothing
- * else, which the commonest has so large a share of all questions.
- */
+/* The same if teachers know nothing but the commonest class, which has that share. */
 extern double
 law_prior_vote(VoteDraw draw, int classes, int teachers, double epsilon, double commonest);
 
 /* Streams: the share of questions with a stable answer, and with a right one. */
 extern void law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon, double delta,
-					   double *stable, double *right);
+					   double *stable_share, double *right_share);
 
-/* A model released by noisy gradient descent; noise as in mechanism/gradient.c. */
+/* A model released by noisy gradient descent; noise as in gradient/gradient.c. */
 extern double law_gradient(double accuracy, int features, int classes, double rows, double noise);
 
 /* The normal distribution function, and its inverse for 0 < p < 1. */

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "mechanism/sparse/draw.h"
-#include "request/plan_law.h"
+#include "mechanism/plan_law.h"
 
 /* Fitted on Adult, Bank, MNIST 7x7, German and Pima; see docs/planning.md. */
 const PlanLearner plan_logistic = {"logistic", 0.246, 10, 0.062, 1};
@@ -23,23 +23,15 @@ normal_cdf(double x)
 	return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-/* By bisection: a few dozen steps, and nothing to get wrong. */
+/* By bisection, from -10 to 10: a few dozen steps, and nothing to get wrong. */
 double
 normal_quantile(double p)
 {
-	double low = -10;
-	double high = 10;
+	double middle = 0;
 
-	for (int i = 0; i < 60; i++)
-	{
-		double middle = (low + high) / 2;
-
-		if (normal_cdf(middle) < p)
-			low = middle;
-		else
-			high = middle;
-	}
-	return (low + high) / 2;
+	for (double step = 5; step > 1e-17; step /= 2)
+		middle += normal_cdf(middle) < p ? step : -step;
+	return middle;
 }
 
 /* ---------- the law ---------- */
@@ -70,7 +62,7 @@ teacher_law(const PlanLearner *learner, double accuracy, int features, int class
 	return law;
 }
 
-/* From that of a plain model, as the spread grows, down to a guess. */
+/* Falls from the accuracy of a plain model to that of a guess as the spread grows. */
 double
 law_single(const TeacherLaw *law)
 {
@@ -146,7 +138,7 @@ law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right)
 		return a / (a + b + (classes - 2) * c);
 	if (classes == 2 && teachers % 2 == 1)
 	{
-		/* The gap is odd; between two odd ones take what is between. */
+		/* Real gaps are odd; between two odd numbers, interpolate. */
 		double gap = Max(fabs(right - wrong), 1);
 		double loser = exp(-epsilon * (gap - 1) / 2) / (1 + exp(epsilon));
 		double share = Min(fabs(right - wrong), 1);
@@ -160,9 +152,9 @@ law_draw(VoteDraw draw, double epsilon, int classes, int teachers, double right)
 /* ---------- expectations over questions and teachers ---------- */
 
 /*
- * Cells of margins, one edge being 0 so that teachers who agree are no
- * trouble, and for each five numbers of right votes: the binomial law by
- * Gauss and Hermite.
+ * Margins are cut into cells, with an edge at 0 so that teachers who all agree
+ * cause no trouble.  In each cell the binomial number of right votes is
+ * represented by the five points of a Gauss-Hermite rule.
  */
 #define CELL 0.1
 #define FIRST_CELL (-80)
@@ -173,12 +165,29 @@ static const double node[] = {-2.8569700138728, -1.3556261799743, 0, 1.355626179
 static const double weight[] = {0.011257411327721, 0.22207592200561, 0.53333333333333,
 								0.22207592200561, 0.011257411327721};
 
-/* What is expected of a function of the share of right votes. */
-typedef double (*ShareFunction)(double right, void *argument);
+/* Draws among many classes take long, so they are tabulated; linear in between. */
+#define TABLE_STEPS 128
+
+/* How votes become an answer. */
+typedef struct Votes
+{
+	int			 teachers;
+	int			 classes;
+	VoteDraw	 draw;
+	double		 epsilon;
+	double		 table[TABLE_STEPS + 1];
+	EpsilonUnits stream_epsilon;
+	int64		 stream_width;
+	bool		 only_right; /* stable answers that are right */
+} Votes;
+
+/* The chance of a good answer if so many votes are right. */
+typedef double (*VotesFunction)(const Votes *votes, double right);
 
 static double
-expect(const TeacherLaw *law, int teachers, ShareFunction function, void *argument)
+expect(const TeacherLaw *law, const Votes *votes, VotesFunction function)
 {
+	int	   teachers = votes->teachers;
 	double sum = 0;
 	double below = normal_cdf(FIRST_CELL * CELL - law->mu);
 
@@ -190,63 +199,42 @@ expect(const TeacherLaw *law, int teachers, ShareFunction function, void *argume
 		double deviation = sqrt(teachers * share * (1 - share));
 
 		below = above;
-		if (mass < 1e-9)
-			continue;
-		for (int j = 0; j < lengthof(node); j++)
-			sum +=
-				mass * weight[j] *
-				function(Min(Max(teachers * share + node[j] * deviation, 0), teachers), argument);
+		for (int j = 0; mass >= 1e-9 && j < lengthof(node); j++)
+		{
+			double right = Min(Max(teachers * share + node[j] * deviation, 0), teachers);
+
+			sum += mass * weight[j] * function(votes, right);
+		}
 	}
 	return sum;
 }
 
-typedef struct VoteArgument
-{
-	VoteDraw draw;
-	double	 epsilon;
-	int		 classes;
-	int		 teachers;
-} VoteArgument;
-
 static double
-vote_share(double right, void *argument)
+drawn(const Votes *votes, double right)
 {
-	const VoteArgument *vote = argument;
-
-	return law_draw(vote->draw, vote->epsilon, vote->classes, vote->teachers, right);
+	return law_draw(votes->draw, votes->epsilon, votes->classes, votes->teachers, right);
 }
 
-/* Draws among many classes take long: a table of them, linear in between. */
-#define TABLE_STEPS 128
-
-typedef struct VoteTable
-{
-	int	   teachers;
-	double probability[TABLE_STEPS + 1];
-} VoteTable;
-
 static double
-table_share(double right, void *argument)
+tabulated(const Votes *votes, double right)
 {
-	const VoteTable *table = argument;
-	double			 position = right / table->teachers * TABLE_STEPS;
-	int				 cell = Min((int) position, TABLE_STEPS - 1);
+	double position = right / votes->teachers * TABLE_STEPS;
+	int	   cell = Min((int) position, TABLE_STEPS - 1);
 
 	position -= cell;
-	return (1 - position) * table->probability[cell] + position * table->probability[cell + 1];
+	return (1 - position) * votes->table[cell] + position * votes->table[cell + 1];
 }
 
 double
 law_vote(const TeacherLaw *law, VoteDraw draw, int teachers, double epsilon)
 {
-	VoteArgument vote = {draw, epsilon, law->classes, teachers};
-	VoteTable	 table = {.teachers = teachers};
+	Votes votes = {teachers, law->classes, draw, epsilon};
 
 	if (law->classes == 2 || draw == DRAW_EXPONENTIAL)
-		return expect(law, teachers, vote_share, &vote);
+		return expect(law, &votes, drawn);
 	for (int i = 0; i <= TABLE_STEPS; i++)
-		table.probability[i] = vote_share((double) teachers * i / TABLE_STEPS, &vote);
-	return expect(law, teachers, table_share, &table);
+		votes.table[i] = drawn(&votes, (double) teachers * i / TABLE_STEPS);
+	return expect(law, &votes, tabulated);
 }
 
 double
@@ -256,51 +244,42 @@ law_prior_vote(VoteDraw draw, int classes, int teachers, double epsilon, double 
 		   (1 - commonest) * law_draw(draw, epsilon, classes, teachers, 0);
 }
 
-/* Clipped as in average_draw.h. */
+/* Clipped as in average/draw.h. */
 static double
-average_share(double right, void *argument)
+clipped(const Votes *votes, double right)
 {
-	const VoteArgument *vote = argument;
-	double				least = ceil(1 / expm1(vote->epsilon));
+	double least = ceil(1 / expm1(votes->epsilon));
 
-	return Min(Max(right, least), vote->teachers - least) / vote->teachers;
+	return Min(Max(right, least), votes->teachers - least) / votes->teachers;
 }
 
 double
 law_average(const TeacherLaw *law, int teachers, double epsilon)
 {
-	VoteArgument vote = {DRAW_EXPONENTIAL, epsilon, law->classes, teachers};
+	Votes votes = {.teachers = teachers, .epsilon = epsilon};
 
-	return expect(law, teachers, average_share, &vote);
+	return expect(law, &votes, clipped);
 }
 
-typedef struct StreamArgument
-{
-	EpsilonUnits epsilon;
-	int64		 width;
-	int			 teachers;
-	bool		 only_right;
-} StreamArgument;
-
 static double
-stream_share(double right, void *argument)
+stable(const Votes *votes, double right)
 {
-	const StreamArgument *stream = argument;
-	double				  gap = fabs(2 * right - stream->teachers);
+	double gap = fabs(2 * right - votes->teachers);
 
-	if (stream->only_right && 2 * right <= stream->teachers)
+	if (votes->only_right && 2 * right <= votes->teachers)
 		return 0;
-	return sparse_stable_probability(stream->epsilon, stream->width,
+	return sparse_stable_probability(votes->stream_epsilon, votes->stream_width,
 									 (int64) Max(floor((gap - 1) / 2), 0));
 }
 
 void
-law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon, double delta, double *stable,
-		   double *right)
+law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon, double delta,
+		   double *stable_share, double *right_share)
 {
-	StreamArgument stream = {epsilon, sparse_width(epsilon, delta), teachers, false};
+	Votes votes = {.teachers = teachers, .stream_epsilon = epsilon};
 
-	*stable = expect(law, teachers, stream_share, &stream);
-	stream.only_right = true;
-	*right = expect(law, teachers, stream_share, &stream);
+	votes.stream_width = sparse_width(epsilon, delta);
+	*stable_share = expect(law, &votes, stable);
+	votes.only_right = true;
+	*right_share = expect(law, &votes, stable);
 }
