@@ -20,19 +20,6 @@ ok() {
 	fi
 }
 
-# todo NAME COMMAND...: the same for what is not there yet, which is shown and does not count.
-todo() {
-	local before=$tap_failed line
-	while read -r line; do
-		case $line in
-			"not ok"*) echo "$line # TODO" ;;
-			*) echo "$line" ;;
-		esac
-	done < <(ok "$@")
-	tap_count=$((tap_count + 1))
-	tap_failed=$before
-}
-
 # says_nothing COMMAND...: succeeds if the command finds nothing to say.
 says_nothing() {
 	local output
