@@ -228,7 +228,7 @@ tabulated(const Votes *votes, double right)
 double
 law_vote(const TeacherLaw *law, VoteDraw draw, int teachers, double epsilon)
 {
-	Votes votes = {teachers, law->classes, draw, epsilon};
+	Votes votes = {.teachers = teachers, .classes = law->classes, .draw = draw, .epsilon = epsilon};
 
 	if (law->classes == 2 || draw == DRAW_EXPONENTIAL)
 		return expect(law, &votes, drawn);
