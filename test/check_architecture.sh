@@ -29,7 +29,7 @@ named_functions() {
 missing_functions() {
 	local file function
 	named_functions | while read -r file function; do
-		[ ! -e "$file" ] || grep -qw "$function" "$file" || echo "$file does not know $function()"
+		[ ! -e "$file" ] || grep -qE "^([A-Z_]+\\()?$function[(,]" "$file" || echo "$file does not define $function()"
 	done
 }
 
@@ -45,7 +45,7 @@ upward_steps() {
 steps() { grep -cE '^[0-9]+\. .*→' "$page"; }
 
 ok "every file that is named exists" says_nothing missing_files
-ok "every function that is named is in its file" says_nothing missing_functions
+ok "every function that is named is defined in its file" says_nothing missing_functions
 ok "there are two walks" test "$(steps)" -ge 16
 ok "no step of a walk goes up" says_nothing upward_steps
 done_testing

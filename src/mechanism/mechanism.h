@@ -223,7 +223,10 @@ typedef struct Mechanism
 		entry(littlestone) entry(relabel) entry(soft) entry(sparse) entry(stable) \
 			entry(stable_erm) entry(stable_flip) entry(threshold) entry(vote)
 
-#define DECLARE_MECHANISM(name) extern const Mechanism name##_mechanism;
+/* Each has its plan, in its folder's plan.c. */
+#define DECLARE_MECHANISM(name) \
+	extern const Mechanism	   name##_mechanism; \
+	extern const MechanismPlan plan_##name;
 MECHANISMS(DECLARE_MECHANISM)
 
 extern const Mechanism *mechanism_lookup(const char *name); /* NULL if unknown */

@@ -19,6 +19,8 @@
 #ifndef PRIVPRED_LEDGER_WORKER_H
 #define PRIVPRED_LEDGER_WORKER_H
 
+#include <signal.h>
+
 #include "executor/spi.h"
 #include "nodes/pg_list.h"
 #include "storage/itemptr.h"

@@ -55,8 +55,6 @@ average_distribution(bool order_is_infinite, const MechanismModel *model, const 
 	probability[0] = 1 - probability[1];
 }
 
-extern const MechanismPlan plan_average; /* plan.c */
-
 const Mechanism average_mechanism = {
 	.name = "average",
 	.charge_kind = CHARGE_PER_ANSWER,

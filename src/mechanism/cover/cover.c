@@ -302,9 +302,6 @@ label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	return train(spec, units, memory, true);
 }
 
-extern const MechanismPlan plan_cover; /* plan.c */
-extern const MechanismPlan plan_label_private;
-
 const Mechanism cover_mechanism = {
 	.name = "cover",
 	.charge_kind = CHARGE_ONCE,

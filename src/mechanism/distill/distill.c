@@ -22,8 +22,6 @@ distill_validate(const MechanismSpec *spec)
 					 "to train it anew, drop it first.")));
 }
 
-extern const MechanismPlan plan_distill; /* plan.c */
-
 const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,

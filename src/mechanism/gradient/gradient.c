@@ -299,8 +299,6 @@ gradient_export(const MechanismModel *model)
 	return json.data;
 }
 
-extern const MechanismPlan plan_gradient; /* plan.c */
-
 const Mechanism gradient_mechanism = {
 	.name = "gradient",
 	.charge_kind = CHARGE_ONCE,

@@ -20,7 +20,7 @@
 #define MAX_SHIFT 32
 
 /*
- * R(a) / a, see ledger/renyi.c: half of delta pays for conversion; and each
+ * R(a) / a, see account/renyi.c: half of delta pays for conversion; and each
  * draw's charge is rounded up to a unit.
  */
 static double

@@ -3,7 +3,7 @@
  *		How much noise pays for a released model, from declared numbers alone.
  *
  * Apart from mechanism.h so that unit tests can compare it with what accounts
- * charge and hold (ledger/renyi.h).
+ * charge and hold (account/renyi.h).
  */
 #ifndef PRIVPRED_GRADIENT_NOISE_H
 #define PRIVPRED_GRADIENT_NOISE_H

@@ -126,8 +126,6 @@ relabel_load(const MechanismSpec *spec, bytea *state)
 	return model;
 }
 
-extern const MechanismPlan plan_relabel; /* plan.c */
-
 const Mechanism relabel_mechanism = {
 	.name = "relabel",
 	.charge_kind = CHARGE_PER_ANSWER,

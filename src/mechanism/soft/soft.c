@@ -72,8 +72,6 @@ soft_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 	return stable;
 }
 
-extern const MechanismPlan plan_soft; /* plan.c */
-
 const Mechanism soft_mechanism = {
 	.name = "soft",
 	.charge_kind = CHARGE_PER_STREAM,

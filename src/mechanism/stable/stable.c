@@ -183,9 +183,6 @@ stable_load(const MechanismSpec *spec, bytea *state)
 	return load_model(spec, state, stable_parameters(spec));
 }
 
-extern const MechanismPlan plan_stable_flip; /* plan.c */
-extern const MechanismPlan plan_stable;
-
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
 	.charge_kind = CHARGE_PER_ANSWER,

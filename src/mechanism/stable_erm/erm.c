@@ -54,7 +54,7 @@ erm_complete(ErmProblem *problem, double share)
 	problem->rounding =
 		40 * UNIT_ROUNDOFF * (problem->dimension + 32) *
 		(erm_smoothness(problem) * problem->radius + problem->lipschitz * problem->norm);
-	/* 16: the solver's last resort ends at 9 times the rounding (erm_solve.c). */
+	/* 16: the solver's last resort ends at 9 times the rounding (solve.c). */
 	problem->tolerance =
 		Max(share * problem->lipschitz * problem->norm / problem->units, 16 * problem->rounding);
 }

@@ -4,8 +4,8 @@
  *		Dwork, Feldman 2018, section 2.1).
  *
  * erm.c		the objective: constants, gradient, curvature, certificate
- * erm_solve.c	its minimum, certified
- * erm_noise.c	a score on a grid, with noise
+ * solve.c	its minimum, certified
+ * noise.c	a score on a grid, with noise
  *
  * Minimised over |w| <= W is
  *
@@ -141,7 +141,7 @@ extern double erm_smoothness(const ErmProblem *problem);
 
 extern double erm_dot(const double *a, const double *b, int n);
 
-/* ---------- erm_solve.c ---------- */
+/* ---------- solve.c ---------- */
 
 /* Up to here the Hessian is stored. */
 #define ERM_MAX_DENSE 1024
@@ -156,7 +156,7 @@ extern int
 erm_solve(const ErmProblem *problem, ErmSource *source, bool dense, void *workspace, double *w);
 
 /*
- * ---------- erm_noise.c ----------
+ * ---------- noise.c ----------
  *
  * A score is rounded to the nearest multiple of the grid; if scores differ by
  * at most s, those differ by at most shift = floor(s/grid) + 1 steps.  To it is

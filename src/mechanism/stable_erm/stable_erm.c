@@ -304,8 +304,6 @@ stable_erm_plain_score(const MechanismModel *model, const double *x)
 	return erm_number(model->spec, score_at(model, x, &shift));
 }
 
-extern const MechanismPlan plan_stable_erm; /* plan.c */
-
 const Mechanism stable_erm_mechanism = {
 	.name = "stable_erm",
 	.charge_kind = CHARGE_PER_ANSWER,

@@ -28,7 +28,7 @@ extern void vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int 
 							  const int32 *votes, int teachers, double *probability);
 
 /*
- * ---------- Gaussian noisy max (vote_gaussian.c) ----------
+ * ---------- Gaussian noisy max (gaussian.c) ----------
  *
  * Discrete Gaussian noise on every count, the largest wins, ties to the
  * lowest.  For accounts of finite order; epsilon is at least

@@ -112,8 +112,6 @@ vote_answer_distribution(bool order_is_infinite, const MechanismModel *model, co
 	distribution_with(order_is_infinite, model->gaussian_noise, model, x, probability);
 }
 
-extern const MechanismPlan plan_vote; /* plan.c */
-
 const Mechanism vote_mechanism = {
 	.name = "vote",
 	.charge_kind = CHARGE_PER_ANSWER,
