@@ -51,8 +51,11 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 	uint32		   room = options->number[PROTOTYPES];
 	uint32		   rows = Min(data->nrows, room);
 	Size		   size = neighbours_size(room, data->width);
-	unsigned char *body = builder_member(result, MEMBER_NEIGHBOURS, size);
+	unsigned char *body;
 
+	if (rows == 0)
+		return false;
+	body = builder_member(result, MEMBER_NEIGHBOURS, size);
 	memset(body, 0, size);
 	write_u32(body, options->number[K]);
 	write_u32(body + 4, room);
@@ -77,6 +80,8 @@ const Learner knn_learner = {
 	.member_size = member_size,
 	.fit_bytes = fit_bytes,
 	.fit = fit,
+	/* else one row of another class would make a teacher take as long as all its rows do */
+	.learns_one_class = true,
 };
 
 /*

@@ -89,7 +89,15 @@ enter_relation(BudgetRelation *relation, int64 relation_id, Oid asker)
 	*relation = (BudgetRelation){.relation_id = relation_id};
 	relation->brief = relation_brief(relation_id);
 	relation->owned = OidIsValid(relation->brief.relid) && owns(asker, relation->brief.relid);
-	relation->sales = relation_sales(relation_id);
+}
+
+/* Only once there is a budget to be shown: others' models are none of the asker's business. */
+static void
+read_sales_once(BudgetRelation *relation)
+{
+	if (relation->purchases != NULL)
+		return;
+	relation->sales = relation_sales(relation->relation_id);
 	relation->purchases = ledger_purchases(relation->sales);
 }
 
@@ -176,15 +184,21 @@ ledger_budgets(Oid asker)
 	spi = MemoryContextSwitchTo(caller);
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
+		Oid		   role = row_oid(row, 3);
 		BudgetRow *budget;
+		bool	   visible;
 
 		CHECK_FOR_INTERRUPTS();
 		enter_relation(&relation, row_int8(row, 2), asker);
-		budget = budget_from_row(row, &relation, now, settled);
-		if (budget->shown.account.role == CAP_ROLE)
-			relation.cap = budget;
-		if (!relation.owned && !has_privs_of_role(asker, budget->shown.account.role))
+		visible = relation.owned || has_privs_of_role(asker, role);
+		if (!visible && role != CAP_ROLE)
 			continue;
+		budget = budget_from_row(row, &relation, now, settled);
+		if (role == CAP_ROLE)
+			relation.cap = budget;
+		if (!visible)
+			continue;
+		read_sales_once(&relation);
 		work_out(budget, &relation, now);
 		budgets = lappend(budgets, &budget->shown);
 	}

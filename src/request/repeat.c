@@ -20,6 +20,7 @@
 #define DEFAULT_REPEAT_KB 4096
 #define MAX_REPEAT_KB (1024 * 1024)
 #define MAX_MEMORIES 16
+#define FIRST_CAPACITY 64
 #define MAX_SLOTS_PER_ENTRY 3
 #define HASH_FACTOR UINT64CONST(0x9E3779B97F4A7C15)
 
@@ -44,7 +45,9 @@ typedef struct RepeatEntry
 typedef struct RepeatTable
 {
 	Size		count;
-	RepeatSlot *slots; /* NULL: not allocated yet */
+	Size		capacity; /* 0: not allocated yet */
+	Size		nslots;	  /* half as many again at least, a power of two */
+	RepeatSlot *slots;
 	char	   *entries;
 } RepeatTable;
 
@@ -56,8 +59,7 @@ typedef struct RepeatMemory
 	int64		  training_id; /* of the version */
 	int			  width;
 	Size		  entry_size;
-	Size		  capacity; /* entries of a table */
-	Size		  slots;	/* half as many again at least, a power of two */
+	Size		  capacity; /* entries of a table that is fully grown */
 	RepeatTable	  newer;
 	RepeatTable	  older;
 
@@ -134,7 +136,6 @@ repeat_open(const ModelRecord *model)
 		memory->width = model->spec.width;
 		memory->entry_size = entry_size;
 		memory->capacity = capacity;
-		memory->slots = pg_nextpower2_64(capacity + (capacity + 1) / 2);
 	}
 	handle.serial = memory->serial;
 	return handle;
@@ -169,9 +170,9 @@ entry_at(const RepeatMemory *memory, const RepeatTable *table, Size number)
 
 /* From a place on, the first slot that is free or holds a question with this hash. */
 static inline RepeatSlot *
-probe(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Size place)
+probe(const RepeatTable *table, uint32 hash, Size place)
 {
-	Size mask = memory->slots - 1;
+	Size mask = table->nslots - 1;
 
 	for (place &= mask; table->slots[place].entry != 0; place = (place + 1) & mask)
 		if (table->slots[place].hash == hash)
@@ -187,8 +188,8 @@ find_entry(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Oi
 
 	if (table->count == 0)
 		return NULL;
-	for (slot = probe(memory, table, hash, hash); slot->entry != 0;
-		 slot = probe(memory, table, hash, slot - table->slots + 1))
+	for (slot = probe(table, hash, hash); slot->entry != 0;
+		 slot = probe(table, hash, slot - table->slots + 1))
 	{
 		const RepeatEntry *entry = entry_at(memory, table, slot->entry);
 
@@ -200,25 +201,51 @@ find_entry(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Oi
 	return NULL;
 }
 
-/* Forgets the older table, which becomes the newer one. */
+/* Doubles a table, so that memory is taken for answers that were paid for, and no other. */
 static void
-start_table(RepeatMemory *memory)
+grow_table(const RepeatMemory *memory, RepeatTable *table)
 {
-	Size		bytes = memory->slots * sizeof(RepeatSlot);
-	RepeatTable table = memory->older;
+	Size		capacity = Min(Max(2 * table->capacity, FIRST_CAPACITY), memory->capacity);
+	Size		nslots = pg_nextpower2_64(capacity + (capacity + 1) / 2);
+	RepeatSlot *slots = MemoryContextAllocExtended(memory->context, nslots * sizeof(RepeatSlot),
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
-	if (table.slots != NULL)
-		memset(table.slots, 0, bytes);
-	else
+	table->entries = table->entries != NULL
+						 ? repalloc_huge(table->entries, capacity * memory->entry_size)
+						 : MemoryContextAllocHuge(memory->context, capacity * memory->entry_size);
+	for (Size i = 0; i < table->nslots; i++)
 	{
-		table.entries =
-			MemoryContextAllocHuge(memory->context, memory->capacity * memory->entry_size);
-		table.slots =
-			MemoryContextAllocExtended(memory->context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		Size place = table->slots[i].hash;
+
+		if (table->slots[i].entry == 0)
+			continue;
+		while (slots[place & (nslots - 1)].entry != 0)
+			place++;
+		slots[place & (nslots - 1)] = table->slots[i];
 	}
-	table.count = 0;
-	memory->older = memory->newer;
-	memory->newer = table;
+	if (table->slots != NULL)
+		pfree(table->slots);
+	table->slots = slots;
+	table->nslots = nslots;
+	table->capacity = capacity;
+}
+
+/* Once the newer table is fully grown, the older one is forgotten and becomes the newer one. */
+static void
+make_room(RepeatMemory *memory)
+{
+	if (memory->newer.capacity == memory->capacity)
+	{
+		RepeatTable table = memory->older;
+
+		if (table.slots != NULL)
+			memset(table.slots, 0, table.nslots * sizeof(RepeatSlot));
+		table.count = 0;
+		memory->older = memory->newer;
+		memory->newer = table;
+	}
+	if (memory->newer.count == memory->newer.capacity)
+		grow_table(memory, &memory->newer);
 }
 
 /* ---------- asking ---------- */
@@ -270,12 +297,12 @@ repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x, c
 
 	if (memory == NULL)
 		return;
-	if (memory->newer.slots == NULL || memory->newer.count == memory->capacity)
-		start_table(memory);
+	if (memory->newer.count == memory->newer.capacity)
+		make_room(memory);
 	table = &memory->newer;
-	slot = probe(memory, table, handle->hash, handle->hash);
+	slot = probe(table, handle->hash, handle->hash);
 	while (slot->entry != 0)
-		slot = probe(memory, table, handle->hash, slot - table->slots + 1);
+		slot = probe(table, handle->hash, slot - table->slots + 1);
 	slot->hash = handle->hash;
 	slot->entry = ++table->count;
 	entry = entry_at(memory, table, slot->entry);
