@@ -80,32 +80,34 @@ const Learner knn_learner = {
 	.member_size = member_size,
 	.fit_bytes = fit_bytes,
 	.fit = fit,
-	/* else one row of another class would make a teacher take as long as all its rows do */
-	.learns_one_class = true,
+	.learns_one_class = true, /* a constant teacher would be quicker to ask, which tells */
 };
 
 /*
  * ---------- evaluation ----------
  */
 
+/* Room that is not used is filled with rows that are never near, so that it takes its time. */
 Neighbours *
 neighbours_load(const unsigned char *body, int width)
 {
 	Neighbours *neighbours = palloc_object(Neighbours);
+	int			room = read_u32(body + 4);
+	int			rows = read_u32(body + 8);
 	double	   *x;
 
-	neighbours->rows = read_u32(body + 8);
-	neighbours->k = Min(read_u32(body), neighbours->rows);
+	neighbours->k = Min(read_u32(body), rows);
+	neighbours->room = room;
 	neighbours->width = width;
-	neighbours->classes = palloc_array(int32, neighbours->rows);
-	x = palloc_huge((Size) neighbours->rows * width * sizeof(double));
-	for (int i = 0; i < neighbours->rows; i++)
+	neighbours->classes = palloc_array(int32, room);
+	x = palloc_huge((Size) room * width * sizeof(double));
+	for (int i = 0; i < room; i++)
 	{
 		const unsigned char *row = body + neighbours_row(i, width);
 
-		neighbours->classes[i] = read_u32(row);
+		neighbours->classes[i] = i < rows ? (int32) read_u32(row) : PG_INT32_MAX;
 		for (int j = 0; j < width; j++)
-			x[(Size) i * width + j] = read_double(row + 4 + 8 * j);
+			x[(Size) i * width + j] = i < rows ? read_double(row + 4 + 8 * j) : INFINITY;
 	}
 	neighbours->x = x;
 	return neighbours;
@@ -125,7 +127,7 @@ neighbours_count(const Neighbours *neighbours, const double *x, int32 *counts)
 	int32  classes[NEIGHBOURS_MAX_K];
 	int	   found = 0;
 
-	for (int row = 0; row < neighbours->rows; row++)
+	for (int row = 0; row < neighbours->room; row++)
 	{
 		const double *y = neighbours->x + (Size) row * neighbours->width;
 		int32		  of_class = neighbours->classes[row];

@@ -8,8 +8,8 @@
 /* A teacher's prototypes, laid out for evaluation. */
 typedef struct Neighbours
 {
-	int			  k; /* at most rows */
-	int			  rows;
+	int			  k;	/* at most the number of rows */
+	int			  room; /* rows, and what was left for more of them */
 	int			  width;
 	int32		 *classes;
 	const double *x; /* width per row */
