@@ -6,6 +6,9 @@
 EXTENSION = privpred
 # The version is typed once, in the control file.
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" privpred.control)
+ifeq ($(EXTVERSION),)
+$(error privpred is built in its source directory, where privpred.control is)
+endif
 # The install script is joined from its parts; upgrade scripts are kept as they are.
 JOINED_SCRIPT = privpred--$(EXTVERSION).sql
 DATA_built = $(JOINED_SCRIPT)
@@ -88,6 +91,9 @@ $(EXACT:.o=.bc): override BITCODE_CFLAGS += -fno-fast-math -ffp-contract=off
 src/learner/score_kernels.o src/learner/forest.o src/learner/linear.o src/learner/training.o src/learner/cholesky.o src/mechanism/stable_erm/erm.o: override CFLAGS += -O3
 # The same; that no exception flags are kept changes no result.
 src/mechanism/gradient/sums.o: override CFLAGS += -O3 -fno-trapping-math -fno-math-errno
+
+# As test/regress.conf has it: a question that is asked again is answered anew.
+installcheck: export PGOPTIONS := $(PGOPTIONS) -c privpred.repeat_memory=0
 
 # make test TESTS="one two" runs some; KEEP=1 keeps what test and demo leave.
 .PHONY: $(SELF_CONTAINED)

@@ -2,7 +2,7 @@
 # make test: packages, build, checks, unit tests, pg_regress, isolation, TAP.
 # Ends with the line "N passed, N failed".
 #
-#	TESTS="vote 001_ledger"		only these (regress tests, specs, TAP files,
+#	TESTS="streams 035_audit"	only these (regress tests, specs, TAP files,
 #								checks; "unit" for all unit tests)
 #	KEEP=1						leaves the work directory with all logs
 #	JOBS=4						TAP files at the same time (default: cores)

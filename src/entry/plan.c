@@ -60,7 +60,7 @@ check_accuracies(const PlanQuestion *question)
 						errdetail("It is the share of right answers that a plain model would reach "
 								  "without privacy; guessing among %d classes reaches %.3g.",
 								  question->classes, guess),
-						errhint("Leave it out to have 0.85 assumed.")));
+						errhint("If it is left out, 0.85 is assumed.")));
 	if (question->baseline_declared && question->baseline >= question->accuracy)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -303,7 +303,7 @@ privpred_unit_share(PG_FUNCTION_ARGS)
 			PG_RETURN_NULL();
 	if (get_fn_expr_variadic(fcinfo->flinfo) || PG_NARGS() < 3 || PG_GETARG_INT32(1) < 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("a unit has one column or more, and there is one share or more")));
+						errmsg("at least one unit column and one share are needed")));
 	if (hasher == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
@@ -329,8 +329,7 @@ check_agreement(const char *what, JsonbValue *expected, const char *found)
 	if (strcmp(wanted, found) != 0)
 		ereport(
 			ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the node and the coordinator do not mean the same"),
+			(errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the node and the coordinator disagree"),
 			 errdetail("%s is \"%s\" on the node, but was expected to be \"%s\".", what, found,
 					   wanted),
 			 errhint("Declare the foreign table's columns with the types they have on the node, or "

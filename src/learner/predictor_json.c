@@ -173,7 +173,7 @@ append_member(StringInfo json, const PredictorMember *member, const PredictorSha
 			break;
 		case MEMBER_SQL:
 			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							errmsg("a predictor of learner \"sql\" has no form of its own"),
+							errmsg("a predictor of learner \"sql\" cannot be written as JSON"),
 							errhint("What your aggregate returned is its form.")));
 	}
 }

@@ -96,7 +96,7 @@ check_aggregate(SPIPlanPtr plan, Oid function)
 	TargetEntry		 *column = linitial(linitial_node(Query, source->query_list)->targetList);
 
 	if (!IsA(column->expr, Aggref) || ((Aggref *) column->expr)->aggfnoid != function)
-		elog(ERROR, "another aggregate was found than function %u", function);
+		elog(ERROR, "found an aggregate other than function %u", function);
 }
 
 /* Runs the aggregate; NULL if it returned null.  The result is in context. */

@@ -77,11 +77,10 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 	if (data->nclasses < 2)
 		return false;
 	if (data->nclasses > 2)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a threshold has two classes, not %d", data->nclasses),
-			 errhint("Declare two classes, others are left out: {\"classes\": [\"a\", \"b\"]}.")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("a threshold has two classes, not %d", data->nclasses),
+						errhint("Declare two classes; rows of others are left out: "
+								"{\"classes\": [\"a\", \"b\"]}.")));
 	rows = palloc_huge(data->nrows * sizeof(WalkRow) + 1);
 	for (int64 i = 0; i < data->nrows; i++)
 	{

@@ -214,7 +214,7 @@ fix_row(TrainingState *state, const double *features)
 		ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 						errmsg("features of learner \"%s\" must lie between -%.0f and %.0f",
 							   state->learner->name, FIXED_POINT_MAX, FIXED_POINT_MAX),
-						errhint("Scale the features, best to the range from 0 to 1.")));
+						errhint("Scale the features, preferably to the range from 0 to 1.")));
 	return largest;
 }
 

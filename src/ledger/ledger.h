@@ -126,7 +126,7 @@ extern void ledger_stream_mark_paid(const LedgerPrice *price, const LedgerStream
 
 /*
  * Stands in for a receipt where no account pays: the owner of the relation
- * asks, and for that the caller vouches.
+ * asks; the caller vouches for that.
  */
 extern const Receipt *ledger_owner_receipt(void);
 

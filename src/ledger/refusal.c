@@ -114,16 +114,15 @@ report_cannot_pay(const LedgerPrice *price, const LedgerReply *reply)
 		 cap ? errmsg("the cap of the relation cannot pay for model \"%s\"", price->model_name)
 			 : errmsg("privacy budget of role \"%s\" cannot pay for model \"%s\"",
 					  role_name(reply->paid.account_role), price->model_name),
-		 no_delta
-			 ? errdetail("Its answers are private with a delta, and the budget has none.")
-			 : errdetail("The budget adds up epsilons, at which the model's noise has no price."),
+		 no_delta ? errdetail("Its answers are private with a delta, and the budget has none.")
+				  : errdetail("The budget is pure, and the model's noise has no finite epsilon."),
 		 cap ? errhint("The owner of the relation can give the cap a delta with "
 					   "privpred.protect(..., epsilon_cap => ..., delta_cap => 1e-6).")
 		 : no_delta
 			 ? errhint("The owner of the relation can give it one with privpred.grant_budget(..., "
 					   "delta => 1e-6).")
 			 : errhint("The owner of the relation can grant it again with privpred.grant_budget(), "
-					   "which then chooses another way of adding up.")));
+					   "which then chooses a finite order.")));
 }
 
 static void

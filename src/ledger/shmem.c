@@ -19,7 +19,6 @@
 
 static LedgerShared *Shared = NULL;
 
-#if PG_VERSION_NUM >= 150000
 static shmem_request_hook_type previous_request_hook = NULL;
 
 static void
@@ -29,19 +28,12 @@ request_hook(void)
 		previous_request_hook();
 	RequestAddinShmemSpace(MAXALIGN(sizeof(LedgerShared)));
 }
-#endif
 
 void
 ledger_request_shmem(void)
 {
-	if (!process_shared_preload_libraries_in_progress)
-		return;
-#if PG_VERSION_NUM >= 150000
-	previous_request_hook = shmem_request_hook;
-	shmem_request_hook = request_hook;
-#else
-	RequestAddinShmemSpace(MAXALIGN(sizeof(LedgerShared)));
-#endif
+	if (process_shared_preload_libraries_in_progress)
+		SET_SHMEM_REQUEST_HOOK(request_hook, &previous_request_hook);
 }
 
 static void

@@ -228,8 +228,8 @@ ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the stream on model \"%s\" was closed meanwhile, and another took its place",
 					stream->price.model_name),
-			 errdetail("What came through both of them has no price of its own. Both streams stay "
-					   "charged."),
+			 errdetail("Answers that came through two streams cannot be priced together. "
+					   "Both streams stay charged."),
 			 errhint("Try again, and let nobody close the stream before the end.")));
 	catalog_begin(&session);
 	query_read("SELECT s.unstable_limit, s.epsilon_units, s.delta FROM privpred.stream s "

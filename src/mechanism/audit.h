@@ -80,7 +80,7 @@ typedef struct AuditedModel
 
 typedef struct AuditCase AuditCase;
 
-/* Zero, if nothing else is said, means none, or as the audited model has it. */
+/* Unless noted, 0 means none, or the audited model's value. */
 struct AuditCase
 {
 	const char *pair;		  /* what differs, and what is asked */

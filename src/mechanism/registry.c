@@ -74,7 +74,7 @@ mechanism_validate(const Mechanism *mechanism, const MechanismSpec *spec)
 				 errmsg("mechanism \"%s\" needs a bound on the rows of a unit", mechanism->name),
 				 errdetail("No key of the relation says that a unit is a single row."),
 				 errhint("Declare it by privpred.protect(..., max_rows_per_unit => R); "
-						 "of a unit with more rows, R are used.")));
+						 "at most R rows of a unit are used.")));
 	if (mechanism->validate != NULL)
 		mechanism->validate(spec);
 }

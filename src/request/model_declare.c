@@ -358,7 +358,7 @@ check_student(const ModelRecord *student)
 	for (int i = 0; i < lengthof(keys); i++)
 		if (option_given(&student->spec, keys[i]))
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("option \"%s\" is not a student's", keys[i]),
+							errmsg("option \"%s\" cannot be used for a student", keys[i]),
 							errdetail("Its labels are its teacher's, and its answers are free."),
 							errhint("A student has its learner's options, and \"default\".")));
 	check_missing(student);

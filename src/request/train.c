@@ -190,7 +190,7 @@ report_training(const ModelRecord *model, int64 unused_rows)
 					   "NULL.")));
 	if (fitted < model->spec.teachers)
 		ereport(NOTICE,
-				(errmsg("%d of %d teachers of model \"%s\" always vote the same class",
+				(errmsg("%d of %d teachers of model \"%s\" always vote for the same class",
 						model->spec.teachers - fitted, model->spec.teachers, model->name),
 				 errdetail("Those with rows of one class only vote it; those without rows, or that "
 						   "could not be fitted, vote \"%s\".",

@@ -37,6 +37,15 @@
 #define pg_noreturn __attribute__((noreturn))
 #endif
 
+/* Before 15 libraries requested shared memory while they were loaded. */
+#if PG_VERSION_NUM < 150000
+typedef void (*shmem_request_hook_type)(void);
+#define SET_SHMEM_REQUEST_HOOK(hook, previous) (hook)()
+#else
+#define SET_SHMEM_REQUEST_HOOK(hook, previous) \
+	(*(previous) = shmem_request_hook, shmem_request_hook = (hook))
+#endif
+
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif

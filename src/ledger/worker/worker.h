@@ -55,7 +55,7 @@ extern void serve_run(LedgerSlot **slots, int nslots, bool careful);
 extern void		   head_log_changed(void);
 extern TimestampTz head_log_last_look(void);
 
-/* Logs the head if it changed and is due, or if there is no later; never fails. */
+/* Logs the head if it changed and is due, or if this is the last chance; never fails. */
 extern void head_log(bool now_or_never);
 
 /* ---------- debit.c ---------- */

@@ -63,8 +63,10 @@ read_class(const MechanismSpec *spec, CoverDeclaration *declaration)
 	if (option_given(spec, "class_table"))
 	{
 		if (option_given(spec, "class") || option_given(spec, "reference"))
-			refuse_spec(errmsg("option \"class_table\" goes without \"class\" and \"reference\""),
-						errhint("A finite class is taken as it is and needs no cover."));
+			refuse_spec(
+				errmsg(
+					"option \"class_table\" cannot be combined with \"class\" and \"reference\""),
+				errhint("A finite class is taken as it is and needs no cover."));
 		declaration->class = CLASS_FINITE;
 		return;
 	}
@@ -163,10 +165,11 @@ refuse_accuracy(const MechanismSpec *spec, const CoverDeclaration *declaration, 
 				  " candidates.",
 				  units, needed),
 		accuracy <= 1
-			? errhint("Declare that many units if there are, a larger epsilon, or an accuracy "
-					  "of %g or more.",
+			? errhint("If there are that many units, declare them; otherwise use a larger epsilon, "
+					  "or an accuracy of %g or more.",
 					  accuracy)
-			: errhint("Declare that many units if there are, or a larger epsilon."));
+			: errhint(
+				  "If there are that many units, declare them; otherwise use a larger epsilon."));
 }
 
 static Candidates *

@@ -69,8 +69,9 @@ read_class(const MechanismSpec *spec, Declaration *declaration)
 	if (option_given(spec, "class_table"))
 	{
 		if (option_given(spec, "class") || option_given(spec, "points"))
-			refuse_spec(errmsg("option \"class_table\" goes without \"class\" and \"points\""),
-						errhint("The table says what the points are."));
+			refuse_spec(
+				errmsg("option \"class_table\" cannot be combined with \"class\" and \"points\""),
+				errhint("The table says what the points are."));
 		declaration->finite = spec->finite_class;
 		declaration->points_are_columns = true;
 		return;
@@ -91,13 +92,14 @@ read_batches(const MechanismSpec *spec, Declaration *declaration)
 	int64 usual = Min(3 * threshold, MAX_BATCHES);
 
 	if (least > MAX_BATCHES || least > spec->declared_units)
-		refuse_spec(errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
-						   " batches of units at this epsilon and delta",
-						   least),
-					errdetail("There can be %d, and no more than the " INT64_FORMAT
-							  " declared units.",
-							  MAX_BATCHES, spec->declared_units),
-					errhint("Declare more units if there are, or a larger epsilon or delta."));
+		refuse_spec(
+			errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
+				   " batches of units at this epsilon and delta",
+				   least),
+			errdetail("There can be %d, and no more than the " INT64_FORMAT " declared units.",
+					  MAX_BATCHES, spec->declared_units),
+			errhint(
+				"If there are more units, declare them; otherwise use a larger epsilon or delta."));
 	declaration->batches =
 		(int) option_integer(spec, "batches", Max(Min(usual, spec->declared_units), least), least,
 							 Min(MAX_BATCHES, spec->declared_units));
