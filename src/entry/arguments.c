@@ -122,11 +122,3 @@ salt_argument(FunctionCallInfo fcinfo, int number)
 						errmsg("salt must have %d bytes", TEACHER_SALT_BYTES)));
 	return (const unsigned char *) VARDATA_ANY(salt);
 }
-
-bool
-caller_owns(Oid relation)
-{
-	Oid owner = relation_owner_if_any(relation);
-
-	return OidIsValid(owner) && has_privs_of_role(GetUserId(), owner);
-}

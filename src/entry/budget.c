@@ -207,7 +207,7 @@ privpred_forgive_lease(PG_FUNCTION_ARGS)
 	bool  found = ledger_lease_relation(lease, &relation);
 
 	/* Others do not learn whether there is one. */
-	if (!superuser() && !(OidIsValid(relation) && caller_owns(relation)))
+	if (!superuser() && !(OidIsValid(relation) && role_owns(GetUserId(), relation)))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

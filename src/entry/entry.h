@@ -61,9 +61,6 @@ extern void require_row_features(FunctionCallInfo fcinfo, int number);
 /* The salt of a hash of units; 22023 unless it has the right length. */
 extern const unsigned char *salt_argument(FunctionCallInfo fcinfo, int number);
 
-/* Is the caller the owner of a relation, or a member of it?  False if it does not exist. */
-extern bool caller_owns(Oid relation);
-
 /* The next column of a result (server/rows.h): epsilon as an exact numeric. */
 #define put_epsilon(rows, units) put_datum(rows, units_to_numeric(units))
 

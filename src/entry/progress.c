@@ -8,6 +8,7 @@
 #include "utils/acl.h"
 
 #include "entry/entry.h"
+#include "server/session.h"
 #include "server/progress.h"
 
 PG_FUNCTION_INFO_V1(privpred_progress_entries);
@@ -18,7 +19,7 @@ may_see(const ProgressReport *report)
 {
 	if (OidIsValid(report->role) && has_privs_of_role(GetUserId(), report->role))
 		return true;
-	return OidIsValid(report->relation) ? caller_owns(report->relation) : superuser();
+	return OidIsValid(report->relation) ? role_owns(GetUserId(), report->relation) : superuser();
 }
 
 /* progress_entries() */

@@ -9,6 +9,7 @@
 #include "utils/acl.h"
 
 #include "entry/entry.h"
+#include "server/session.h"
 #include "server/stats.h"
 
 PG_FUNCTION_INFO_V1(privpred_stat_entries);
@@ -22,7 +23,7 @@ concerns_caller(const StatKey *key)
 		return true;
 	if (key->model_id == 0)
 		return false; /* of several roles */
-	return has_privs_of_role(GetUserId(), key->role) || caller_owns(key->relation);
+	return has_privs_of_role(GetUserId(), key->role) || role_owns(GetUserId(), key->relation);
 }
 
 /*

@@ -4,12 +4,9 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/array.h"
-#include "utils/syscache.h"
 
 #include "account/terms.h"
 #include "catalog/by_id.h"
@@ -67,20 +64,6 @@ ledger_purchases(List *sales)
 	return purchases;
 }
 
-/* As a member or a superuser, too. */
-static bool
-owns(Oid role, Oid relid)
-{
-	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	bool	  owned;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	owned = has_privs_of_role(role, ((Form_pg_class) GETSTRUCT(tuple))->relowner);
-	ReleaseSysCache(tuple);
-	return owned;
-}
-
 static void
 enter_relation(BudgetRelation *relation, int64 relation_id, Oid asker)
 {
@@ -88,7 +71,7 @@ enter_relation(BudgetRelation *relation, int64 relation_id, Oid asker)
 		return;
 	*relation = (BudgetRelation){.relation_id = relation_id};
 	relation->brief = relation_brief(relation_id);
-	relation->owned = OidIsValid(relation->brief.relid) && owns(asker, relation->brief.relid);
+	relation->owned = role_owns(asker, relation->brief.relid);
 }
 
 /* Only once there is a budget to be shown: others' models are none of the asker's business. */

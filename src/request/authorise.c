@@ -8,11 +8,8 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "catalog/store.h"
@@ -53,20 +50,6 @@ role_has_budget(int64 relation_id, Oid role)
 	known->epoch = epoch;
 	known->expires = GetCurrentTimestamp() + KNOWN_BUDGET_AGE_US;
 	return true;
-}
-
-/* False if the relation does not exist, or no longer. */
-static bool
-role_owns(Oid role, Oid relid)
-{
-	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid		  owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return has_privs_of_role(role, owner);
 }
 
 /* Does the role own a protected relation or hold a budget? */

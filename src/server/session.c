@@ -11,6 +11,7 @@
 #include "catalog/pg_namespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
@@ -179,6 +180,14 @@ relation_owner_if_any(Oid relid)
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return owner;
+}
+
+bool
+role_owns(Oid role, Oid relid)
+{
+	Oid owner = relation_owner_if_any(relid);
+
+	return OidIsValid(owner) && has_privs_of_role(role, owner);
 }
 
 Oid

@@ -51,6 +51,9 @@ extern void relation_owner_begin(CatalogSession *session, Oid relid);
 extern Oid relation_owner(Oid relid);
 extern Oid relation_owner_if_any(Oid relid);
 
+/* Is the role the owner of a relation, or a member of it?  False if the relation does not exist. */
+extern bool role_owns(Oid role, Oid relid);
+
 /*
  * The same without SPI, around code that an owner wrote.  It also fixes all
  * settings by which an asker could change what that code sees.
