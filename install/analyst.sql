@@ -1,5 +1,5 @@
 ----------------------------------------------------------------------
--- Functions for analysts: private_predict and private_score
+-- Functions for analysts: private_predict, private_score and check
 ----------------------------------------------------------------------
 
 -- One form for every type that numbers, objects and rows are written in: a call that
@@ -345,3 +345,28 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, text, float8) IS
 'the same, to a precision; NULL is the model''s own';
+
+CREATE FUNCTION privpred.check(model text, features float8[], OUT accepted boolean, OUT problem text, OUT hint text)
+AS 'MODULE_PATHNAME', 'privpred_check_array' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION privpred.check(text, float8[]) IS
+'would private_predict take this question, and if not, why; from the declaration alone, for whoever may ask it; costs nothing; an array of numbers';
+
+CREATE FUNCTION privpred.check(model text, features jsonb, OUT accepted boolean, OUT problem text, OUT hint text)
+AS 'MODULE_PATHNAME', 'privpred_check_jsonb' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION privpred.check(text, jsonb) IS
+'would private_predict take this question, and if not, why; from the declaration alone, for whoever may ask it; costs nothing; features by name';
+
+CREATE FUNCTION privpred.check(model text, features json, OUT accepted boolean, OUT problem text, OUT hint text)
+AS 'MODULE_PATHNAME', 'privpred_check_json' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION privpred.check(text, json) IS
+'would private_predict take this question, and if not, why; from the declaration alone, for whoever may ask it; costs nothing; features by name';
+
+CREATE FUNCTION privpred.check(model text, features record, OUT accepted boolean, OUT problem text, OUT hint text)
+AS 'MODULE_PATHNAME', 'privpred_check_row' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION privpred.check(text, record) IS
+'would private_predict take this question, and if not, why; from the declaration alone, for whoever may ask it; costs nothing; a row whose columns are matched by name';
+
+CREATE FUNCTION privpred.check(model text, features text, OUT accepted boolean, OUT problem text, OUT hint text)
+AS 'MODULE_PATHNAME', 'privpred_check_text' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION privpred.check(text, text) IS
+'would private_predict take this question, and if not, why; from the declaration alone, for whoever may ask it; costs nothing; a JSON object or an array of numbers, written as text';

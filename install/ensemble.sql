@@ -55,8 +55,3 @@ CREATE FUNCTION privpred.votes(predictor privpred.predictor, features double pre
 	AS 'MODULE_PATHNAME', 'predictor_votes' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION privpred.votes(privpred.predictor, double precision[]) IS
 	'how many members of a predictor vote for each class; NOT private';
-
-CREATE FUNCTION privpred.explain(predictor privpred.predictor, features text[] DEFAULT NULL) RETURNS text
-	AS 'MODULE_PATHNAME', 'predictor_explain_rules' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION privpred.explain(privpred.predictor, text[]) IS
-	'the rules of a predictor''s trees in words, with names for the features; NOT private';

@@ -15,7 +15,8 @@ parts=(
 	streams
 	planning		# what a budget buys, and which mechanism to take
 	owner			# functions for owners of tables
-	analyst			# private_predict, private_score
+	analyst			# private_predict, private_score, check
+	explain			# released models, and predictors, in words
 	events			# what is dropped is forgotten
 	monitor			# progress, counts, the build
 	report			# report()

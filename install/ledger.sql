@@ -161,6 +161,7 @@ CREATE TABLE privpred.release (
 	at				timestamptz NOT NULL,
 	charge			text,				-- as in privpred.model, then
 	pure_charge		text,
+	accuracy		boolean NOT NULL DEFAULT false,	-- not the version itself, but its accuracy, a draw of its own
 	PRIMARY KEY (account_id, training_id)
 );
 COMMENT ON TABLE privpred.release IS 'accounts that have paid for a version of a model that is charged once';
@@ -191,10 +192,10 @@ COMMENT ON FUNCTION privpred.ledger_incarnation() IS 'identifies this start of t
 CREATE FUNCTION privpred.grant_budget(role regrole, relation regclass, epsilon float8,
 		delta float8 DEFAULT NULL, valid_until timestamptz DEFAULT NULL,
 		refresh interval DEFAULT NULL, lifetime_epsilon float8 DEFAULT NULL,
-		per_answer float8 DEFAULT NULL) RETURNS void
+		per_answer float8 DEFAULT NULL, force boolean DEFAULT false) RETURNS void
 	AS 'MODULE_PATHNAME', 'privpred_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privpred.grant_budget(regrole, regclass, float8, float8, timestamptz, interval, float8, float8)
-	IS 'owner: sets a role''s privacy budget on a protected relation, per window if refresh is given; what is left out stays as it was (0 or none for a new budget), and what was spent is never forgotten';
+COMMENT ON FUNCTION privpred.grant_budget(regrole, regclass, float8, float8, timestamptz, interval, float8, float8, boolean)
+	IS 'owner: sets a role''s privacy budget on a protected relation, per window if refresh is given; what is left out stays as it was (0 or none for a new budget), and what was spent is never forgotten; force grants a delta above 0.01, which is refused otherwise';
 
 CREATE FUNCTION privpred.revoke_budget(role regrole, relation regclass) RETURNS void
 	AS 'MODULE_PATHNAME', 'privpred_revoke_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -206,7 +207,14 @@ CREATE FUNCTION privpred.cost(model text, answers bigint DEFAULT 1,
 		OUT fits boolean, OUT answers_left bigint)
 	AS 'MODULE_PATHNAME', 'privpred_cost' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privpred.cost(text, bigint)
-	IS 'what answers of a model would cost you and whether they fit, without spending; of a model that is charged once, its price or, once it is paid, 0, and answers_left 9223372036854775807; Infinity if your budget cannot pay for such answers at all';
+	IS 'what answers of a model would cost you and whether they fit, without spending; of a model that is charged once, its price or, once it is paid, 0, and answers_left NULL, which means unlimited; Infinity if your budget cannot pay for such answers at all';
+
+CREATE FUNCTION privpred.cost_of(statement text)
+	RETURNS TABLE (model text, answers bigint, epsilon numeric, delta numeric, answers_left bigint, fits boolean,
+		remark text)
+	AS 'MODULE_PATHNAME', 'privpred_cost_of' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 2;
+COMMENT ON FUNCTION privpred.cost_of(text)
+	IS 'how many answers a statement would take of each model as the planner expects, what they would cost you, and whether they fit; plans it as you and runs nothing. The price is NULL if answers come through a stream, the model if it is not known before the statement runs';
 
 CREATE FUNCTION privpred.verify_ledger(expected_head bytea DEFAULT NULL,
 		OUT ok boolean, OUT problem text, OUT entry bigint, OUT head bytea,
@@ -231,6 +239,10 @@ SELECT CASE WHEN c.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN c.role EN
 FROM privpred.ceiling c
 WHERE c.role OPERATOR(pg_catalog.=) 0::pg_catalog.oid OR pg_catalog.pg_has_role(c.role, 'USAGE');
 COMMENT ON VIEW privpred.ceilings IS 'most private answers that one statement may take: yours, your groups'' and everybody''s; NULL role: everybody';
+COMMENT ON COLUMN privpred.ceilings.role IS 'NULL: everybody';
+COMMENT ON COLUMN privpred.ceilings.answers IS 'most that one statement may take';
+COMMENT ON COLUMN privpred.ceilings.set_at IS 'when it was set';
+COMMENT ON COLUMN privpred.ceilings.set_by IS 'the superuser who set it';
 
 CREATE FUNCTION privpred.forgive_lease(lease bigint) RETURNS void
 	AS 'MODULE_PATHNAME', 'privpred_forgive_lease' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -252,6 +264,14 @@ JOIN privpred.protected_relation r ON r.relation_id OPERATOR(pg_catalog.=) o.rel
 LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
 WHERE pg_catalog.pg_has_role(a.role, 'USAGE') OR pg_catalog.pg_has_role(c.relowner, 'USAGE');
 COMMENT ON VIEW privpred.leases IS 'answers reserved by running statements, or lost in a crash';
+COMMENT ON COLUMN privpred.leases.lease IS 'its number, which is that of its first entry in the ledger';
+COMMENT ON COLUMN privpred.leases.at IS 'when it was taken or last grew';
+COMMENT ON COLUMN privpred.leases.role IS 'whose budget pays; NULL: the cap over all roles';
+COMMENT ON COLUMN privpred.leases.relation IS 'the protected table; NULL once it was dropped';
+COMMENT ON COLUMN privpred.leases.answers IS 'reserved, used or not';
+COMMENT ON COLUMN privpred.leases.epsilon IS 'reserved for them, in the account''s own units';
+COMMENT ON COLUMN privpred.leases.pid IS 'process of the session that asked';
+COMMENT ON COLUMN privpred.leases.orphaned IS 'the server crashed while it was out; it stays spent unless it is forgiven';
 
 -- Arithmetic on accounts as they are stored, for the views.
 CREATE FUNCTION privpred.account_epsilon(spent_units bigint, delta float8, renyi_order bigint)
@@ -286,7 +306,7 @@ CREATE FUNCTION privpred.budget_entries(OUT role regrole, OUT relation regclass,
 		OUT epsilon_orphaned numeric, OUT account_id bigint, OUT role_name text,
 		OUT relation_name text, OUT granted_at timestamptz, OUT granted_by text,
 		OUT spent_share float8, OUT lifetime_epsilon_limit numeric,
-		OUT lifetime_epsilon_spent numeric, OUT refresh interval)
+		OUT lifetime_epsilon_spent numeric, OUT refresh interval, OUT yours boolean)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_budget_entries'
 	LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000 ROWS 20;
 COMMENT ON FUNCTION privpred.budget_entries()
@@ -295,6 +315,20 @@ COMMENT ON FUNCTION privpred.budget_entries()
 CREATE VIEW privpred.budgets WITH (security_barrier) AS
 SELECT b.* FROM privpred.budget_entries() b;
 COMMENT ON VIEW privpred.budgets IS 'privacy budgets: yours and your groups'', and all of the relations that you own';
+COMMENT ON COLUMN privpred.budgets.role IS 'whose budget it is; NULL: the cap over all roles of the relation';
+COMMENT ON COLUMN privpred.budgets.relation IS 'the protected table; NULL once it was dropped';
+COMMENT ON COLUMN privpred.budgets.delta_limit IS 'as granted; half of it pays for conversion, the other half for mechanisms with a delta';
+COMMENT ON COLUMN privpred.budgets.delta_spent IS 'of both halves';
+COMMENT ON COLUMN privpred.budgets.valid_until IS 'when the budget ends; NULL: it does not';
+COMMENT ON COLUMN privpred.budgets.window_resets_at IS 'when the present window ends and epsilon refreshes; NULL: it does not refresh';
+COMMENT ON COLUMN privpred.budgets.status IS 'active, or why it cannot pay: frozen (more is spent than granted), expired, revoked, role dropped, relation dropped';
+COMMENT ON COLUMN privpred.budgets.account_id IS 'number of the account, as in privpred.ledger';
+COMMENT ON COLUMN privpred.budgets.role_name IS 'name of the role when the budget was granted';
+COMMENT ON COLUMN privpred.budgets.relation_name IS 'name of the table when it was last protected or dropped';
+COMMENT ON COLUMN privpred.budgets.granted_at IS 'time of the last grant';
+COMMENT ON COLUMN privpred.budgets.granted_by IS 'who granted it last';
+COMMENT ON COLUMN privpred.budgets.refresh IS 'length of a window; NULL: the budget does not refresh';
+COMMENT ON COLUMN privpred.budgets.yours IS 'the budget pays for what you ask: it is yours, or of a group whose rights you inherit';
 COMMENT ON COLUMN privpred.budgets.epsilon_limit IS 'as granted; of each window if the budget refreshes';
 COMMENT ON COLUMN privpred.budgets.epsilon_spent IS
 	'what is spent, or spent in the present window if the budget refreshes; at a finite order it is converted with half of delta, which makes it jump with the first answer';
@@ -302,7 +336,7 @@ COMMENT ON COLUMN privpred.budgets.epsilon_left IS
 	'the least, over all caps, of the grant minus what is spent, converted; answers_left says what it buys';
 COMMENT ON COLUMN privpred.budgets.renyi_order IS 'the order at which charges add up; Infinity: epsilons add up';
 COMMENT ON COLUMN privpred.budgets.answers_left IS
-	'answers of each model (streams, of one that sells them) that fit under all caps, if nobody else asks; 9223372036854775807 of a model that is charged once, if it is paid for or can be, else 0';
+	'answers of each model (streams, of one that sells them) that fit under all caps, if nobody else asks; of a model that is charged once "unlimited", if it is paid for or can be, else 0';
 COMMENT ON COLUMN privpred.budgets.binding_cap IS
 	'the cap with least room for a typical answer: role, window, lifetime, or relation for the cap over all roles';
 COMMENT ON COLUMN privpred.budgets.epsilon_reserved IS 'by running statements, in the account''s own units, and counted as spent';
@@ -339,3 +373,40 @@ WHERE pg_catalog.pg_has_role(COALESCE(a.role, 0::pg_catalog.oid::pg_catalog.regr
 	OR pg_catalog.pg_has_role(c.relowner, 'USAGE');
 COMMENT ON VIEW privpred.ledger IS 'what happened to budgets; head is null until an entry is chained';
 COMMENT ON COLUMN privpred.ledger.epsilon IS 'the charge in the account''s own units: plain epsilon, or divergence at its renyi_order';
+COMMENT ON COLUMN privpred.ledger.id IS 'number in the chain; NULL until the entry is chained';
+COMMENT ON COLUMN privpred.ledger.at IS 'when it happened';
+COMMENT ON COLUMN privpred.ledger.role IS 'whose account it is; NULL: the cap over all roles, or no account';
+COMMENT ON COLUMN privpred.ledger.relation IS 'the protected table; NULL once it was dropped';
+COMMENT ON COLUMN privpred.ledger.model IS 'name of the model that was asked, as it was';
+COMMENT ON COLUMN privpred.ledger.version IS 'of the model';
+COMMENT ON COLUMN privpred.ledger.kind IS 'what happened: grant, revoke, cap, lease, settle, release, export, stream and so on; see docs/ledger.md';
+COMMENT ON COLUMN privpred.ledger.answers IS 'debited; negative: returned';
+COMMENT ON COLUMN privpred.ledger.delta IS 'added to what the account has spent of delta';
+COMMENT ON COLUMN privpred.ledger.head IS 'hash of the chain up to here; NULL until the entry is chained';
+COMMENT ON COLUMN privpred.ledger.asked_by IS 'the role that asked, or that was granted a budget';
+COMMENT ON COLUMN privpred.ledger.relation_name IS 'name of the table, as it was';
+COMMENT ON COLUMN privpred.ledger.lease IS 'number of the lease that the entry is about';
+COMMENT ON COLUMN privpred.ledger.epsilon_limit IS 'limit of the account at its order, as it was';
+COMMENT ON COLUMN privpred.ledger.actor IS 'who granted, revoked or forgave';
+COMMENT ON COLUMN privpred.ledger.pid IS 'process of the session';
+COMMENT ON COLUMN privpred.ledger.account_id IS 'number of the account, as in privpred.budgets';
+COMMENT ON COLUMN privpred.ledger.detail IS 'terms of a grant, and the like';
+COMMENT ON COLUMN privpred.ledger.renyi_order IS 'order of the account, as it was; Infinity: epsilons add up';
+
+-- The budgets that an analyst can use, in few columns.
+CREATE VIEW privpred.my_budget WITH (security_barrier) AS
+SELECT b.relation, b.role AS granted_to, b.epsilon_limit AS epsilon, b.delta_limit AS delta, b.epsilon_spent AS spent,
+	b.epsilon_left AS left, b.answers_left, b.window_resets_at AS refreshes_at, b.valid_until AS expires_at, b.status
+FROM privpred.budgets b
+WHERE b.yours AND b.status OPERATOR(pg_catalog.=) ANY (ARRAY['active', 'frozen', 'expired']);
+COMMENT ON VIEW privpred.my_budget IS 'what you may ask: your own budgets and those of your groups, what is spent, and what is left';
+COMMENT ON COLUMN privpred.my_budget.relation IS 'the protected table that the budget is for';
+COMMENT ON COLUMN privpred.my_budget.granted_to IS 'you, or the group whose budget you share';
+COMMENT ON COLUMN privpred.my_budget.epsilon IS 'what you have; of each window if the budget refreshes';
+COMMENT ON COLUMN privpred.my_budget.delta IS 'what you have';
+COMMENT ON COLUMN privpred.my_budget.spent IS 'of epsilon, in the present window if the budget refreshes, by all who share the budget';
+COMMENT ON COLUMN privpred.my_budget.left IS 'of epsilon, under all caps';
+COMMENT ON COLUMN privpred.my_budget.answers_left IS 'answers of each model that fit under all caps, if nobody else asks; "unlimited": the model is charged once, and is paid for or can be';
+COMMENT ON COLUMN privpred.my_budget.refreshes_at IS 'when the next window begins; NULL: the budget does not refresh';
+COMMENT ON COLUMN privpred.my_budget.expires_at IS 'when the budget ends; NULL: it does not';
+COMMENT ON COLUMN privpred.my_budget.status IS 'active, frozen (more is spent than granted) or expired';

@@ -14,6 +14,15 @@ SELECT p.pid, p.model, p.phase, p.done, p.total, p.started_at, p.relation, p.ste
 FROM privpred.progress_entries() p;
 COMMENT ON VIEW privpred.progress IS
 'sessions that train, evaluate, distill, verify or audit on tables you own: rows or steps done, and the planner''s estimate of how many there are';
+COMMENT ON COLUMN privpred.progress.pid IS 'process of the session';
+COMMENT ON COLUMN privpred.progress.model IS 'that is worked on';
+COMMENT ON COLUMN privpred.progress.phase IS 'what is being done';
+COMMENT ON COLUMN privpred.progress.done IS 'rows so far; NULL if it is secret from you';
+COMMENT ON COLUMN privpred.progress.total IS 'rows, as the planner estimates them; NULL if it is unknown, or secret from you';
+COMMENT ON COLUMN privpred.progress.started_at IS 'when the work began';
+COMMENT ON COLUMN privpred.progress.relation IS 'the protected table';
+COMMENT ON COLUMN privpred.progress.steps IS 'steps so far';
+COMMENT ON COLUMN privpred.progress.steps_total IS 'steps in all';
 
 ----------------------------------------------------------------------
 -- Counts
@@ -34,6 +43,9 @@ FROM privpred.stat_entries() s
 LEFT JOIN privpred.model m ON m.model_id OPERATOR(pg_catalog.=) s.model_id;
 COMMENT ON VIEW privpred.stat IS
 'counts by role and model since the server started: those of you and your groups, and those of everybody on relations that you own';
+COMMENT ON COLUMN privpred.stat.role IS 'who asked';
+COMMENT ON COLUMN privpred.stat.relation IS 'the protected table';
+COMMENT ON COLUMN privpred.stat.model IS 'NULL once it was dropped';
 COMMENT ON COLUMN privpred.stat.answers IS 'paid for and drawn';
 COMMENT ON COLUMN privpred.stat.repeats IS 'the same question again, from memory, free';
 COMMENT ON COLUMN privpred.stat.unstable IS 'answers that were NULL, or a vote in place of it';
@@ -42,6 +54,7 @@ COMMENT ON COLUMN privpred.stat.round_trips IS 'to the ledger''s process';
 COMMENT ON COLUMN privpred.stat.ledger_ms IS 'milliseconds of waiting for the ledger''s process';
 COMMENT ON COLUMN privpred.stat.cache_hits IS 'statements that found the model decoded in their session';
 COMMENT ON COLUMN privpred.stat.cache_misses IS 'statements that had to read and decode it';
+COMMENT ON COLUMN privpred.stat.since IS 'when counting began';
 
 CREATE FUNCTION privpred.stat_reset()
 RETURNS void AS 'MODULE_PATHNAME', 'privpred_stat_reset' LANGUAGE C VOLATILE PARALLEL UNSAFE;

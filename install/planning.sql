@@ -46,7 +46,7 @@ COMMENT ON FUNCTION privpred._plan_table(regclass, name) IS
 'what types, CHECK constraints, keys and protect() tell of a table, never its rows; for plan()';
 
 CREATE FUNCTION privpred._plan_columns(told json, label name, OUT place bigint, OUT column_name text, OUT levels json,
-	OUT declaration text, OUT example text, OUT width int, OUT is_label boolean)
+	OUT declaration text, OUT example text, OUT width int, OUT is_label boolean, OUT asks text, OUT target text)
 RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	SELECT c.place, c.name, c.levels,
 		CASE WHEN c.listed IS NOT NULL THEN pg_catalog.format('{"levels": %s}', c.levels)
@@ -55,12 +55,19 @@ RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_cat
 		CASE WHEN c.is_boolean THEN 'true'
 			ELSE COALESCE(c.levels OPERATOR(pg_catalog.->) 0, c.middle)::pg_catalog.text END,
 		CASE WHEN c.is_boolean OR c.min IS NOT NULL THEN 1 ELSE pg_catalog.json_array_length(c.levels) END,
-		-- the named column, or the last one whose classes are known
-		COALESCE(c.place OPERATOR(pg_catalog.=) pg_catalog.max(c.place) FILTER (WHERE
-			CASE WHEN label IS NULL THEN pg_catalog.json_array_length(c.levels) OPERATOR(pg_catalog.>=) 2
-				ELSE c.name OPERATOR(pg_catalog.=) label::pg_catalog.text END) OVER (), false)
+		COALESCE(c.name OPERATOR(pg_catalog.=) label::pg_catalog.text, false),
+		CASE WHEN c.kind OPERATOR(pg_catalog.=) 'id' THEN 'an id is no feature'
+			WHEN c.kind OPERATOR(pg_catalog.=) 'number' THEN '{"min": ..., "max": ...}, or of a code {"levels": [...]}'
+			WHEN c.kind OPERATOR(pg_catalog.=) 'time' THEN '{"min": "...", "max": "..."}'
+			WHEN c.kind OPERATOR(pg_catalog.=) 'category' THEN '{"levels": [...]}'
+			ELSE 'its type cannot be a feature' END,
+		-- of a label that is a number
+		CASE WHEN c.levels IS NULL AND c.kind OPERATOR(pg_catalog.=) ANY (ARRAY['id', 'number']) THEN
+			pg_catalog.format('"target": {"min": %s, "max": %s}', COALESCE(c.min::pg_catalog.text, 'your_min'),
+				COALESCE(c.max::pg_catalog.text, 'your_max')) END
 	FROM (
-		SELECT e.place, e.c OPERATOR(pg_catalog.->>) 'name' AS name, t.is_boolean,
+		SELECT e.place, e.c OPERATOR(pg_catalog.->>) 'name' AS name,
+			e.c OPERATOR(pg_catalog.->>) 'kind' AS kind, t.is_boolean,
 			e.c OPERATOR(pg_catalog.->) 'levels' AS listed,
 			CASE WHEN t.is_boolean THEN '["false", "true"]' ELSE COALESCE(e.c OPERATOR(pg_catalog.->) 'levels', (
 				SELECT pg_catalog.json_agg(l.enumlabel ORDER BY l.enumsortorder)
@@ -80,19 +87,19 @@ CREATE FUNCTION privpred._plan_figures(n bigint, features int, classes int, epsi
 	OUT answers_bought bigint, OUT model_epsilon text, OUT taught_by text, OUT teachers bigint, OUT options text,
 	OUT unstable bigint, OUT stream_delta text, OUT labels bigint, OUT budget text, OUT needs_size boolean,
 	OUT needs_rows boolean, OUT by_theorem boolean, OUT preference float8, OUT virtue text, OUT grounds text,
-	OUT lower_bound text, OUT asked_by text)
+	OUT lower_bound text, OUT asked_by text, OUT numeric_labels boolean)
 RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_plan_figures' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 14;
 COMMENT ON FUNCTION privpred._plan_figures(bigint, int, int, float8, float8, bigint, float8, text, float8, int, boolean) IS
 'what every mechanism would reach with declared numbers, and its parameters; for plan()';
 
 CREATE FUNCTION privpred._plan(n bigint, features int, classes int, epsilon float8, delta float8, answers bigint,
-	accuracy float8, relation regclass, table_name text, label name, learner text, baseline float8, OUT rank int,
+	accuracy float8, relation regclass, table_name text, label name, learner text, baseline float8, role regrole, OUT rank int,
 	OUT mechanism text, OUT recommended boolean, OUT feasible boolean, OUT why text, OUT rows_needed bigint,
 	OUT expected_accuracy float8, OUT expected_error float8, OUT per_answer_epsilon numeric,
 	OUT total_epsilon numeric, OUT total_delta float8, OUT answers_bought bigint, OUT charged text,
 	OUT parameters text, OUT statements text, OUT grounds text, OUT lower_bound text, OUT advice text)
 RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100000 ROWS 14
-SET search_path TO pg_catalog, pg_temp AS $$
+SET search_path TO pg_catalog, pg_temp SET extra_float_digits TO 1 AS $$
 DECLARE
 	told pg_catalog.json := privpred._plan_table(relation, label);
 	is_protected pg_catalog.bool := COALESCE((told OPERATOR(pg_catalog.->>) 'protected')::pg_catalog.bool, false);
@@ -104,6 +111,7 @@ DECLARE
 	prefix pg_catalog.text := COALESCE(told OPERATOR(pg_catalog.->>) 'name', 'my');
 	-- what is not declared is assumed, and the advice says so
 	units pg_catalog.int8 := COALESCE(n, declared_units);
+	asked pg_catalog.int8 := COALESCE(answers, 1);
 	rows_per_unit pg_catalog.int4 := CASE WHEN one_row THEN 1 ELSE COALESCE(max_rows, 1) END;
 	plain pg_catalog.float8 := COALESCE(accuracy, GREATEST(0.85, baseline OPERATOR(pg_catalog.+)
 		(0.25 OPERATOR(pg_catalog.*) (1 OPERATOR(pg_catalog.-) baseline))));
@@ -111,11 +119,20 @@ DECLARE
 	target record;	-- the label
 	m record;	-- a mechanism
 	guess pg_catalog.float8;
+	is_number pg_catalog.bool;	-- the label
+	chosen pg_catalog.text;
+	options pg_catalog.text;
+	price pg_catalog.text;
+	other_ids pg_catalog.text := told OPERATOR(pg_catalog.->>) 'other_ids';
+	missing pg_catalog.text;
 	gaps pg_catalog.text;
 	class_list pg_catalog.text;
 	protection pg_catalog.text;
 	model pg_catalog.text;
 	student pg_catalog.text;
+	rho pg_catalog.float8;	-- what the budget pays for, at least
+	bent pg_catalog.text;	-- features with cuts, where these help
+	undescribed record;	-- columns without a declaration
 BEGIN
 	SELECT '{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.column_name),
 			c.declaration), ', ' ORDER BY c.place) FILTER (WHERE c.declaration IS NOT NULL)
@@ -123,51 +140,105 @@ BEGIN
 		'{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.column_name),
 			c.example), ', ' ORDER BY c.place) FILTER (WHERE c.declaration IS NOT NULL)
 			OPERATOR(pg_catalog.||) '}' AS example,
-		-- in a comment, which a line break would end
-		pg_catalog.string_agg(CASE WHEN c.column_name OPERATOR(pg_catalog.~) e'[\n\r]'
-			THEN pg_catalog.to_json(c.column_name)::pg_catalog.text ELSE pg_catalog.quote_ident(c.column_name) END, ', '
+		-- in a comment, which a line break in a name would end
+		pg_catalog.string_agg(pg_catalog.format(e'--   %s: %s\n', pg_catalog.to_json(c.column_name), c.asks), ''
 			ORDER BY c.place) FILTER (WHERE c.declaration IS NULL) AS left_out,
-		pg_catalog.sum(c.width)::pg_catalog.int4 AS width
-	INTO col FROM privpred._plan_columns(told, label) c WHERE NOT c.is_label;
-	SELECT c.column_name, c.levels INTO target FROM privpred._plan_columns(told, label) c WHERE c.is_label;
+		pg_catalog.sum(c.width)::pg_catalog.int4 AS width,
+		'{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.column_name),
+			b.declaration), ', ' ORDER BY c.place) FILTER (WHERE c.declaration IS NOT NULL)
+			OPERATOR(pg_catalog.||) '}' AS bent,
+		pg_catalog.count(*) FILTER (WHERE b.declaration OPERATOR(pg_catalog.<>) c.declaration) AS bends
+	INTO col FROM privpred._plan_columns(told, label) c CROSS JOIN LATERAL (SELECT c.declaration::pg_catalog.json AS d) j
+		-- cuts of dates lie on whole days
+		CROSS JOIN LATERAL (SELECT CASE WHEN pg_catalog.json_typeof(j.d OPERATOR(pg_catalog.->) 'max') OPERATOR(pg_catalog.=) 'string'
+				AND (j.d OPERATOR(pg_catalog.->>) 'max') OPERATOR(pg_catalog.!~) 'T'
+			THEN ((j.d OPERATOR(pg_catalog.->>) 'max')::pg_catalog.date OPERATOR(pg_catalog.-)
+				(j.d OPERATOR(pg_catalog.->>) 'min')::pg_catalog.date) OPERATOR(pg_catalog.<) 16 ELSE false END AS is_narrow) n
+		CROSS JOIN LATERAL (SELECT CASE WHEN n.is_narrow THEN c.declaration
+			ELSE pg_catalog.regexp_replace(c.declaration, '("max": [^{}]+)}', '\1, "cuts": 16}') END AS declaration) b
+	WHERE NOT c.is_label;
+	SELECT c.column_name, c.levels, c.target INTO target FROM privpred._plan_columns(told, label) c WHERE c.is_label;
+	is_number := target.target IS NOT NULL AND classes IS NULL;
 	classes := COALESCE(classes, pg_catalog.json_array_length(target.levels), 2);
 	guess := 1 OPERATOR(pg_catalog./) GREATEST(classes, 1)::pg_catalog.float8;
 
-	-- what the catalog does not tell and somebody must fill in
+	-- what neither the caller nor the catalog tells, and somebody must fill in: statements fail until it is
+	missing := pg_catalog.concat_ws(', ', CASE WHEN target.column_name IS NULL THEN 'label' END,
+		CASE WHEN answers IS NULL THEN 'answers' END, CASE WHEN role IS NULL THEN 'role' END);
+	IF told IS NOT NULL AND missing OPERATOR(pg_catalog.<>) '' THEN
+		RAISE NOTICE 'the statements are not complete without %', missing
+			USING HINT := 'Call privpred.plan with label => the column that is to be predicted, answers => how many questions will be asked, and role => who will ask them.';
+	END IF;
 	gaps := CASE WHEN told IS NULL THEN
-		e'-- replace your_table, your_label, its classes and your_column, or call privpred.plan with relation => ''table''\n'
+		e'-- replace your_table, your_label, your_classes, your_column and your_role, or call privpred.plan with relation => ''table''\n'
 	ELSE pg_catalog.concat(
 		CASE WHEN NOT has_unit THEN
-			e'-- replace your_unit by the column that says whose row it is: the table has no primary key\n' END,
-		CASE WHEN target.levels IS NULL THEN
-			e'-- replace label and classes: the table does not tell them (a boolean, an enum or CHECK (... IN (...)) would)\n' END,
-		'-- left out, as the table declares no bounds or levels for them: ' OPERATOR(pg_catalog.||) col.left_out
-			OPERATOR(pg_catalog.||) e' (add them to features if you know their range)\n') END;
-	class_list := CASE WHEN target.levels IS NOT NULL THEN (
+			e'-- replace your_unit by the column that says whose row it is: the table has no primary key\n'
+		WHEN other_ids IS NOT NULL THEN pg_catalog.format(
+			e'-- replace your_unit by the column that says whose row it is: perhaps %s, or the primary key if there is one row per person\n',
+			pg_catalog.translate(other_ids, e'\n\r', '  ')) END,
+		CASE WHEN target.column_name IS NULL THEN
+			e'-- replace your_label and your_classes, or call privpred.plan with label => the column that is to be predicted\n'
+		WHEN is_number AND pg_catalog.strpos(target.target, 'your_min') OPERATOR(pg_catalog.>) 0 THEN
+			e'-- replace your_min and your_max by the bounds of the label, which the table does not tell\n'
+		WHEN target.levels IS NULL AND NOT is_number THEN
+			e'-- replace your_classes, as in ARRAY[''no'', ''yes'']: the table does not tell them (an enum or CHECK (... IN (...)) would)\n' END,
+		CASE WHEN role IS NULL THEN
+			e'-- replace your_role by the role that will ask, or call privpred.plan with role => ''name''\n' END,
+		e'-- not used, because the table does not tell what create_model has to be told of them (add to features what you know):\n'
+			OPERATOR(pg_catalog.||) col.left_out) END;
+	-- Cuts help where sqrt(2 (width + 1) / rho) / units * sqrt(outputs) is below 0.08, a description where units are 50 sigma.
+	rho := CASE WHEN delta OPERATOR(pg_catalog.>) 0 THEN (pg_catalog.sqrt(epsilon OPERATOR(pg_catalog.-) pg_catalog.ln(delta))
+		OPERATOR(pg_catalog.-) pg_catalog.sqrt(OPERATOR(pg_catalog.-) pg_catalog.ln(delta))) OPERATOR(pg_catalog.^) 2 END;
+	bent := CASE WHEN pg_catalog.sqrt(2 OPERATOR(pg_catalog.*) (col.width OPERATOR(pg_catalog.+) 1 OPERATOR(pg_catalog.+)
+			(15 OPERATOR(pg_catalog.*) col.bends))
+			OPERATOR(pg_catalog./) rho) OPERATOR(pg_catalog.*) pg_catalog.sqrt(CASE WHEN classes OPERATOR(pg_catalog.>) 2 THEN classes ELSE 1 END::pg_catalog.float8)
+			OPERATOR(pg_catalog.<) (0.08 OPERATOR(pg_catalog.*) units)
+		THEN col.bent END;
+	SELECT pg_catalog.array_agg(c.column_name ORDER BY c.place)::pg_catalog.text AS names, pg_catalog.count(*) AS number INTO undescribed
+		FROM privpred._plan_columns(told, label) c WHERE NOT c.is_label AND c.declaration IS NULL;
+	gaps := pg_catalog.concat(gaps, CASE WHEN undescribed.number OPERATOR(pg_catalog.>) 0 AND (units OPERATOR(pg_catalog.^) 2) OPERATOR(pg_catalog.*) rho
+			OPERATOR(pg_catalog.>) (25000 OPERATOR(pg_catalog.*) undescribed.number) AND pg_catalog.concat(table_name, undescribed.names) OPERATOR(pg_catalog.!~) e'[\n\r]' THEN
+		pg_catalog.format(e'-- or have bounds, cuts and levels found, before anybody has a budget: everybody pays a tenth of it, and %s is left for gradient\n'
+			'-- SELECT privpred.describe(%L, columns => %L, epsilon => %s, delta => %s)\n',
+			pg_catalog.round((0.94 OPERATOR(pg_catalog.*) epsilon)::pg_catalog.numeric, 3), table_name, undescribed.names,
+			pg_catalog.round((0.27 OPERATOR(pg_catalog.*) epsilon)::pg_catalog.numeric, 3), delta) END);
+	class_list := COALESCE('ARRAY[' OPERATOR(pg_catalog.||) (
 		SELECT pg_catalog.string_agg(pg_catalog.quote_literal(l.level), ',' ORDER BY l.place)
 		FROM pg_catalog.json_array_elements_text(target.levels) WITH ORDINALITY AS l(level, place))
-	ELSE (
-		SELECT pg_catalog.string_agg(pg_catalog.format('''class %s''', i.i), ',' ORDER BY i.i)
-		FROM pg_catalog.generate_series(1, LEAST(classes, 1000)) AS i(i)) END;
+		OPERATOR(pg_catalog.||) ']', 'your_classes');
 
 	rank := 0;
 	FOR m IN
 		SELECT f.*, x.feasible, pg_catalog.lead(CASE WHEN x.feasible THEN f.mechanism END) OVER best AS next,
 			pg_catalog.lead(f.expected) OVER best AS next_expected
-		FROM privpred._plan_figures(units, COALESCE(features, col.width, 10), classes, epsilon, delta, answers, plain,
+		FROM privpred._plan_figures(units, COALESCE(features, col.width, 10), classes, epsilon, delta, asked, plain,
 			learner, baseline, rows_per_unit, labels_only) f
 		CROSS JOIN LATERAL (
-			SELECT f.why IS NULL AND CASE WHEN units IS NULL THEN f.rows_needed IS NOT NULL
+			SELECT f.why IS NULL AND (f.numeric_labels OR NOT is_number)
+				AND CASE WHEN units IS NULL THEN f.rows_needed IS NOT NULL
 				ELSE f.charge_kind OPERATOR(pg_catalog.=) 'once'
-					OR f.answers_bought OPERATOR(pg_catalog.>=) answers END AS feasible,
-				-- without a size, fewer rows are better
-				pg_catalog.round((COALESCE(f.expected, 1 OPERATOR(pg_catalog.-)
+					OR f.answers_bought OPERATOR(pg_catalog.>=) asked END AS feasible,
+				-- without a size, fewer rows are better; of numbers, one price for many answers
+				CASE WHEN is_number THEN CASE WHEN (f.charge_kind OPERATOR(pg_catalog.=) 'once') OPERATOR(pg_catalog.=)
+					(asked OPERATOR(pg_catalog.>) 20) THEN 1 ELSE 0 END
+				ELSE pg_catalog.round((COALESCE(f.expected, 1 OPERATOR(pg_catalog.-)
 					(pg_catalog.ln(f.rows_needed::pg_catalog.float8) OPERATOR(pg_catalog./) 100), 0)
-					OPERATOR(pg_catalog.+) f.preference)::pg_catalog.numeric, 9) AS merit) x
+					OPERATOR(pg_catalog.+) f.preference)::pg_catalog.numeric, 9) END AS merit) x
 		WINDOW best AS (ORDER BY x.feasible DESC, x.merit DESC, f.mechanism)
 		ORDER BY x.feasible DESC, x.merit DESC, f.mechanism
 	LOOP
 		rank := rank OPERATOR(pg_catalog.+) 1;
+		IF is_number THEN	-- accuracies are shares of right classes
+			m.expected := NULL;
+			m.next_expected := NULL;
+			m.rows_needed := NULL;
+			m.next := NULL;
+			m.model_epsilon := CASE WHEN m.numeric_labels THEN m.model_epsilon END;
+			m.options := COALESCE(pg_catalog.regexp_replace(m.options, '}$', ', '), '{')
+				OPERATOR(pg_catalog.||) target.target OPERATOR(pg_catalog.||) '}';
+			m.asked_by := 'private_score';
+		END IF;
 		mechanism := m.mechanism;
 		feasible := m.feasible;
 		-- half of what a plain model gains over a guess, and some of what it gains over a baseline
@@ -176,7 +247,10 @@ BEGIN
 					(0.5 OPERATOR(pg_catalog.*) (plain OPERATOR(pg_catalog.-) guess)))
 				AND (baseline IS NULL OR m.expected OPERATOR(pg_catalog.>) (baseline OPERATOR(pg_catalog.+)
 					(0.05 OPERATOR(pg_catalog.*) (plain OPERATOR(pg_catalog.-) baseline))))));
-		why := CASE WHEN m.why IS NOT NULL THEN m.why
+		why := CASE WHEN is_number AND NOT m.numeric_labels THEN
+				'learns classes, and the label is a number: declare bins of it by options => ''{"bins": [...]}'''
+			WHEN m.why IS NOT NULL THEN m.why
+			WHEN is_number AND feasible THEN 'learns numbers, of which no accuracy is foretold'
 			WHEN units IS NULL AND feasible THEN 'reaches the target from rows_needed on'
 			WHEN units IS NOT NULL AND m.expected IS NULL THEN
 				pg_catalog.format('gives scores; it counts on %s or more teachers that agree', m.teachers)
@@ -202,11 +276,14 @@ BEGIN
 		lower_bound := m.lower_bound;
 
 		-- NULL if there is nothing to create
-		parameters := pg_catalog.format('mechanism => %L%s, epsilon => ', m.created_as,
+		chosen := pg_catalog.format('mechanism => %L%s, epsilon => ', m.created_as,
 				CASE WHEN m.taught_by IS NOT NULL THEN
-					pg_catalog.format(', learner => %L, teachers => %s', m.taught_by, m.teachers) END)
-			OPERATOR(pg_catalog.||) m.model_epsilon OPERATOR(pg_catalog.||)
-				COALESCE(', options => ' OPERATOR(pg_catalog.||) pg_catalog.quote_literal(m.options), '');
+					pg_catalog.format(', learner => %L, teachers => %s', m.taught_by, m.teachers) END);
+		options := COALESCE(', options => ' OPERATOR(pg_catalog.||) pg_catalog.quote_literal(m.options), '');
+		parameters := chosen OPERATOR(pg_catalog.||) m.model_epsilon OPERATOR(pg_catalog.||) options;
+		-- the price of an answer depends on how many there will be
+		price := CASE WHEN told IS NOT NULL AND answers IS NULL AND m.charge_kind OPERATOR(pg_catalog.<>) 'once'
+			THEN 'your_epsilon' ELSE m.model_epsilon END;
 		-- only what is not declared yet
 		protection := pg_catalog.concat(
 			CASE WHEN units IS NOT NULL AND (NOT is_protected OR (m.needs_size AND declared_units IS NULL)) THEN
@@ -215,20 +292,25 @@ BEGIN
 				pg_catalog.format(', max_rows_per_unit => %s', rows_per_unit) END);
 		model := pg_catalog.concat(prefix, '_', m.created_as);
 		student := CASE WHEN m.labels IS NOT NULL THEN pg_catalog.concat(prefix, '_student') END;
-		statements := CASE WHEN parameters IS NOT NULL THEN pg_catalog.concat(gaps,
+		statements := CASE WHEN parameters IS NOT NULL THEN pg_catalog.concat(
+			CASE WHEN price OPERATOR(pg_catalog.=) 'your_epsilon' THEN pg_catalog.format(
+				e'-- replace your_epsilon (%s pays for one answer), or call privpred.plan with answers => how many\n',
+				m.model_epsilon) END, gaps,
 			CASE WHEN NOT is_protected OR protection OPERATOR(pg_catalog.<>) '' THEN
 				pg_catalog.concat('SELECT privpred.protect(', pg_catalog.quote_literal(table_name),
-					', unit => ' OPERATOR(pg_catalog.||) pg_catalog.quote_literal(CASE WHEN has_unit
+					', unit => ' OPERATOR(pg_catalog.||) pg_catalog.quote_literal(CASE WHEN has_unit AND other_ids IS NULL
 						THEN told OPERATOR(pg_catalog.->>) 'unit' WHEN told IS NOT NULL THEN 'your_unit' END),
 					CASE WHEN labels_only THEN ', protects => ''labels''' END, protection, e');\n') END,
 			pg_catalog.format(
-				e'SELECT privpred.create_model(%L, %L,\n  label => %L, classes => ARRAY[%s],\n  features => %L,\n  %s);\n'
-				'SELECT privpred.grant_budget(current_user::regrole, %L, %s);\n', model, table_name,
-				COALESCE(target.column_name, 'your_label'), class_list,
-				COALESCE(col.features, '{"your_column": {"min": 0, "max": 100}}'), parameters, table_name, m.budget),
+				e'SELECT privpred.create_model(%L, %L,\n  label => %L, %sfeatures => %L,\n  %s);\n'
+				'SELECT privpred.grant_budget(%L, %L, %s);\n', model, table_name,
+				COALESCE(target.column_name, 'your_label'),
+				CASE WHEN NOT is_number THEN pg_catalog.format(e'classes => %s,\n  ', class_list) END,
+				COALESCE(CASE WHEN m.created_as OPERATOR(pg_catalog.=) 'gradient' THEN bent END, col.features, '{"your_column": {"min": 0, "max": 100}}'), pg_catalog.concat(chosen, price, options),
+				COALESCE(role::pg_catalog.text, 'your_role'), table_name, m.budget),
 			CASE WHEN m.unstable IS NOT NULL THEN pg_catalog.format(
 				e'SELECT privpred.open_stream(%L, unstable => %s, epsilon => %s, delta => %s);\n',
-				model, m.unstable, m.model_epsilon, m.stream_delta) END,
+				model, m.unstable, price, m.stream_delta) END,
 			CASE WHEN student IS NOT NULL THEN pg_catalog.format(
 				e'-- replace your_public_table: unlabelled rows that may be seen by all\n'
 				'SELECT privpred.distill(%L, %L, ''your_public_table'', labels => %s);\n', student, model, m.labels) END,
@@ -249,10 +331,11 @@ BEGIN
 					OPERATOR(pg_catalog.||) ' times', '.',
 				CASE WHEN m.taught_by OPERATOR(pg_catalog.=) 'boost' THEN
 					' Learner boost needs XGBoost (Debian: libxgboost0); without it write learner => ''logistic''.' END,
-				CASE WHEN delta OPERATOR(pg_catalog.=) 0 AND answers OPERATOR(pg_catalog.>) 100
+				CASE WHEN delta OPERATOR(pg_catalog.=) 0 AND asked OPERATOR(pg_catalog.>) 100
 					AND mechanism OPERATOR(pg_catalog.<>) 'threshold' THEN
 					' With a delta, such as 1e-6, so many answers cost much less.' END,
-				CASE WHEN accuracy IS NULL THEN pg_catalog.format(' All of it assumes that plain logistic regression '
+				CASE WHEN answers IS NULL THEN ' It is for one answer; pass answers => if there will be more.' END,
+				CASE WHEN accuracy IS NULL AND NOT is_number THEN pg_catalog.format(' All of it assumes that plain logistic regression '
 					'would be right %s times in 100; pass accuracy => if you know better.',
 					pg_catalog.round(100 OPERATOR(pg_catalog.*) plain::pg_catalog.numeric)) END,
 				CASE WHEN features IS NULL AND col.width IS NULL THEN
@@ -265,14 +348,14 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION privpred._plan(bigint, int, int, float8, float8, bigint, float8, regclass, text, name, text, float8) IS
+COMMENT ON FUNCTION privpred._plan(bigint, int, int, float8, float8, bigint, float8, regclass, text, name, text, float8, regrole) IS
 'what plan() returns; table_name is the relation as its caller would write it';
 
 -- The body is bound here and now, so that it needs no search_path of its own: the table's name is printed by the caller's.
 CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, classes int DEFAULT NULL,
-	epsilon float8 DEFAULT 1, delta float8 DEFAULT 0, answers bigint DEFAULT 1,
+	epsilon float8 DEFAULT 1, delta float8 DEFAULT 0, answers bigint DEFAULT NULL,
 	accuracy float8 DEFAULT NULL, relation regclass DEFAULT NULL, label name DEFAULT NULL,
-	learner text DEFAULT NULL, baseline float8 DEFAULT NULL, OUT rank int, OUT mechanism text, OUT recommended boolean,
+	learner text DEFAULT NULL, baseline float8 DEFAULT NULL, role regrole DEFAULT NULL, OUT rank int, OUT mechanism text, OUT recommended boolean,
 	OUT feasible boolean, OUT why text, OUT rows_needed bigint, OUT expected_accuracy float8,
 	OUT expected_error float8, OUT per_answer_epsilon numeric, OUT total_epsilon numeric,
 	OUT total_delta float8, OUT answers_bought bigint, OUT charged text, OUT parameters text,
@@ -280,7 +363,7 @@ CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, 
 RETURNS SETOF record LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000 ROWS 14
 BEGIN ATOMIC
 	SELECT p.* FROM privpred._plan(plan.n, plan.features, plan.classes, plan.epsilon, plan.delta, plan.answers, plan.accuracy,
-		plan.relation, COALESCE(plan.relation::pg_catalog.text, 'your_table'), plan.label, plan.learner, plan.baseline) p;
+		plan.relation, COALESCE(plan.relation::pg_catalog.text, 'your_table'), plan.label, plan.learner, plan.baseline, plan.role) p;
 END;
-COMMENT ON FUNCTION privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8) IS
+COMMENT ON FUNCTION privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8, regrole) IS
 'anyone: which mechanism suits n units, so many features and classes, a budget and a number of answers; best first, with expected accuracy, rows needed and statements to paste; looks at declarations, never at rows; costs nothing';

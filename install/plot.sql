@@ -32,12 +32,17 @@ fill:#1a1f2b}
 .page{fill:#fff}.muted{fill:#667085}.grid{stroke:#e3e6ed}.mark{stroke:#667085}
 .s1{stroke:#3566c5}.f1{fill:#3566c5}.s2{stroke:#d3722c}.f2{fill:#d3722c}
 .s3{stroke:#2f8f6b}.f3{fill:#2f8f6b}.s4{stroke:#98a1b2}.f4{fill:#98a1b2}
-.cell{fill:#eceff4}.heat,.shade{fill:#3566c5}.on{fill:#fff}.off{fill:#1a1f2b}
+.s5{stroke:#a64ca6}.f5{fill:#a64ca6}.s6{stroke:#c2a21b}.f6{fill:#c2a21b}
+.s7{stroke:#2a9bb8}.f7{fill:#2a9bb8}.s8{stroke:#b8455f}.f8{fill:#b8455f}
+.band{stroke:none;fill-opacity:.22}.whisker{fill:none;stroke-width:5;stroke-opacity:.3}
+.zero{fill:none;stroke:#98a1b2}.cell{fill:#eceff4}.heat,.shade{fill:#3566c5}.on{fill:#fff}.off{fill:#1a1f2b}
 @media (prefers-color-scheme:dark){text{fill:#e4e8f0}.page{fill:#1b1f28}.muted{fill:#98a2b5}
 .grid{stroke:#2d3341}.mark{stroke:#98a2b5}
 .s1{stroke:#6f9cf0}.f1{fill:#6f9cf0}.s2{stroke:#f09a5a}.f2{fill:#f09a5a}
 .s3{stroke:#57c79b}.f3{fill:#57c79b}.s4{stroke:#7d8798}.f4{fill:#7d8798}
-.cell{fill:#272d39}.heat,.shade{fill:#6f9cf0}.on{fill:#12151b}.off{fill:#e4e8f0}}
+.s5{stroke:#d083d0}.f5{fill:#d083d0}.s6{stroke:#e0c64f}.f6{fill:#e0c64f}
+.s7{stroke:#5cc6e0}.f7{fill:#5cc6e0}.s8{stroke:#ef7f98}.f8{fill:#ef7f98}
+.zero{stroke:#7d8798}.cell{fill:#272d39}.heat,.shade{fill:#6f9cf0}.on{fill:#12151b}.off{fill:#e4e8f0}}
 $css$,
 		pg_catalog.format(e'</style>\n<rect class="page" width="%s" height="%s"/>\n', width,
 			height),
@@ -533,3 +538,259 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION privpred.plot(text, regclass, text, float8[], float8, float8) IS
 'owner: a picture (SVG): accuracy on labelled rows against epsilon per answer, against the number of answers that a budget (epsilon, delta) pays for, or the confusion matrix; not private, costs nothing';
+
+-- Where a value lies on its axis.
+CREATE FUNCTION privpred._axis_number(value text) RETURNS numeric
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path TO pg_catalog, pg_temp SET TimeZone TO 'UTC' AS $$
+	SELECT CASE WHEN value OPERATOR(pg_catalog.~) '^[0-9]+-[0-9]+-'
+		THEN pg_catalog.date_part('epoch', value::pg_catalog.timestamptz)::pg_catalog.numeric
+		ELSE value::pg_catalog.numeric END $$;
+COMMENT ON FUNCTION privpred._axis_number(text) IS
+'a number, or a time as its number of seconds; for plot()';
+
+-- rows: what explain() says.  Panels are 220 wide, two beside each other, and share one scale.
+CREATE FUNCTION privpred._plot_shapes(title text, below text[], rows jsonb) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
+	WITH said AS (
+		SELECT r.place, e.class, e.feature, e.low, e.high, e.effect_low, e.effect_high,
+			COALESCE(e.noise_low, 0) AS noise_low, COALESCE(e.noise_high, 0) AS noise_high,
+			e.low OPERATOR(pg_catalog.=) e.high AS is_level
+		FROM pg_catalog.jsonb_array_elements(rows) WITH ORDINALITY r(said, place),
+			pg_catalog.jsonb_to_record(r.said) e(class text, feature text, low text, high text,
+				effect_low numeric, effect_high numeric, noise_low numeric, noise_high numeric)
+		WHERE e.feature IS NOT NULL
+	), class AS (
+		SELECT c.class, pg_catalog.row_number() OVER (ORDER BY c.place) AS place
+		FROM (SELECT COALESCE(s.class, '') AS class, pg_catalog.min(s.place) AS place
+			FROM said s GROUP BY COALESCE(s.class, '') ORDER BY 2 LIMIT 8) c
+	), feature AS (
+		-- those with the largest effects, in the order in which they were declared
+		SELECT f.*, pg_catalog.row_number() OVER (ORDER BY f.place) OPERATOR(pg_catalog.-) 1
+			AS panel
+		FROM (
+			SELECT s.feature, pg_catalog.min(s.place) AS place,
+				pg_catalog.bool_and(s.is_level) AS is_level,
+				pg_catalog.min(privpred._axis_number(CASE WHEN NOT s.is_level THEN s.low END))
+					AS axis_low,
+				pg_catalog.max(privpred._axis_number(CASE WHEN NOT s.is_level THEN s.high END))
+					AS axis_high
+			FROM said s GROUP BY s.feature
+			ORDER BY pg_catalog.max(pg_catalog.abs(s.effect_high)) DESC, 2 LIMIT 40) f
+	), shown AS (
+		SELECT s.*, c.place AS colour, f.panel,
+			16 OPERATOR(pg_catalog.+) (232 OPERATOR(pg_catalog.*) pg_catalog.mod(f.panel, 2))
+				AS x0,
+			48 OPERATOR(pg_catalog.+) (18 OPERATOR(pg_catalog.*) (pg_catalog.cardinality(below)
+				OPERATOR(pg_catalog.+) pg_catalog.ceil(k.classes OPERATOR(pg_catalog./) 3.0)))
+				OPERATOR(pg_catalog.+) (184 OPERATOR(pg_catalog.*) pg_catalog.floor(f.panel
+				OPERATOR(pg_catalog./) 2.0)) AS y0,
+			CASE WHEN f.axis_high OPERATOR(pg_catalog.>) f.axis_low
+				THEN (privpred._axis_number(CASE WHEN NOT s.is_level THEN s.low END)
+				OPERATOR(pg_catalog.-) f.axis_low) OPERATOR(pg_catalog./) (f.axis_high
+				OPERATOR(pg_catalog.-) f.axis_low) ELSE 0 END AS x_low,
+			CASE WHEN f.axis_high OPERATOR(pg_catalog.>) f.axis_low
+				THEN (privpred._axis_number(CASE WHEN NOT s.is_level THEN s.high END)
+				OPERATOR(pg_catalog.-) f.axis_low) OPERATOR(pg_catalog./) (f.axis_high
+				OPERATOR(pg_catalog.-) f.axis_low) ELSE 1 END AS x_high
+		FROM said s JOIN class c ON c.class OPERATOR(pg_catalog.=) COALESCE(s.class, '')
+			JOIN feature f ON f.feature OPERATOR(pg_catalog.=) s.feature,
+			(SELECT CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) 1
+				THEN pg_catalog.count(*) ELSE 0 END AS classes FROM class c) k
+	), level AS (
+		-- seven of each feature, those with the largest effects
+		SELECT l.feature, l.low, l.levels, pg_catalog.row_number() OVER (PARTITION BY l.feature
+			ORDER BY l.place) AS line
+		FROM (
+			SELECT s.feature, s.low, pg_catalog.min(s.place) AS place,
+				pg_catalog.count(*) OVER (PARTITION BY s.feature) AS levels,
+				pg_catalog.row_number() OVER (PARTITION BY s.feature
+					ORDER BY pg_catalog.max(pg_catalog.abs(s.effect_high)) DESC,
+						pg_catalog.min(s.place)) AS size
+			FROM shown s WHERE s.is_level GROUP BY s.feature, s.low) l
+		WHERE l.size OPERATOR(pg_catalog.<=) 7
+	), scale AS MATERIALIZED (
+		SELECT e.step, e.step OPERATOR(pg_catalog.*) pg_catalog.floor(e.low
+				OPERATOR(pg_catalog./) e.step) AS low,
+			e.step OPERATOR(pg_catalog.*) GREATEST(pg_catalog.ceil(e.high
+				OPERATOR(pg_catalog./) e.step),
+				pg_catalog.floor(e.low OPERATOR(pg_catalog./) e.step) OPERATOR(pg_catalog.+) 1)
+				AS high
+		FROM (
+			SELECT r.low, r.high, privpred._nice_step(GREATEST(r.high OPERATOR(pg_catalog.-) r.low,
+				0.000001), 3) AS step
+			FROM (
+				SELECT LEAST(0, pg_catalog.min(LEAST(s.effect_low OPERATOR(pg_catalog.-)
+						s.noise_low, s.effect_high OPERATOR(pg_catalog.-) s.noise_high))) AS low,
+					GREATEST(0, pg_catalog.max(GREATEST(s.effect_low OPERATOR(pg_catalog.+)
+						s.noise_low, s.effect_high OPERATOR(pg_catalog.+) s.noise_high))) AS high
+				FROM shown s) r) e
+	), tick AS (
+		SELECT t.share, pg_catalog.round(s.low OPERATOR(pg_catalog.+) (t.share
+				OPERATOR(pg_catalog.*) (s.high OPERATOR(pg_catalog.-) s.low)),
+				GREATEST(0, pg_catalog.ceil(0 OPERATOR(pg_catalog.-) pg_catalog.log(s.step)))
+				::pg_catalog.int4) AS number
+		FROM scale s, LATERAL (
+			SELECT i OPERATOR(pg_catalog.*) s.step OPERATOR(pg_catalog./) (s.high
+				OPERATOR(pg_catalog.-) s.low) AS share
+			FROM pg_catalog.generate_series(0, pg_catalog.round((s.high OPERATOR(pg_catalog.-)
+				s.low) OPERATOR(pg_catalog./) s.step)::pg_catalog.int4) i) t
+	), panel AS (
+		SELECT f.feature, f.is_level, f.panel, s.x0, s.y0, f.place,
+			(SELECT p.low FROM said p WHERE p.feature OPERATOR(pg_catalog.=) f.feature
+				ORDER BY p.place LIMIT 1) AS low,
+			(SELECT p.high FROM said p WHERE p.feature OPERATOR(pg_catalog.=) f.feature
+				ORDER BY p.class DESC, p.place DESC LIMIT 1) AS high
+		FROM feature f JOIN (SELECT DISTINCT s.panel, s.x0, s.y0 FROM shown s) s
+			ON s.panel OPERATOR(pg_catalog.=) f.panel
+	), point AS (
+		-- of a number: the ends of its pieces, 34 to 220 across, 30 to 140 down
+		SELECT DISTINCT s.panel, s.colour, s.x0 OPERATOR(pg_catalog.+) 36
+				OPERATOR(pg_catalog.+) (182 OPERATOR(pg_catalog.*) v.x) AS x,
+			s.y0 OPERATOR(pg_catalog.+) 140 OPERATOR(pg_catalog.-) (110 OPERATOR(pg_catalog.*) (
+				(v.effect OPERATOR(pg_catalog.-) c.low) OPERATOR(pg_catalog./) (c.high
+				OPERATOR(pg_catalog.-) c.low))) AS y,
+			110 OPERATOR(pg_catalog.*) v.noise OPERATOR(pg_catalog./) (c.high
+				OPERATOR(pg_catalog.-) c.low) AS noise
+		FROM shown s, scale c, LATERAL (VALUES (s.x_low, s.effect_low, s.noise_low),
+			(s.x_high, s.effect_high, s.noise_high)) v(x, effect, noise)
+		WHERE NOT s.is_level
+	), dot AS (
+		-- of a level: a line of 16 each
+		SELECT s.panel, s.colour, s.place,
+			s.x0 OPERATOR(pg_catalog.+) 92 OPERATOR(pg_catalog.+) (124 OPERATOR(pg_catalog.*) (
+				(s.effect_low OPERATOR(pg_catalog.-) c.low) OPERATOR(pg_catalog./) (c.high
+				OPERATOR(pg_catalog.-) c.low))) AS x,
+			s.y0 OPERATOR(pg_catalog.+) 20 OPERATOR(pg_catalog.+) (16 OPERATOR(pg_catalog.*)
+				l.line) OPERATOR(pg_catalog.+) (2 OPERATOR(pg_catalog.*) (s.colour
+				OPERATOR(pg_catalog.-) ((n.classes OPERATOR(pg_catalog.+) 1)
+				OPERATOR(pg_catalog./) 2.0))) AS y,
+			124 OPERATOR(pg_catalog.*) s.noise_low OPERATOR(pg_catalog./) (c.high
+				OPERATOR(pg_catalog.-) c.low) AS noise
+		FROM shown s JOIN level l ON l.feature OPERATOR(pg_catalog.=) s.feature
+			AND l.low OPERATOR(pg_catalog.=) s.low, scale c,
+			(SELECT pg_catalog.count(*) AS classes FROM class c) n
+	)
+	SELECT privpred._plot_frame(480, (SELECT pg_catalog.max(p.y0) FROM panel p)
+		OPERATOR(pg_catalog.+) 188, title, below, pg_catalog.concat(
+		-- the colours of the classes, if there are several
+		(SELECT pg_catalog.string_agg(pg_catalog.concat(
+				pg_catalog.format(e'<path class="line s%s" d="M%s %sh16"/>\n', c.place, k.x,
+					k.y OPERATOR(pg_catalog.-) 4),
+				privpred._svg_text(k.x OPERATOR(pg_catalog.+) 22, k.y, 'small', c.class, 16)), ''
+				ORDER BY c.place)
+			FROM class c, LATERAL (
+				SELECT 16 OPERATOR(pg_catalog.+) (152 OPERATOR(pg_catalog.*) pg_catalog.mod(
+						c.place OPERATOR(pg_catalog.-) 1, 3)) AS x,
+					48 OPERATOR(pg_catalog.+) (18 OPERATOR(pg_catalog.*) (pg_catalog.cardinality(
+						below) OPERATOR(pg_catalog.+) pg_catalog.floor((c.place
+						OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 3.0))) AS y) k
+			WHERE (SELECT pg_catalog.count(*) FROM class c) OPERATOR(pg_catalog.>) 1),
+		(SELECT pg_catalog.string_agg(pg_catalog.concat(
+				privpred._svg_text(p.x0, p.y0 OPERATOR(pg_catalog.+) 14, 'title', p.feature, 24),
+				CASE WHEN p.is_level THEN pg_catalog.concat(
+					(SELECT pg_catalog.string_agg(pg_catalog.concat(
+						pg_catalog.format(e'<path class="%s" d="M%s %sv%s"/>\n',
+							CASE WHEN t.number OPERATOR(pg_catalog.=) 0 THEN 'zero' ELSE 'grid' END,
+							pg_catalog.round(p.x0 OPERATOR(pg_catalog.+) 92 OPERATOR(pg_catalog.+)
+								(124 OPERATOR(pg_catalog.*) t.share), 1),
+							p.y0 OPERATOR(pg_catalog.+) 30, 110),
+						privpred._svg_text(p.x0 OPERATOR(pg_catalog.+) 92 OPERATOR(pg_catalog.+)
+							(124 OPERATOR(pg_catalog.*) t.share),
+							p.y0 OPERATOR(pg_catalog.+) 155, 'small muted middle',
+							t.number::pg_catalog.text)), '' ORDER BY t.share) FROM tick t),
+					(SELECT pg_catalog.string_agg(privpred._svg_text(p.x0, p.y0
+							OPERATOR(pg_catalog.+) 24 OPERATOR(pg_catalog.+) (16
+							OPERATOR(pg_catalog.*) l.line), 'small', l.low, 12), ''
+						ORDER BY l.line) FROM level l
+						WHERE l.feature OPERATOR(pg_catalog.=) p.feature),
+					(SELECT privpred._svg_text(p.x0 OPERATOR(pg_catalog.+) 216,
+							p.y0 OPERATOR(pg_catalog.+) 14, 'tiny muted end',
+							pg_catalog.format('7 of %s levels', pg_catalog.max(l.levels)))
+						FROM level l WHERE l.feature OPERATOR(pg_catalog.=) p.feature
+						HAVING pg_catalog.max(l.levels) OPERATOR(pg_catalog.>) 7),
+					(SELECT pg_catalog.string_agg(pg_catalog.concat(
+						CASE WHEN d.noise OPERATOR(pg_catalog.>) 0 THEN pg_catalog.format(
+							e'<path class="whisker s%s" d="M%s %sH%s"/>\n', d.colour,
+							pg_catalog.round(d.x OPERATOR(pg_catalog.-) d.noise, 1),
+							pg_catalog.round(d.y, 1),
+							pg_catalog.round(d.x OPERATOR(pg_catalog.+) d.noise, 1)) END,
+						pg_catalog.format(e'<circle class="f%s" cx="%s" cy="%s" r="3"/>\n',
+							d.colour, pg_catalog.round(d.x, 1), pg_catalog.round(d.y, 1))), ''
+						ORDER BY d.place) FROM dot d
+						WHERE d.panel OPERATOR(pg_catalog.=) p.panel))
+				ELSE pg_catalog.concat(
+					(SELECT pg_catalog.string_agg(pg_catalog.concat(
+						pg_catalog.format(e'<path class="%s" d="M%s %sh182"/>\n',
+							CASE WHEN t.number OPERATOR(pg_catalog.=) 0 THEN 'zero' ELSE 'grid' END,
+							p.x0 OPERATOR(pg_catalog.+) 36,
+							pg_catalog.round(p.y0 OPERATOR(pg_catalog.+) 140 OPERATOR(pg_catalog.-)
+								(110 OPERATOR(pg_catalog.*) t.share), 1)),
+						privpred._svg_text(p.x0 OPERATOR(pg_catalog.+) 31,
+							p.y0 OPERATOR(pg_catalog.+) 144 OPERATOR(pg_catalog.-)
+							(110 OPERATOR(pg_catalog.*) t.share), 'small muted end',
+							t.number::pg_catalog.text)), '' ORDER BY t.share) FROM tick t),
+					privpred._svg_text(p.x0 OPERATOR(pg_catalog.+) 36,
+						p.y0 OPERATOR(pg_catalog.+) 155, 'small muted',
+						pg_catalog.left(p.low, 10), 10),
+					privpred._svg_text(p.x0 OPERATOR(pg_catalog.+) 218,
+						p.y0 OPERATOR(pg_catalog.+) 155, 'small muted end',
+						pg_catalog.left(p.high, 10), 10),
+					(SELECT pg_catalog.string_agg(l.drawn, '' ORDER BY l.colour DESC)
+						FROM (
+							SELECT d.colour, pg_catalog.concat(
+								CASE WHEN pg_catalog.max(d.noise) OPERATOR(pg_catalog.>) 0
+									THEN pg_catalog.format(
+									e'<path class="band f%s" d="M%sL%sZ"/>\n', d.colour,
+									pg_catalog.string_agg(pg_catalog.concat(
+										pg_catalog.round(d.x, 1), ' ', pg_catalog.round(d.y
+										OPERATOR(pg_catalog.-) d.noise, 1)), 'L' ORDER BY d.x),
+									pg_catalog.string_agg(pg_catalog.concat(
+										pg_catalog.round(d.x, 1), ' ', pg_catalog.round(d.y
+										OPERATOR(pg_catalog.+) d.noise, 1)), 'L'
+										ORDER BY d.x DESC)) END,
+								pg_catalog.format(e'<path class="line s%s" d="M%s"/>\n', d.colour,
+									pg_catalog.string_agg(pg_catalog.concat(
+										pg_catalog.round(d.x, 1), ' ', pg_catalog.round(d.y, 1)),
+										'L' ORDER BY d.x))) AS drawn
+							FROM point d WHERE d.panel OPERATOR(pg_catalog.=) p.panel
+							GROUP BY d.colour) l)) END), '' ORDER BY p.panel) FROM panel p))) $$;
+COMMENT ON FUNCTION privpred._plot_shapes(text, text[], jsonb) IS
+'the effects of a released model as small multiples, one panel for each feature; for plot()';
+
+CREATE FUNCTION privpred.plot(model text) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path TO pg_catalog, pg_temp SET jit TO off SET extra_float_digits TO 1 AS $$
+DECLARE
+	-- Whoever may not see it is refused here, and whoever has not paid for it pays.
+	rows pg_catalog.jsonb := (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(e))
+		FROM privpred.explain(model) e);
+	facts pg_catalog.record;
+BEGIN
+	SELECT pg_catalog.count(DISTINCT e.class) AS classes, pg_catalog.max(e.class) AS class,
+		pg_catalog.count(DISTINCT e.feature) AS features, pg_catalog.count(e.effect_low) AS effects,
+		pg_catalog.count(e.noise_high) AS noises
+	INTO facts FROM pg_catalog.jsonb_to_recordset(rows) e(class text, feature text,
+		effect_low numeric, noise_high numeric);
+	IF facts.effects OPERATOR(pg_catalog.=) 0 THEN
+		RAISE EXCEPTION USING ERRCODE := 'object_not_in_prerequisite_state',
+			MESSAGE := pg_catalog.format('model "%s" has no effects to draw', model),
+			DETAIL := 'It says a class in a range, and another elsewhere.',
+			HINT := 'privpred.explain lists the ranges.';
+	END IF;
+	RETURN privpred._plot_shapes(pg_catalog.format('Effects in model %s', model),
+		pg_catalog.array_remove(ARRAY[
+			CASE WHEN facts.classes OPERATOR(pg_catalog.=) 0
+				THEN 'What each feature adds to the number, in its own unit'
+				WHEN facts.classes OPERATOR(pg_catalog.=) 1 THEN pg_catalog.format(
+				'What each feature adds to the score of %s', pg_catalog.left(facts.class, 24))
+				ELSE 'What each feature adds to the score of each class' END,
+			CASE WHEN facts.noises OPERATOR(pg_catalog.>) 0
+				THEN 'Shaded: one standard deviation of the noise, at most' END,
+			CASE WHEN facts.features OPERATOR(pg_catalog.>) 40 THEN pg_catalog.format(
+				'40 of %s features, those with the largest effects', facts.features) END,
+			CASE WHEN facts.classes OPERATOR(pg_catalog.>) 8 THEN pg_catalog.format(
+				'8 of %s classes', facts.classes) END], NULL), rows);
+END $$;
+COMMENT ON FUNCTION privpred.plot(text) IS
+'owner, or anyone with a budget: a picture (SVG) of what explain(model) says: what each feature of a released model adds, one panel for each; who has not paid for the model pays as for a first answer';

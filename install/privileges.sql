@@ -27,6 +27,7 @@ GRANT EXECUTE ON FUNCTION
 	privpred.tree(anyelement, double precision[]),
 	privpred.tree(anyelement, double precision[], jsonb),
 	privpred.explain(privpred.predictor, text[]),
+	privpred.predictor_json(privpred.predictor),
 	privpred.threshold(anyelement, "any"),
 	privpred.threshold(anyelement, "any", jsonb),
 	privpred.sql_learner(anyelement, double precision[], jsonb),
@@ -39,6 +40,9 @@ GRANT EXECUTE ON FUNCTION
 	privpred.node_agrees(jsonb, "any"),
 	privpred.teacher_of(anyelement, bytea, integer),
 	privpred.unit_hash(anyelement, bytea),
+	privpred.row_cells(bigint, record),
+	privpred.lesser_row(bytea, bytea),
+	privpred.least_row(bytea),
 	privpred.predict(privpred.predictor, double precision[]),
 	privpred.votes(privpred.predictor, double precision[])
 	TO PUBLIC;
@@ -52,12 +56,21 @@ GRANT EXECUTE ON FUNCTION privpred.littlestone_dimension(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION privpred.solve_stable_flip, privpred.solve_relabel TO PUBLIC;
 -- requests: each checks who owns the relation
 GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_model,
-	privpred.retrain, privpred.drop_model, privpred.distill, privpred.export_model, privpred.evaluate,
-	privpred.confusion_matrix, privpred.accuracy_curve, privpred.plot, privpred.audit, privpred.encode(jsonb, record),
+	privpred.retrain, privpred.drop_model, privpred.distill, privpred.export_model, privpred.describe, privpred.describe_cost, privpred.release_accuracy, privpred.evaluate,
+	privpred.confusion_matrix, privpred.accuracy_curve, privpred.plot(text, regclass, text, float8[], float8, float8), privpred.audit, privpred.encode(jsonb, record),
 	privpred.encode(jsonb, "any") TO PUBLIC;
-GRANT SELECT ON privpred.models TO PUBLIC;
+GRANT SELECT ON privpred.models, privpred.descriptions TO PUBLIC;
+-- released models: whoever owns the relation, or pays; the parts of explain run as the caller
+GRANT EXECUTE ON FUNCTION privpred.read_model, privpred.explain(text), privpred.plot(text),
+	privpred._encoded, privpred._effects, privpred._own_units, privpred._regions, privpred._indent, privpred._explain_leaf, privpred._explain_tree,
+	privpred._explain_member TO PUBLIC;
 -- questions: each checks who has a budget
 GRANT EXECUTE ON FUNCTION
+	privpred.check(text, float8[]),
+	privpred.check(text, jsonb),
+	privpred.check(text, json),
+	privpred.check(text, record),
+	privpred.check(text, text),
 	privpred.private_predict(text, float8[]),
 	privpred.private_score(text, float8[]),
 	privpred.private_score(text, float8[], float8),
@@ -90,7 +103,7 @@ GRANT EXECUTE ON FUNCTION
 	privpred.private_score(text, text, float8)
 	TO PUBLIC;
 -- ledger
-GRANT SELECT ON privpred.budgets, privpred.ledger, privpred.leases, privpred.ceilings TO PUBLIC;
+GRANT SELECT ON privpred.budgets, privpred.my_budget, privpred.ledger, privpred.leases, privpred.ceilings TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	privpred.ledger_incarnation(),
 	privpred.budget_entries(),
@@ -98,9 +111,10 @@ GRANT EXECUTE ON FUNCTION
 	privpred.account_charge(text, text, bigint, bigint),
 	privpred.account_purchases(text, text, bigint, bigint, bigint, float8),
 	privpred.account_window(timestamptz, interval, timestamptz),
-	privpred.grant_budget(regrole, regclass, float8, float8, timestamptz, interval, float8, float8),
+	privpred.grant_budget(regrole, regclass, float8, float8, timestamptz, interval, float8, float8, boolean),
 	privpred.revoke_budget(regrole, regclass),
 	privpred.cost(text, bigint),
+	privpred.cost_of(text),
 	privpred.verify_ledger(bytea),
 	privpred.forgive_lease(bigint)
 	TO PUBLIC;
@@ -113,7 +127,8 @@ GRANT EXECUTE ON FUNCTION privpred.report(), privpred._html, privpred._amount, p
 	privpred._left_out, privpred._report_style, privpred._report_warnings, privpred._report_budgets,
 	privpred._report_charts, privpred._report_spenders, privpred._report_relations, privpred._report_models,
 	privpred._report_ledger, privpred._report_figures, privpred._svg_text, privpred._plot_frame,
-	privpred._plot_chart, privpred._plot_confusion, privpred._plot_curve, privpred._plot_answers TO PUBLIC;
+	privpred._plot_chart, privpred._plot_confusion, privpred._plot_curve, privpred._plot_answers,
+	privpred._plot_shapes, privpred._axis_number TO PUBLIC;
 -- build: the version, which everybody may know
 GRANT EXECUTE ON FUNCTION privpred.build() TO PUBLIC;
 -- progress: shows what is running on tables that the caller owns

@@ -526,7 +526,7 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 		FROM b LEFT JOIN LATERAL (
 			SELECT pg_catalog.concat(pg_catalog.string_agg(pg_catalog.format(
 				'<span class="pill"><b>%s</b> <bdi>%s</bdi></span> ',
-						CASE WHEN e.answers OPERATOR(pg_catalog.=) '9223372036854775807'
+						CASE WHEN e.answers OPERATOR(pg_catalog.=) 'unlimited'
 							THEN 'any number of'
 							ELSE e.answers END, privpred._html(e.model)), '' ORDER BY e.place)
 					FILTER (WHERE e.place OPERATOR(pg_catalog.<=) 6),
@@ -812,17 +812,20 @@ RETURNS TABLE (relation text, html text)
 LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 	-- Who asked may differ from who paid: members of a group spend its budget.
 	WITH spent AS (
-		SELECT x.relation, COALESCE(l.asked_by, '?') AS who, COALESCE(l.model, 'forgiven') AS model,
+		SELECT x.relation, COALESCE(l.asked_by, '?') AS who, x.model,
 			pg_catalog.sum(l.answers) AS answers, pg_catalog.sum(l.epsilon) AS epsilon,
 			pg_catalog.bool_or(l.kind OPERATOR(pg_catalog.=) 'release'
-				OR l.kind OPERATOR(pg_catalog.=) 'export') AS once
+				OR l.kind OPERATOR(pg_catalog.=) 'export' OR l.kind OPERATOR(pg_catalog.=) 'describe'
+				OR l.kind OPERATOR(pg_catalog.=) 'accuracy') AS once
 		FROM privpred.ledger l
 		CROSS JOIN LATERAL (
 			SELECT COALESCE(l.relation::pg_catalog.text, pg_catalog.concat(l.relation_name,
-				' (dropped)')) AS relation) x
+				' (dropped)')) AS relation,
+				COALESCE(l.model, CASE WHEN l.kind OPERATOR(pg_catalog.=) 'describe' THEN 'description'
+					ELSE 'forgiven' END) AS model) x
 		WHERE l.role IS NOT NULL AND l.epsilon OPERATOR(pg_catalog.<>) 0
 			AND x.relation OPERATOR(pg_catalog.=) ANY (relations)
-		GROUP BY x.relation, COALESCE(l.asked_by, '?'), COALESCE(l.model, 'forgiven')
+		GROUP BY x.relation, COALESCE(l.asked_by, '?'), x.model
 	), total AS (
 		SELECT s.*, pg_catalog.sum(s.epsilon) OVER (PARTITION BY s.relation, s.who) AS by_who,
 			pg_catalog.sum(s.epsilon) OVER (PARTITION BY s.relation, s.model) AS by_model

@@ -70,3 +70,14 @@ COMMENT ON COLUMN privpred.streams.delta IS 'of each unstable answer, as all of 
 COMMENT ON COLUMN privpred.streams.unstable_used IS 'unstable answers so far; a crash of the server while the stream is in use counts as one';
 COMMENT ON COLUMN privpred.streams.answers_left IS 'NULL: no limit; what running statements have reserved is not left';
 COMMENT ON COLUMN privpred.streams.status IS 'open, or why it is not: used up, all answers given, closed, model changed, ledger adopted';
+COMMENT ON COLUMN privpred.streams.stream IS 'its number';
+COMMENT ON COLUMN privpred.streams.role IS 'whose budget paid';
+COMMENT ON COLUMN privpred.streams.relation IS 'the protected table; NULL once it was dropped';
+COMMENT ON COLUMN privpred.streams.model IS 'whose answers it sells';
+COMMENT ON COLUMN privpred.streams.version IS 'of the model, for which it was bought';
+COMMENT ON COLUMN privpred.streams.unstable_limit IS 'unstable answers that were bought';
+COMMENT ON COLUMN privpred.streams.answers_limit IS 'most answers of both kinds; NULL: no limit';
+COMMENT ON COLUMN privpred.streams.opened_at IS 'when it was bought';
+COMMENT ON COLUMN privpred.streams.closed_at IS 'when it ended; NULL: it is open';
+COMMENT ON COLUMN privpred.streams.opened_by IS 'the role that bought it';
+COMMENT ON COLUMN privpred.streams.uniform IS 'the ledger writes the same for every answer';

@@ -223,6 +223,7 @@ BEGIN
   UPDATE privpred.model SET state = stored WHERE name = which;
 END $$;
 DELETE FROM cover.people WHERE id > 3;
+SET client_min_messages = error;
 SELECT m, bytes = cut_off AND bytes = changed AS handled, other FROM unnest('{thresholds,wards}'::text[]) m, damage(m);
 DROP FUNCTION damage;
 

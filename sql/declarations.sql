@@ -118,12 +118,14 @@ BEGIN
     PERFORM privpred.create_model(learner || ' mood', 'people', label => 'mood', features => '["x", "z"]', learner => learner, teachers => 10, epsilon => 20);
   END LOOP;
 END $$;
+SET client_min_messages = error;
 SELECT m.name, m.classes,
   -- one cut cannot tell three classes apart, and which two it tells depends on the salt
   CASE WHEN m.learner <> 'stump' THEN private_predict(m.name, ARRAY[0.02, 0.5]) END AS low,
   CASE WHEN m.learner <> 'stump' THEN private_predict(m.name, ARRAY[0.98, 0.5]) END AS high,
   (privpred.evaluate(m.name, 'people')).majority_accuracy > 0.6 AS learnt
 FROM privpred.models m WHERE relation = 'people'::regclass ORDER BY m.name COLLATE "C";
+RESET client_min_messages;
 DROP TABLE t, no_key, odd_unit, people CASCADE;
 DROP TYPE mood;
 DROP FUNCTION refused;

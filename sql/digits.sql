@@ -1,5 +1,5 @@
 -- Numbers are written with all their digits, whatever extra_float_digits says.
-SET client_min_messages = warning;
+SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS privpred;
 \pset format unaligned
 CREATE ROLE digits_owner;
@@ -55,7 +55,7 @@ INSERT INTO heard SELECT 3, * FROM said();
 RESET extra_float_digits;
 SELECT what, count(*) / 3 AS things, count(DISTINCT said) <= count(*) / 3 AS alike FROM heard GROUP BY what ORDER BY what;
 -- what is written reads back as what was declared
-SELECT DISTINCT substring(said FROM '"a": {"min": [0-9.]*, "max": [0-9.]*}') AS bounds, substring(said FROM 'grant_budget.*delta => ([-0-9.e]*)') AS delta, substring(said FROM '{"delta": [-0-9.e]*}') AS gradient
+SELECT DISTINCT substring(said FROM '"a": {"min": [0-9.]*, "max": [0-9.]*') AS bounds, substring(said FROM 'grant_budget.*delta => ([-0-9.e]*)') AS delta, substring(said FROM '{"delta": [-0-9.e]*}') AS gradient
 FROM heard WHERE what = 'plan' AND said LIKE '%gradient%grant_budget%';
 SELECT count(*) AS exports, bool_and(said LIKE '%42.3570931234567%') AS whole FROM heard WHERE what = 'export';
 

@@ -73,10 +73,10 @@ SET ROLE distill_owner;
 SELECT refused($$SELECT privpred.export_model('distill_student')$$);
 SELECT refused($$SELECT privpred.export_model('distill_vote')$$);
 SELECT privpred.revoke_budget('distill_eve', 'distill_people');
-SELECT e ->> 'model', e ->> 'charge', e -> 'classes', e -> 'predictor' -> 0 ->> 'kind', e -> 'predictor' -> 0 ->> 'feature'
+SELECT e ->> 'model', e ->> 'charge', e -> 'classes', e -> 'predictor' -> 'members' -> 0 ->> 'kind', e -> 'predictor' -> 'members' -> 0 ->> 'feature'
 FROM privpred.export_model('distill_student') e;
 SELECT role, epsilon_spent FROM privpred.budgets WHERE role IS NOT NULL ORDER BY 1;
-SELECT json_array_length(privpred.export_model('distill_owned') -> 'predictor' -> 0 -> 'weights' -> 0);
+SELECT json_array_length(privpred.export_model('distill_owned') -> 'predictor' -> 'members' -> 0 -> 'weights' -> 0);
 SELECT role, epsilon_spent FROM privpred.budgets WHERE role IS NOT NULL ORDER BY 1;
 -- and so does who comes later
 SELECT refused($$SELECT privpred.grant_budget('distill_eve', 'distill_people', epsilon => 10)$$);

@@ -14,7 +14,7 @@ FROM generate_series(1, 10000) i;
 INSERT INTO one SELECT * FROM many WHERE id = 4711;
 CREATE TABLE wards AS SELECT 'h' || h AS hypothesis, 'p' || p AS point, (p >= h)::int AS label FROM generate_series(0, 4) h, generate_series(0, 3) p;
 CREATE TABLE points AS SELECT i / 50.0 AS a, i / 50.0 AS b FROM generate_series(0, 49) i;
-SELECT count(privpred.protect(t::regclass, declared_units => 10000)), count(privpred.grant_budget('flow_analyst', t::regclass, epsilon => 1000, delta => 0.1))
+SELECT count(privpred.protect(t::regclass, declared_units => 10000)), count(privpred.grant_budget('flow_analyst', t::regclass, epsilon => 1000, delta => 0.1, force => true))
 FROM unnest('{none,one,many}'::text[]) t;
 
 -- what is seen of a declaration: its refusal, or all but the answers

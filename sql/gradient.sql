@@ -20,6 +20,9 @@ CREATE TEMP TABLE card AS
 SELECT privpred.create_model('two', 'flower', label => 'two', classes => '{no,yes}', features => '["x", "z"]', mechanism => 'gradient', epsilon => 8) AS card;
 SELECT card ->> 'mechanism' AS mechanism, card ->> 'learner' AS learner, card ->> 'teachers' AS teachers FROM card;
 SELECT charge_kind FROM privpred.models WHERE name = 'two';
+-- what one unit moves, squared: 2 clip in each step, and sqrt(2) limits, once, of features and count
+SELECT regexp_replace(charge, '/[0-9]+', '', 'g') AS sensitivities, (2 * 2 ^ 23) ^ 2 = 281474976710656 AS of_steps, ceil(sqrt(2) * 4096) ^ 2 = 33558849 AS of_features
+FROM privpred.model WHERE name = 'two';
 SELECT private_accuracy > 0.97 AS good, private_accuracy = majority_accuracy AS certain FROM privpred.evaluate('two', 'flower');
 SELECT private_predict('two', '{"x": 0.9, "z": 0.5}'::jsonb) AS yes, private_predict('two', '{"x": 0.1, "z": 0.5}'::jsonb) AS no,
   private_score('two', '{"x": 0.9, "z": 0.5}'::jsonb) > 0.8 AS likely, private_score('two', '{"x": 0.1, "z": 0.5}'::jsonb) < 0.2 AS unlikely;
@@ -37,6 +40,22 @@ CREATE TEMP TABLE score AS SELECT private_score('two', ARRAY[0.4, 0.4]) AS score
 SELECT count(DISTINCT private_score('two', ARRAY[0.4, 0.4])) AS scores, bool_and(private_score('two', ARRAY[0.4, 0.4]) = score) AS same FROM score, generate_series(1, 5);
 SELECT count(privpred.retrain('two'));
 SELECT private_score('two', ARRAY[0.4, 0.4]) = score AS same FROM score;
+
+-- a wrong number of units costs next to nothing, as they are counted, and the count has no charge of its own
+CREATE TEMP TABLE declared (units int, charge text, accuracy float8);
+CREATE PROCEDURE try_declared(number int) LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM privpred.protect('flower', declared_units => number);
+  PERFORM privpred.create_model('declared', 'flower', label => 'two', classes => '{no,yes}', features => '["x", "z"]', mechanism => 'gradient', epsilon => 8);
+  INSERT INTO declared SELECT number, m.charge, e.private_accuracy FROM privpred.model m, privpred.evaluate('declared', 'flower') e WHERE m.name = 'declared';
+  PERFORM privpred.drop_model('declared');
+END $$;
+CALL try_declared(10000);
+CALL try_declared(20000);
+CALL try_declared(200000);
+SELECT count(DISTINCT charge) AS charges, min(accuracy) > 0.993 AS good FROM declared;
+SELECT privpred.protect('flower', declared_units => 20000);
+DROP PROCEDURE try_declared;
 
 -- what is refused is refused by declared numbers
 CREATE FUNCTION refused(options jsonb, epsilon float8 = 1, label name = 'two', learner text = 'logistic') RETURNS text LANGUAGE plpgsql AS $$
@@ -137,6 +156,23 @@ INSERT INTO seen SELECT 'one class', outside() FROM fill_ward(500, 'a');
 INSERT INTO seen SELECT 'unknown class', outside() FROM fill_ward(500, 'z');
 SELECT count(*), count(DISTINCT seen) AS different FROM seen;
 SELECT line FROM seen, regexp_split_to_table(seen, '\n') WITH ORDINALITY l (line, n) WHERE rows = 'none' AND line !~ '(name|,0,t)' ORDER BY n;
+
+-- cuts that the noise would drown are told of, by declared numbers, and used all the same
+CREATE FUNCTION bent(epsilon float8, cuts text = ', "cuts": 8', label name = 'two', classes text[] = '{no,yes}') RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM privpred.create_model('bent', 'flower', label => bent.label, classes => bent.classes, features => format('{"x": {"min": 0, "max": 1%s}, "z": {"min": 0, "max": 1}}', cuts)::json,
+    mechanism => 'gradient', epsilon => bent.epsilon, options => '{"steps": 1}');
+  PERFORM privpred.retrain('bent');
+  PERFORM privpred.drop_model('bent');
+  RETURN true;
+END $$;
+SET client_min_messages = notice;
+SELECT bent(0.01);
+SELECT bent(0.01, cuts => '');
+SELECT bent(0.018);
+SELECT bent(0.018, label => 'three', classes => '{low,left,right}');
+SET client_min_messages = warning;
+DROP FUNCTION bent;
 
 -- a damaged model is noticed
 SELECT count(privpred.create_model('damaged', 'ward', label => 'y', classes => '{a,b}', features => '["x", "z"]', mechanism => 'gradient'));

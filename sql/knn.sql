@@ -58,8 +58,8 @@ SELECT octet_length(predictor::text) AS size FROM privpred.model WHERE name = 'n
 -- a student, and its form for others
 CREATE TABLE public_rows AS SELECT i / 20.0 AS v FROM generate_series(1, 20) i;
 SELECT privpred.distill('student', 'near', 'public_rows', 'knn') ->> 'labels' AS labels;
-SELECT m ->> 'kind' AS kind, m ->> 'k' AS k, jsonb_array_length(m -> 'rows') AS rows, m -> 'rows' -> 0 ? 'class' AS class, jsonb_array_length(m -> 'rows' -> 0 -> 'x' -> 0) AS width
-FROM (SELECT privpred.export_model('student')::jsonb -> 'predictor' -> 0 AS m) s;
+SELECT m ->> 'kind' AS kind, m ->> 'k' AS k, jsonb_array_length(m -> 'rows') AS rows, m -> 'rows' -> 0 ? 'class' AS class, jsonb_array_length(m -> 'rows' -> 0 -> 'x') AS width
+FROM (SELECT privpred.export_model('student')::jsonb -> 'predictor' -> 'members' -> 0 AS m) s;
 -- fewer rows than prototypes
 DELETE FROM points WHERE id > 20;
 SELECT privpred.retrain('near') ->> 'version' AS version;

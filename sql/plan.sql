@@ -66,7 +66,7 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ' ' || said || ' / ' || hint;
 END $$;
 SELECT call, refused(call) FROM unnest(ARRAY['n => 0', 'n => -1', 'features => 0', 'features => 16385', 'classes => 1', 'classes => 1001', 'epsilon => 0', 'epsilon => ''NaN''',
-  'epsilon => ''Infinity''', 'epsilon => -1', 'epsilon => NULL', 'delta => 1', 'delta => -1e-6', 'delta => ''NaN''', 'delta => NULL', 'answers => 0', 'answers => -5', 'answers => NULL',
+  'epsilon => ''Infinity''', 'epsilon => -1', 'epsilon => NULL', 'delta => 1', 'delta => -1e-6', 'delta => ''NaN''', 'delta => NULL', 'answers => 0', 'answers => -5',
   'accuracy => 0.5', 'accuracy => 1.01', 'accuracy => ''NaN''', 'accuracy => 0.1, classes => 10', 'learner => ''stump''', 'relation => ''pg_views''']) WITH ORDINALITY u (call, i) ORDER BY i;
 SELECT call, refused(call) FROM unnest(ARRAY['n => 1', 'n => 1000000000000, answers => 1000000000000, delta => 1e-9', 'classes => 1000, n => 100000', 'epsilon => 1e-9', 'epsilon => 1e6, delta => 0.9', 'accuracy => 1, n => 1000', 'features => 16384, n => 1000']) WITH ORDINALITY u (call, i) ORDER BY i;
 
@@ -89,8 +89,17 @@ INSERT INTO plan_patient SELECT i, i % 100, 20 + i % 30, 60 + i % 60, '1950-01-0
   'note', 50 + i % 50, 1 + i % 3, CASE WHEN i % 100 > 50 THEN 'yes' ELSE 'no' END FROM generate_series(1, 4000) i;
 \pset format unaligned
 \pset tuples_only on
-SELECT statements FROM privpred.plan(n => 4000, relation => 'plan_patient', learner => 'logistic') WHERE recommended;
+-- what is not told is asked for, not guessed; what is told is complete
+\set VERBOSITY default
+SET client_min_messages = notice;
+SELECT statements FROM privpred.plan(n => 4000, relation => 'plan_patient', learner => 'logistic') WHERE mechanism = 'vote';
+SELECT statements FROM privpred.plan(n => 4000, relation => 'plan_patient', label => 'readmitted', answers => 5, role => 'plan_reader', learner => 'logistic') WHERE recommended;
+SELECT left(statements, 120) FROM privpred.plan(n => 4000, relation => 'plan_patient', label => 'readmitted', role => 'plan_reader', delta => 1e-6) WHERE mechanism IN ('gradient', 'sparse') ORDER BY mechanism;
+SET client_min_messages = warning;
 SELECT statements FROM privpred.plan(n => 4000, delta => 1e-6, answers => 100000, relation => 'plan_patient', label => 'smoker') WHERE mechanism = 'gradient';
+-- cuts and descriptions are for tables that are large enough for them
+SELECT n, statements LIKE '%"cuts"%' AS cuts, statements LIKE '%describe%' AS describe
+FROM unnest('{200,1000,4000}'::bigint[]) n, LATERAL privpred.plan(n => n, delta => 1e-6, answers => 100000, relation => 'plan_patient', label => 'smoker') p WHERE mechanism = 'gradient' ORDER BY 1;
 
 -- pasted, statement by statement, it leads to a first private answer
 CREATE TEMP TABLE answer (mechanism text, answer text);
@@ -103,7 +112,7 @@ BEGIN
   END IF;
 END $$;
 SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
-FROM privpred.plan(n => 4000, epsilon => 5, relation => 'plan_patient', learner => 'logistic') p, regexp_split_to_table(statements, E';\n?') WITH ORDINALITY s (statement, i)
+FROM privpred.plan(n => 4000, epsilon => 5, relation => 'plan_patient', learner => 'logistic', label => 'readmitted', answers => 1, role => current_user::regrole) p, regexp_split_to_table(replace(statements, quote_literal(current_user), 'current_user::regrole'), E';\n?') WITH ORDINALITY s (statement, i)
 WHERE p.mechanism = 'vote' AND statement <> '' ORDER BY i \gexec
 SELECT mechanism, answer IN ('no', 'yes') AS answered FROM answer;
 \pset format aligned
@@ -114,11 +123,11 @@ SELECT epsilon_limit, epsilon_spent FROM privpred.budgets WHERE relation = 'plan
 -- every mechanism's statements work as they are printed, on a table that suits it
 CREATE TABLE plan_one (id int PRIMARY KEY, x float8 NOT NULL CHECK (x BETWEEN 0 AND 1), y boolean NOT NULL);
 INSERT INTO plan_one SELECT i, i / 3000.0, i > 1400 FROM generate_series(1, 3000) i;
-CREATE TEMP TABLE planned AS SELECT mechanism FROM privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => 'plan_one') WHERE statements IS NOT NULL AND mechanism <> 'distill';
+CREATE TEMP TABLE planned AS SELECT mechanism FROM privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => 'plan_one', label => 'y', answers => 1, role => current_user::regrole) WHERE statements IS NOT NULL AND mechanism <> 'distill';
 SELECT format('CREATE TABLE plan_%s (LIKE plan_one INCLUDING ALL)', mechanism), format('INSERT INTO plan_%s SELECT * FROM plan_one', mechanism) FROM planned ORDER BY mechanism \gexec
 TRUNCATE answer;
 SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
-FROM planned, LATERAL privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => ('plan_' || planned.mechanism)::regclass, learner => 'logistic') p, regexp_split_to_table(statements, E';\n?') WITH ORDINALITY s (statement, i)
+FROM planned, LATERAL privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => ('plan_' || planned.mechanism)::regclass, learner => 'logistic', label => 'y', answers => 1, role => current_user::regrole) p, regexp_split_to_table(replace(statements, quote_literal(current_user), 'current_user::regrole'), E';\n?') WITH ORDINALITY s (statement, i)
 WHERE p.mechanism = planned.mechanism AND statement <> '' ORDER BY p.mechanism, i \gexec
 SELECT mechanism, count(answer) AS answers FROM planned LEFT JOIN answer USING (mechanism) WHERE mechanism NOT IN ('sparse', 'soft') GROUP BY 1 ORDER BY 1;
 -- a student, with the one name replaced that it asks for; and labels alone
@@ -129,10 +138,10 @@ CREATE TABLE plan_label_private (LIKE plan_one INCLUDING ALL);
 INSERT INTO plan_label_private SELECT * FROM plan_one;
 SELECT privpred.protect('plan_label_private', protects => 'labels');
 SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
-FROM privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => 'plan_distill', learner => 'logistic') p, regexp_split_to_table(replace(statements, 'your_public_table', 'plan_public'), E';\n?') WITH ORDINALITY s (statement, i)
+FROM privpred.plan(n => 3000, epsilon => 4, delta => 1e-6, accuracy => 0.999, relation => 'plan_distill', learner => 'logistic', label => 'y', answers => 1, role => current_user::regrole) p, regexp_split_to_table(replace(replace(statements, quote_literal(current_user), 'current_user::regrole'), 'your_public_table', 'plan_public'), E';\n?') WITH ORDINALITY s (statement, i)
 WHERE p.mechanism = 'distill' AND statement <> '' ORDER BY i \gexec
 SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
-FROM privpred.plan(n => 3000, epsilon => 4, accuracy => 0.999, relation => 'plan_label_private') p, regexp_split_to_table(statements, E';\n?') WITH ORDINALITY s (statement, i)
+FROM privpred.plan(n => 3000, epsilon => 4, accuracy => 0.999, relation => 'plan_label_private', label => 'y', answers => 1, role => current_user::regrole) p, regexp_split_to_table(replace(statements, quote_literal(current_user), 'current_user::regrole'), E';\n?') WITH ORDINALITY s (statement, i)
 WHERE p.mechanism = 'label_private' AND statement <> '' ORDER BY i \gexec
 SELECT mechanism, answer IN ('false', 'true') AS answered FROM answer WHERE mechanism IN ('distill', 'label_private') ORDER BY 1;
 -- streams may be unstable on so few rows, but they were opened
@@ -149,10 +158,10 @@ SELECT count(privpred.create_model('plan_plain', 'plan_flower', label => 'y', fe
 SELECT majority_accuracy AS plain FROM privpred.evaluate('plan_plain', 'plan_flower_test') \gset
 SELECT count(privpred.create_model(format('plan_%s_%s', mechanism, delta <> 0), 'plan_flower', label => 'y', features => '["a", "b", "c"]', mechanism => mechanism,
   learner => 'logistic', teachers => COALESCE(substring(parameters FROM 'teachers => (\d+)')::int, 100), epsilon => substring(parameters FROM 'epsilon => ([0-9.]+)')::float8))
-FROM (VALUES (0::float8, 20), (1e-6, 500)) v (delta, m), LATERAL privpred.plan(relation => 'plan_flower', epsilon => 1, delta => v.delta, answers => m, accuracy => :plain, learner => 'logistic') p
+FROM (VALUES (0::float8, 20), (1e-6, 500)) v (delta, m), LATERAL privpred.plan(relation => 'plan_flower', label => 'y', epsilon => 1, delta => v.delta, answers => m, accuracy => :plain, learner => 'logistic') p
 WHERE mechanism IN ('vote', 'gradient') AND feasible;
 SELECT mechanism, delta, abs(expected_accuracy - CASE delta WHEN 0 THEN private_accuracy ELSE approximate_accuracy END) < 0.02 AS close
-FROM (VALUES (0::float8, 20), (1e-6, 500)) v (delta, m), LATERAL privpred.plan(relation => 'plan_flower', epsilon => 1, delta => v.delta, answers => m, accuracy => :plain, learner => 'logistic') p,
+FROM (VALUES (0::float8, 20), (1e-6, 500)) v (delta, m), LATERAL privpred.plan(relation => 'plan_flower', label => 'y', epsilon => 1, delta => v.delta, answers => m, accuracy => :plain, learner => 'logistic') p,
   LATERAL privpred.evaluate(format('plan_%s_%s', mechanism, delta <> 0), 'plan_flower_test') e
 WHERE mechanism IN ('vote', 'gradient') AND feasible ORDER BY 1, 2;
 
@@ -166,7 +175,7 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLERRM;
 END $$;
 SELECT e, d, m, mechanism, result FROM (VALUES (1::float8, 0::float8, 1), (1, 0, 1000), (1, 1e-6, 10000), (0.1, 1e-9, 100), (20, 1e-6, 10)) v (e, d, m),
-  LATERAL privpred.plan(relation => 'plan_flower', epsilon => e, delta => d, answers => m, learner => 'logistic'), created(parameters) result WHERE parameters IS NOT NULL AND result <> 'created';
+  LATERAL privpred.plan(relation => 'plan_flower', label => 'y', epsilon => e, delta => d, answers => m, learner => 'logistic'), created(parameters) result WHERE parameters IS NOT NULL AND result <> 'created';
 SELECT mechanism, feasible, why, parameters, statements FROM privpred.plan(8000, 50, 2, 1, 1e-6, 10000, 0.843) WHERE mechanism IN ('average', 'relabel') ORDER BY 1;
 
 -- a public share of the commonest class: nothing is recommended that is no better, and simple rules are judged by it
@@ -183,10 +192,10 @@ SELECT call, refused(call) FROM unnest(ARRAY['baseline => 0.4', 'baseline => 1',
 -- what is declared by protect() is used; the unit is no feature; sizes are declared once
 SELECT privpred.protect('plan_patient', declared_units => 5000);
 SELECT p.expected_accuracy = q.expected_accuracy AS declared_size, p.statements NOT LIKE '%protect(%' AS nothing_to_protect
-FROM privpred.plan(relation => 'plan_patient') p JOIN privpred.plan(n => 5000, features => 13) q USING (mechanism) WHERE mechanism = 'vote';
+FROM privpred.plan(relation => 'plan_patient', label => 'readmitted') p JOIN privpred.plan(n => 5000, features => 13) q USING (mechanism) WHERE mechanism = 'vote';
 CREATE TABLE plan_labels (id int PRIMARY KEY, x float8 CHECK (x BETWEEN 0 AND 1), y boolean);
 SELECT privpred.protect('plan_labels', protects => 'labels', declared_units => 1000);
-SELECT feasible, parameters FROM privpred.plan(relation => 'plan_labels') WHERE mechanism = 'label_private';
+SELECT feasible, parameters FROM privpred.plan(relation => 'plan_labels', label => 'y') WHERE mechanism = 'label_private';
 
 -- what a table does not tell is named, and left to be filled in
 CREATE TABLE plan_bare (who text, amount float8, outcome text);
@@ -196,6 +205,42 @@ SELECT statements FROM privpred.plan(n => 1000, relation => 'plan_bare', learner
 \pset format aligned
 \pset tuples_only off
 SELECT count(*) FROM privpred.plan(relation => 'plan_patient', label => 'nothing');
+
+-- a unit that may be another, and labels that are numbers, with bounds and without: what is printed works once it is complete
+CREATE TABLE plan_visit (visit_id int PRIMARY KEY, patient_id int NOT NULL, ward_id int REFERENCES plan_patient, age int CHECK (age BETWEEN 0 AND 110), notes text, photo bytea, born date,
+  cost float8 CHECK (cost BETWEEN 0 AND 1000), days int, y boolean);
+INSERT INTO plan_visit SELECT i, i / 2, NULL, i % 100, 'n', NULL, NULL, i % 1000, i % 7, i % 2 = 0 FROM generate_series(1, 3000) i;
+\pset format unaligned
+\pset tuples_only on
+SELECT statements FROM privpred.plan(n => 1500, relation => 'plan_visit', label => 'y', answers => 10, role => 'plan_reader', learner => 'logistic') WHERE mechanism = 'vote';
+SELECT mechanism, recommended, why, expected_accuracy, statements FROM privpred.plan(n => 1500, relation => 'plan_visit', label => 'cost', answers => 10, role => 'plan_reader') WHERE feasible OR mechanism IN ('gradient', 'vote') ORDER BY rank;
+SELECT mechanism, recommended, parameters, advice FROM privpred.plan(n => 1500, relation => 'plan_visit', label => 'days', answers => 1000, delta => 1e-6) WHERE feasible ORDER BY rank;
+SELECT statements FROM privpred.plan(n => 1500, relation => 'plan_visit', label => 'days', answers => 10, role => 'plan_reader') WHERE rank = 1;
+-- a number that is a code has classes
+SELECT mechanism, statements LIKE '%classes => your_classes%' FROM privpred.plan(n => 1500, classes => 7, relation => 'plan_visit', label => 'days', answers => 10, learner => 'logistic') WHERE mechanism = 'vote';
+TRUNCATE answer;
+CREATE TABLE plan_visit_2 (LIKE plan_visit INCLUDING ALL);
+INSERT INTO plan_visit_2 SELECT * FROM plan_visit;
+CREATE TABLE plan_visit_3 (LIKE plan_visit INCLUDING ALL);
+SELECT format('CALL paste(%L, %L)', p.mechanism, statement)
+FROM (VALUES (1, 'plan_visit'), (1000, 'plan_visit_2')) v (m, r), privpred.plan(n => 1500, epsilon => 4, delta => 1e-6, relation => r::regclass, label => 'cost', answers => m, role => current_user::regrole) p,
+  regexp_split_to_table(replace(replace(statements, quote_literal(current_user), 'current_user::regrole'), 'your_unit', 'patient_id'), E';\n?') WITH ORDINALITY s (statement, i)
+WHERE p.recommended AND statement <> '' ORDER BY m, i \gexec
+SELECT mechanism, answer::float8 BETWEEN -1000 AND 2000 AS answered FROM answer;
+-- as they are, they fail, at whatever is left to be replaced
+CREATE FUNCTION fails(statements text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE statements; RETURN 'ran'; EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE || ' ' || SQLERRM; END $$;
+CREATE TABLE plan_whole (id int PRIMARY KEY, x float8 CHECK (x BETWEEN 0 AND 1), t text, k float8, y boolean);
+SELECT what, fails(statements) FROM (VALUES ('unit', 'plan_visit_3', 'y', 10, 'plan_reader'), ('label', 'plan_whole', NULL, 10, 'plan_reader'), ('classes', 'plan_whole', 't', 10, 'plan_reader'),
+  ('bounds', 'plan_whole', 'k', 10, 'plan_reader'), ('answers', 'plan_whole', 'y', NULL, 'plan_reader'), ('role', 'plan_whole', 'y', 10, NULL)) v (what, r, l, a, o),
+  privpred.plan(n => 1500, relation => r::regclass, label => l, answers => a, role => o::regrole, learner => 'logistic') p WHERE p.mechanism = CASE what WHEN 'bounds' THEN 'stable_erm' ELSE 'vote' END;
+-- create_model says the same of numbers
+SELECT privpred.protect('plan_whole');
+\set VERBOSITY default
+SELECT privpred.create_model('plan_k', 'plan_whole', label => 'k', features => '["x"]');
+SELECT privpred.create_model('plan_k', 'plan_visit', label => 'days', features => '["cost"]');
+SELECT privpred.create_model('plan_k', 'plan_whole', label => 'k', features => '["x"]', options => '{"target": {"min": 0, "max": 1}}');
+\pset format aligned
+\pset tuples_only off
 
 -- columns that were dropped are no columns, wherever they were
 CREATE TABLE plan_dropped (gone_first int, id int PRIMARY KEY, x float8 CHECK (x BETWEEN 0 AND 1), gone boolean, y boolean, gone_last plan_ward);
@@ -212,9 +257,24 @@ DROP TABLE plan_bare; --" boolean);
 DO $$ BEGIN EXECUTE (SELECT format('ALTER TABLE %s RENAME r TO %I', oid::regclass, E'r\rDROP TABLE plan_bare; --') FROM pg_class WHERE relname LIKE 'plan_odd%' AND relkind = 'r'); END $$;
 SELECT statements FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic') WHERE relname LIKE 'plan_odd%' AND relkind = 'r' AND mechanism = 'vote';
 DO $$ BEGIN
-  EXECUTE (SELECT regexp_replace(statements, 'SELECT private_predict.*', '') FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic')
+  EXECUTE (SELECT regexp_replace(statements, 'SELECT private_predict.*', '') FROM pg_class c, privpred.plan(n => 1000, relation => c.oid::regclass, learner => 'logistic', label => E'y", ''}''; DROP TABLE plan_bare; --\nDROP TABLE plan_bare; --', answers => 1, role => current_user::regrole)
     WHERE relname LIKE 'plan_odd%' AND relkind = 'r' AND mechanism = 'vote');
 END $$;
+-- nor does that of a table whose description is suggested
+CREATE TABLE "plan_line
+DROP TABLE plan_bare; --" (id int PRIMARY KEY, t text, y boolean);
+SELECT statements FROM pg_class c, privpred.plan(n => 1000000, delta => 1e-6, relation => c.oid::regclass, label => 'y', answers => 1, role => 'plan_reader') WHERE relname LIKE 'plan_line%' AND relkind = 'r' AND mechanism = 'gradient';
+DROP TABLE "plan_line
+DROP TABLE plan_bare; --";
+-- dates have cuts if they have room for them
+CREATE TABLE plan_days (id int PRIMARY KEY, d date CHECK (d BETWEEN '2000-01-01' AND '2000-01-16'), e date CHECK (e BETWEEN '2000-01-01' AND '2000-01-17'),
+  ts timestamp CHECK (ts BETWEEN '2000-01-01' AND '2000-01-02'), i int CHECK (i BETWEEN 0 AND 3), b boolean, y boolean);
+SET client_min_messages = error;
+DO $$ BEGIN EXECUTE (SELECT regexp_replace(statements, 'SELECT private_predict.*', '') FROM privpred.plan(n => 1000000, delta => 1e-6, relation => 'plan_days', label => 'y', answers => 1, role => 'plan_reader') WHERE mechanism = 'gradient'); END $$;
+SET client_min_messages = warning;
+SELECT f ->> 'name', jsonb_array_length(f -> 'cuts') FROM privpred.models, jsonb_array_elements(features) f WHERE name = 'plan_days_gradient';
+SELECT privpred.revoke_budget('plan_reader', 'plan_days'), privpred.drop_model('plan_days_gradient');
+DROP TABLE plan_days;
 \pset format aligned
 \pset tuples_only off
 SELECT to_regclass('plan_bare') IS NOT NULL AS still_there, count(*) AS made, count(private_predict(name, '{"x''); DROP TABLE plan_bare; --": 0.5}'::jsonb)) AS answered FROM privpred.models WHERE name LIKE 'plan_odd%';
@@ -228,7 +288,7 @@ VACUUM ANALYZE plan_patient;
 SELECT count(*) AS changed FROM (SELECT * FROM before EXCEPT SELECT * FROM privpred.plan(relation => 'plan_patient')) s;
 CREATE FUNCTION plan_trap(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'run'; RETURN $1; END $$;
 CREATE TABLE plan_trapped (id int PRIMARY KEY, x int CHECK (x BETWEEN plan_trap(0) AND plan_trap(9)), y boolean);
-SELECT statements LIKE '%left out%: x (%' AS left_out FROM privpred.plan(n => 100, relation => 'plan_trapped') WHERE mechanism = 'vote';
+SELECT statements LIKE '%not used%"x": {"min"%' AS left_out FROM privpred.plan(n => 100, relation => 'plan_trapped') WHERE mechanism = 'vote';
 
 -- anybody may ask, without any right on the table
 SET ROLE plan_reader;
@@ -238,6 +298,8 @@ RESET ROLE;
 SELECT format('DROP TABLE plan_%s CASCADE', mechanism) FROM planned ORDER BY mechanism \gexec
 DROP TABLE plan_dropped, "plan_odd
 DROP TABLE plan_bare; --";
+DROP TABLE plan_visit, plan_visit_2, plan_visit_3, plan_whole;
+DROP FUNCTION fails;
 DROP TABLE plan_flower, plan_flower_test, plan_patient, plan_one, plan_labels, plan_bare, plan_trapped, plan_distill, plan_label_private, plan_public;
 DROP TYPE plan_ward;
 DROP ROLE plan_reader;

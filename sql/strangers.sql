@@ -33,12 +33,12 @@ SELECT privpred.revoke_budget('str_gone', 'str_secret');
 CREATE TABLE str_calls (n serial, call text);
 GRANT SELECT ON str_calls TO PUBLIC;
 INSERT INTO str_calls (call) VALUES
-  ('private_predict(NAME, ARRAY[0.5])'), ('private_predict(NAME, ARRAY[0.5, 1])'), ('private_predict(NAME, ARRAY[NULL::float8])'), ('private_predict(NAME, ''{"x": 2}'')'),
+  ('private_predict(NAME, ARRAY[0.5])'), ('privpred.check(NAME, ARRAY[0.5])'), ('privpred.check(NAME, ''nonsense'')'), ('private_predict(NAME, ARRAY[0.5, 1])'), ('private_predict(NAME, ARRAY[NULL::float8])'), ('private_predict(NAME, ''{"x": 2}'')'),
   ('private_predict(NAME, ''{"z": 2}''::jsonb)'), ('private_predict(NAME, ''{}''::json)'), ('private_predict(NAME, ''nonsense'')'), ('private_predict(NAME, r) FROM (SELECT 1 AS z) r'),
   ('private_score(NAME, ARRAY[0.5])'), ('private_score(NAME, ARRAY[0.5], -1)'), ('private_score(NAME, ''{"z": 2}'')'), ('privpred.private_predict(NAME, ARRAY[0.5])'),
-  ('privpred.private_score(NAME, ''{1,2}'')'), ('privpred.cost(NAME)'), ('privpred.cost(NAME, 0)'), ('privpred.open_stream(NAME, 1, 0.1, 1e-6)'), ('privpred.open_stream(NAME, 0, -1, 2)'),
-  ('privpred.close_stream(NAME)'), ('privpred.retrain(NAME)'), ('privpred.drop_model(NAME)'), ('privpred.export_model(NAME)'), ('privpred.distill(''student'', NAME, ''str_public'')'),
-  ('privpred.distill(NAME, ''nobody'', ''str_public'')'), ('privpred.distill(''student'', NAME, ''str_public'', ''vodka'', -1)'), ('privpred.evaluate(NAME, ''str_public'')'),
+  ('privpred.private_score(NAME, ''{1,2}'')'), ('privpred.cost(NAME)'), ('privpred.cost(NAME, 0)'), ('privpred.cost_of(format(''SELECT private_predict(%L, ARRAY[0.5])'', NAME))'), ('privpred.open_stream(NAME, 1, 0.1, 1e-6)'), ('privpred.open_stream(NAME, 0, -1, 2)'),
+  ('privpred.close_stream(NAME)'), ('privpred.retrain(NAME)'), ('privpred.drop_model(NAME)'), ('privpred.export_model(NAME)'), ('privpred.read_model(NAME)'), ('privpred.explain(NAME::text)'), ('privpred.plot(NAME)'), ('privpred.distill(''student'', NAME, ''str_public'')'),
+  ('privpred.distill(NAME, ''nobody'', ''str_public'')'), ('privpred.distill(''student'', NAME, ''str_public'', ''vodka'', -1)'), ('privpred.evaluate(NAME, ''str_public'')'), ('privpred.evaluate(NAME)'), ('privpred.release_accuracy(NAME, 1)'), ('privpred.release_accuracy(NAME, -1)'),
   ('privpred.confusion_matrix(NAME, ''str_public'')'), ('privpred.accuracy_curve(NAME, ''str_public'')'), ('privpred.accuracy_curve(NAME, ''str_public'', ARRAY[-1.0])'),
   ('privpred.plot(NAME, ''str_public'')'), ('privpred.plot(NAME, ''str_public'', ''answers'', epsilon => 1)'), ('privpred.plot(NAME, ''str_public'', ''confusion'')'),
   ('privpred.plot(NAME, ''str_public'', ''cake'')'), ('privpred.audit(NAME)'), ('privpred.audit(NAME, -1)'),
@@ -50,7 +50,7 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM 
   AND EXISTS (SELECT FROM unnest(p.proargnames, p.proallargtypes) a(name, type) WHERE a.name IN ('model', 'name', 'teacher', 'student')
   UNION ALL SELECT WHERE p.proargnames && '{model,name,teacher,student}' AND p.proallargtypes IS NULL)
   AND has_function_privilege('str_stranger', p.oid, 'EXECUTE') AND p.proname <> 'progress_entries'
-  AND NOT EXISTS (SELECT FROM str_calls c WHERE c.call LIKE '%' || p.proname || '(NAME%' OR c.call LIKE '%' || p.proname || '(''student'', NAME%');
+  AND NOT EXISTS (SELECT FROM str_calls c WHERE c.call LIKE '%' || p.proname || '(NAME%' OR c.call LIKE '%' || p.proname || '(''student'', NAME%' OR c.call LIKE '%' || p.proname || '(format(%NAME%');
 
 CREATE FUNCTION str_try(call text, model text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

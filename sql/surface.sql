@@ -16,6 +16,10 @@ FROM pg_class c
 WHERE c.relnamespace = 'privpred'::regnamespace AND c.relkind IN ('r', 'v')
   AND obj_description(c.oid, 'pg_class') IS NULL ORDER BY 1;
 
+SELECT c.relname AS view, a.attname AS column_without_comment
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relnamespace = 'privpred'::regnamespace AND c.relkind IN ('v', 'm') AND col_description(c.oid, a.attnum) IS NULL ORDER BY 1, 2;
+
 -- what everybody may call
 SELECT DISTINCT p.pronamespace::regnamespace || '.' || p.proname AS open_to_everybody
 FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid

@@ -1,5 +1,5 @@
 -- A teacher depends on its rows alone: not on their order, the plan, or the number of workers.
-SET client_min_messages = warning;
+SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS privpred;
 CREATE TABLE rows_of (id int PRIMARY KEY, visit int, x float8, z float8, ward text, y text);
 INSERT INTO rows_of SELECT i, i % 3, (i * 7919 % 1000) / 1000.0, (i * 104729 % 997) / 997.0, chr(65 + i % 4),
@@ -154,7 +154,7 @@ SELECT refresh();
 SET ROLE training_app;
 SELECT refresh();
 INSERT INTO told VALUES (101, 1, 'well');
-SET client_min_messages = warning;
+SET client_min_messages = error;
 RESET ROLE;
 RESET search_path;
 DROP SCHEMA training_told CASCADE;

@@ -3,6 +3,7 @@
 CREATE SCHEMA trees;
 SET search_path = trees, public;
 SET client_min_messages = warning;
+\set SHOW_CONTEXT never
 CREATE EXTENSION IF NOT EXISTS privpred;
 RESET client_min_messages;
 
@@ -39,7 +40,7 @@ SELECT privpred.explain(privpred.ensemble(p), '{x}')
 		SELECT privpred.linear(y, ARRAY[x]) FROM (VALUES ('a', 1.0::float8), ('b', 2.0)) v(y, x)
 		UNION ALL
 		SELECT privpred.tree(y, ARRAY[x], '{"classes": ["a", "b"]}') FROM (VALUES ('b', 1.0::float8)) v(y, x)) s(p);
-SELECT privpred.explain(NULL) IS NULL;
+SELECT privpred.explain(NULL::privpred.predictor) IS NULL;
 \pset format aligned
 \pset tuples_only
 SELECT privpred.explain(t, '{dose}') FROM teacher;

@@ -11,6 +11,7 @@
 #include "ledger/ledger.h"
 #include "server/privpred.h"
 #include "server/progress.h"
+#include "request/foresee.h"
 #include "request/repeat.h"
 #include "request/train.h"
 
@@ -26,6 +27,9 @@ _PG_init(void)
 	ledger_init();
 	progress_init();
 	repeat_init();
+	foresee_init();
+	explain_privacy_init();
+	unanswered_init();
 	nodes_init();
 	MarkGUCPrefixReserved("privpred");
 }

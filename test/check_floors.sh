@@ -122,7 +122,7 @@ others_with() {
 
 receipts() {
 	# Made by the ledger after a debit, and by the audit for made-up rows.
-	others_with '#include "draw/receipt_maker\.h' draw/receipt.c ledger/{lease,stream}.c request/audit_receipt.c
+	others_with '#include "draw/receipt_maker\.h' draw/receipt.c ledger/{lease,release,stream}.c request/audit_receipt.c
 	others_with '\bstruct Receipt\b' draw/receipt.h draw/receipt_maker.h
 	# Owners ask without an account; audits ask without anybody's rows.
 	others_with 'ledger_owner_receipt' ledger/lease.c ledger/ledger.h request/{predict,distill}.c
@@ -133,6 +133,8 @@ ok "the ledger and the audit make receipts, and nobody else" says_nothing receip
 
 draws() {
 	others_with '(->|\.)(answer|score)\)? *\(' mechanism/answer.c
+	others_with '\baccuracy_draw\(' mechanism/answer.c mechanism/accuracy/{accuracy.h,draw.c}
+	others_with '\bdescribe_draw\(' mechanism/answer.c mechanism/describe/{describe.h,draw.c}
 }
 ok "every draw goes through mechanism_answer() or mechanism_score()" says_nothing draws
 done_testing

@@ -46,6 +46,7 @@ find_missing() {
 	need libipc-run-perl perl -MIPC::Run -e 1
 	need util-linux command -v setpriv
 	need patch command -v patch
+	need python3-minimal command -v python3
 	if [ -n "$major" ]; then
 		libdir=/usr/lib/postgresql/$major/lib
 		need "postgresql-$major" test -x "/usr/lib/postgresql/$major/bin/postgres"

@@ -127,10 +127,7 @@ extern EpsilonUnits account_epsilon_left(const Account *account, EpsilonUnits mo
 /* From 0 to 1; negative: there is no limit. */
 extern double account_share_spent(const Account *account);
 
-/*
- * The same under the relation's cap, which may be the account itself, or NULL:
- * there is none.
- */
+/* The same under the relation's cap, which may be the account itself, or NULL: there is none. */
 extern EpsilonUnits budget_epsilon_left(const Account *account, const Account *cap);
 
 /* How many purchases fit, by what is left and by the delta that is left. */

@@ -181,10 +181,7 @@ renyi_charge_times(EpsilonUnits charge, int64 answers)
 /* What conversion costs, where that exceeds every budget. */
 #define HOPELESS PG_INT64_MIN
 
-/*
- * R(a) - epsilon in units, rounded down: what conversion leaves or, as a rule,
- * takes away.
- */
+/* R(a) - epsilon in units, rounded down: what conversion leaves or, as a rule, takes away. */
 static EpsilonUnits
 conversion(double delta, RenyiOrder order)
 {

@@ -107,6 +107,8 @@ choose_order(Account *account, const TermsBasis *basis, TermsChange *change)
 	/* A cap is charged for the draws that its payers get, even if its own order is finite. */
 	if (account->role == CAP_ROLE && charge_is_valid(&bought.infinite) && basis->payers_are_pure)
 		bought.finite = bought.infinite;
+	if (basis->finite_only && account->delta > 0)
+		bought.infinite = (Charge){0};
 	grant.finite = bought.finite;
 	grant.infinite = bought.infinite;
 	grant.once = bought.once;
@@ -172,17 +174,18 @@ set_limits(Account *account)
 
 /* Everything at the infinite order is carried to another one for nothing. */
 static bool
-needs_finite_order(const Account *account, const Purchase *dearest)
+needs_finite_order(const Account *account, const TermsBasis *basis)
 {
 	return account->order == RENYI_ORDER_INFINITE && account->delta > 0 &&
-		   charge_units(&dearest->infinite, RENYI_ORDER_INFINITE) == PG_INT64_MAX;
+		   (basis->finite_only ||
+			charge_units(&basis->dearest.infinite, RENYI_ORDER_INFINITE) == PG_INT64_MAX);
 }
 
 /* Takes over what was granted; true if the order is to be chosen anew. */
 static bool
 take_over(Account *account, const LedgerGrant *grant, const TermsBasis *basis)
 {
-	bool choose = account->spent == 0 || needs_finite_order(account, &basis->dearest);
+	bool choose = account->spent == 0 || needs_finite_order(account, basis);
 
 	if (account->revoked && !grant->has_refresh)
 	{

@@ -21,7 +21,8 @@ typedef struct LedgerGrant
 	bool		 has_refresh;
 	Interval	 refresh; /* zero: no windows */
 	bool		 has_lifetime;
-	EpsilonUnits lifetime; /* 0: no limit */
+	EpsilonUnits lifetime;		 /* 0: no limit */
+	int64		 declared_units; /* of the relation, for warnings; 0: not declared */
 } LedgerGrant;
 
 /* What is known about a relation when a grant is made. */
@@ -30,6 +31,7 @@ typedef struct TermsBasis
 	TimestampTz now;
 	Purchase	dearest;		 /* what the order is chosen for, unless the grant says */
 	bool		payers_are_pure; /* of a cap: it pays for draws of pure accounts alone */
+	bool		finite_only;	 /* it starts with a charge that has no infinite order */
 
 	/* of a cap that opens: what it counts as spent although it was not charged with it */
 	EpsilonUnits already;

@@ -13,6 +13,11 @@
 #include "server/query.h"
 #include "server/session.h"
 
+#define LABEL_OF_NUMBERS \
+	"Numbers are learnt by mechanisms gradient and stable_erm with options => " \
+	"'{\"target\": {\"min\": 0, \"max\": 100}}', and by the others in bins, " \
+	"'{\"bins\": [0, 10, 100]}'."
+
 char **
 enum_levels(Oid enum_type, int *nlevels)
 {
@@ -70,10 +75,11 @@ classes_of_type(const char *label, Oid label_type, int *nclasses)
 	if (get_typtype(label_type) == TYPTYPE_ENUM)
 		return enum_levels(label_type, nclasses);
 	if (label_type != BOOLOID)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("classes of label \"%s\" must be declared", label),
-						errdetail("Reading them from the rows would reveal which labels occur."),
-						errhint("Pass them, as in classes => '{no,yes}'.")));
+		refuse(errmsg("classes of label \"%s\" must be declared", label),
+			   errdetail("Reading them from the rows would reveal which labels occur."),
+			   number_type_ok(label_type)
+				   ? errhint("Pass them, as in classes => '{1,2}'. " LABEL_OF_NUMBERS)
+				   : errhint("Pass them, as in classes => '{no,yes}'."));
 	*nclasses = 2;
 	classes = palloc_array(char *, 2);
 	classes[0] = "false";
@@ -101,9 +107,8 @@ classes_of_argument(ArrayType *declared, const char *label, Oid label_type, int 
 	bool  *nulls;
 
 	if (ARR_NDIM(declared) > 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("classes must be a one-dimensional array"),
-						errhint("Pass them as in classes => '{no,yes}'.")));
+		refuse(errmsg("classes must be a one-dimensional array"),
+			   errhint("Pass them as in classes => '{no,yes}'."));
 	if (is_enum)
 		possible = enum_levels(label_type, &npossible);
 	deconstruct_array(declared, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, nclasses);
@@ -113,12 +118,10 @@ classes_of_argument(ArrayType *declared, const char *label, Oid label_type, int 
 		classes[i] =
 			nulls[i] ? NULL : canonical_class(TextDatumGetCString(elements[i]), label_type);
 		if (classes[i] == NULL || (is_enum && !is_among(classes[i], possible, npossible)))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("class %d is not a value of label \"%s\" of type %s", i + 1, label,
-							format_type_be(label_type)),
-					 errhint("Declare each class as the label column would hold it; NULL is not a "
-							 "class.")));
+			refuse(errmsg("class %d is not a value of label \"%s\" of type %s", i + 1, label,
+						  format_type_be(label_type)),
+				   errhint("Declare each class as the label column would hold it; NULL is not a "
+						   "class."));
 	}
 	return classes;
 }
@@ -129,24 +132,22 @@ classes_declare(ArrayType *declared, const char *label, Oid label_type, int *ncl
 	char **classes;
 
 	if (!category_type_ok(label_type))
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("column \"%s\" of type %s cannot be a label", label,
-							   format_type_be(label_type)),
-						errhint("A label is boolean, integer, text or an enum.")));
+		ereport(
+			ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+			errmsg("column \"%s\" of type %s cannot be a label", label, format_type_be(label_type)),
+			errhint("A label is boolean, integer, text or an enum. " LABEL_OF_NUMBERS));
 	if (declared == NULL)
 		classes = classes_of_type(label, label_type, nclasses);
 	else
 		classes = classes_of_argument(declared, label, label_type, nclasses);
 
 	if (*nclasses < PRIVPRED_MIN_CLASSES || *nclasses > PRIVPRED_MAX_CLASSES)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("a model needs %d to %d classes, not %d", PRIVPRED_MIN_CLASSES,
-							   PRIVPRED_MAX_CLASSES, *nclasses),
-						errhint("Pass them, as in classes => '{no,yes}'.")));
+		refuse(errmsg("a model needs %d to %d classes, not %d", PRIVPRED_MIN_CLASSES,
+					  PRIVPRED_MAX_CLASSES, *nclasses),
+			   errhint("Pass them, as in classes => '{no,yes}'."));
 	for (int i = 1; i < *nclasses; i++)
 		if (is_among(classes[i], classes, i))
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("class \"%s\" is declared more than once", classes[i]),
-							errhint("Declare each class once.")));
+			refuse(errmsg("class \"%s\" is declared more than once", classes[i]),
+				   errhint("Declare each class once."));
 	return classes;
 }

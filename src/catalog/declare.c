@@ -13,6 +13,7 @@
 #include "utils/numeric.h"
 
 #include "catalog/features.h"
+#include "server/options.h"
 #include "server/privpred.h"
 #include "server/query.h"
 #include "server/session.h"
@@ -24,7 +25,7 @@ typedef struct Declaration
 	Jsonb *parameters; /* NULL in the array form */
 } Declaration;
 
-static void
+void
 bad_feature(const char *feature, const char *problem, const char *hint)
 {
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -85,7 +86,7 @@ parameter(const Declaration *declaration, const char *key)
 static void
 check_parameters(const Declaration *declaration)
 {
-	static const char *const keys[] = {"type", "min", "max", "levels", "null"};
+	static const char *const keys[] = {"type", "min", "max", "cuts", "levels", "null"};
 	JsonbIterator			*iterator;
 	JsonbValue				 key;
 
@@ -107,7 +108,7 @@ check_parameters(const Declaration *declaration)
 			known |= strcmp(name, keys[i]) == 0;
 		if (!known)
 			bad_feature(declaration->column, psprintf("Unknown key \"%s\".", name),
-						"The keys are type, min, max, levels and null.");
+						"The keys are type, min, max, cuts, levels and null.");
 	}
 }
 
@@ -121,18 +122,21 @@ category_type_ok(Oid type)
 		   get_typtype(type) == TYPTYPE_ENUM;
 }
 
+double
+declared_number(const Feature *feature, const JsonbValue *value)
+{
+	if (OidIsValid(feature->time_type) && value->type == jbvString)
+		return time_of_text(feature->name, value->val.string.val, value->val.string.len,
+							feature->time_type);
+	return OidIsValid(feature->time_type) ? NAN : json_double(value);
+}
+
 /* A finite JSON number, or time in a string, or an error that names feature and key. */
 static double
 number_parameter(const Feature *feature, const char *key, const JsonbValue *value)
 {
-	double result = NAN;
+	double result = declared_number(feature, value);
 
-	if (OidIsValid(feature->time_type) && value->type == jbvString)
-		result = time_of_text(feature->name, value->val.string.val, value->val.string.len,
-							  feature->time_type);
-	else if (!OidIsValid(feature->time_type) && value->type == jbvNumeric)
-		result = DatumGetFloat8(
-			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (!isfinite(result) && OidIsValid(feature->time_type))
 		bad_feature(
 			feature->name,
@@ -163,45 +167,24 @@ json_scalar_text(const JsonbValue *value)
 	}
 }
 
-static void
-declare_levels(Feature *feature, const JsonbValue *value)
-{
-	const char	   *hint = "Declare levels as in {\"ward\": {\"levels\": [\"A\", \"B\"]}}.";
-	JsonbContainer *array;
-
-	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
-		bad_feature(feature->name, "\"levels\" must be a JSON array.", hint);
-	array = value->val.binary.data;
-	feature->nlevels = JsonContainerSize(array);
-	if (feature->nlevels < 1 || feature->nlevels > PRIVPRED_MAX_WIDTH)
-		bad_feature(feature->name,
-					psprintf("\"levels\" must hold 1 to %d levels.", PRIVPRED_MAX_WIDTH), hint);
-	feature->levels = palloc_array(char *, feature->nlevels);
-	for (int i = 0; i < feature->nlevels; i++)
-	{
-		feature->levels[i] = json_scalar_text(getIthJsonbValueFromContainer(array, i));
-		if (feature->levels[i] == NULL)
-			bad_feature(feature->name, "A level must be a string, a number or a boolean.", hint);
-	}
-	feature->kind = FEATURE_CATEGORY;
-}
-
 /* What is declared of NULL. */
 static void
 declare_null(Feature *feature, const JsonbValue *value)
 {
 	const char *hint =
-		"Use {\"null\": \"error\"}, {\"null\": \"missing\"} or {\"null\": {\"fill\": value}}, "
-		"the value in the column's own units.";
+		"Use {\"null\": \"error\"}, {\"null\": \"none\"}, {\"null\": \"missing\"} or "
+		"{\"null\": {\"fill\": value}}, the value in the column's own units.";
 	JsonbValue *fill = NULL;
 	char	   *level;
 
+	feature->null_declared = true;
 	if (value->type == jbvString)
 	{
 		char *policy = json_scalar_text(value);
 
 		feature->missing = strcmp(policy, "missing") == 0;
-		if (feature->missing || strcmp(policy, "error") == 0)
+		feature->none = strcmp(policy, "none") == 0;
+		if (feature->missing || feature->none || strcmp(policy, "error") == 0)
 			return;
 	}
 	if (value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data) &&
@@ -316,11 +299,12 @@ declare_bounds(Feature *feature, const JsonbValue *min, const JsonbValue *max, O
 }
 
 static void
-declare_feature(Feature *feature, const Declaration *declaration, Oid type)
+declare_feature(Feature *feature, const Declaration *declaration, Oid type, Oid relid)
 {
 	JsonbValue *levels = parameter(declaration, "levels");
 	JsonbValue *min = parameter(declaration, "min");
 	JsonbValue *max = parameter(declaration, "max");
+	JsonbValue *cuts = parameter(declaration, "cuts");
 	JsonbValue *declared_type = parameter(declaration, "type");
 
 	feature->name = declaration->column;
@@ -329,7 +313,7 @@ declare_feature(Feature *feature, const Declaration *declaration, Oid type)
 		bad_feature(feature->name, "It has both levels and bounds.",
 					"A category has levels, a number has min and max.");
 	if (levels)
-		declare_levels(feature, levels);
+		levels_declare(feature, levels, relid);
 	else if (min && max)
 		declare_bounds(feature, min, max, type);
 	else
@@ -337,6 +321,8 @@ declare_feature(Feature *feature, const Declaration *declaration, Oid type)
 	check_column_type(feature, type);
 	if (declared_type)
 		check_declared_type(feature, declared_type, type);
+	if (cuts)
+		cuts_declare(feature, cuts);
 }
 
 static Oid
@@ -353,19 +339,6 @@ column_type(TupleDesc columns, const char *name, const char *relation_name)
 					errmsg("column \"%s\" of relation \"%s\" does not exist", name, relation_name),
 					errhint("Features are declared under the names of the table's columns.")));
 	return InvalidOid; /* keep compiler quiet */
-}
-
-static void
-check_levels(const Feature *feature)
-{
-	for (int i = 1; i < feature->nlevels; i++)
-	{
-		const char *level = feature->levels[feature->level_order[i]];
-
-		if (strcmp(feature->levels[feature->level_order[i - 1]], level) == 0)
-			bad_feature(feature->name, psprintf("Level \"%s\" is declared twice.", level),
-						"Declare each level once.");
-	}
 }
 
 FeatureSpec *
@@ -390,14 +363,15 @@ feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name)
 								errhint("Declare each column once.")));
 		check_parameters(&declarations[i]);
 		declare_feature(&spec->features[i], &declarations[i],
-						column_type(columns, declarations[i].column, relation_name));
+						column_type(columns, declarations[i].column, relation_name),
+						TupleDescAttr(columns, 0)->attrelid);
 	}
 	feature_spec_complete(spec);
 	if (spec->width > PRIVPRED_MAX_WIDTH)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("features encode to %d numbers, more than the limit of %d",
 							   spec->width, PRIVPRED_MAX_WIDTH),
-						errhint("Declare fewer columns or levels.")));
+						errhint("Declare fewer columns, levels or cuts.")));
 
 	/* A fill may name a level, so levels come first. */
 	for (int i = 0; i < spec->nfeatures; i++)
@@ -405,7 +379,7 @@ feature_spec_declare(Datum json, TupleDesc columns, const char *relation_name)
 		JsonbValue *policy = parameter(&declarations[i], "null");
 
 		if (spec->features[i].kind == FEATURE_CATEGORY)
-			check_levels(&spec->features[i]);
+			levels_check(&spec->features[i]);
 		if (policy)
 			declare_null(&spec->features[i], policy);
 	}

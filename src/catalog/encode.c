@@ -40,9 +40,7 @@ struct RowEncoder
 static void
 bad_value(const Feature *feature, const char *problem, const char *hint)
 {
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("invalid value for feature \"%s\"", feature->name),
-					errdetail("%s", problem), errhint("%s", hint)));
+	question_refuse(psprintf("invalid value for feature \"%s\"", feature->name), problem, hint);
 }
 
 /* ---------- the four encodings ---------- */
@@ -63,25 +61,43 @@ encode_one_hot(const Feature *feature, int level, double *x)
 }
 
 static void
+encode_boolean(const Feature *feature, bool value, double *x)
+{
+	x[feature->offset] = value ? 1 : 0;
+}
+
+static inline void
+encode_finite(const Feature *feature, double value, double *x)
+{
+	if (feature->npieces > 0)
+		encode_pieces(feature, value, x + feature->offset);
+	else
+		x[feature->offset] = scaled_to(feature->min, feature->scale, value);
+}
+
+static void
+encode_same(const Feature *feature, double number, double *x)
+{
+	for (int i = 0; i < feature->width; i++)
+		x[feature->offset + i] = number;
+}
+
+static void
 encode_null(const Feature *feature, EncodeMode mode, double *x)
 {
-	if (feature->missing)
-	{
-		for (int i = 0; i < feature->width; i++)
-			x[feature->offset + i] = get_float8_nan();
-		return;
-	}
-	if (mode == ENCODE_PREDICTION && !feature->fill_declared)
+	if (feature->missing || feature->none)
+		encode_same(feature, feature->missing ? get_float8_nan() : 0, x);
+	else if (mode == ENCODE_PREDICTION && !feature->fill_declared)
 		bad_value(feature, "It is NULL.",
 				  "Give a value, or ask the owner to declare a fill: {\"null\": {\"fill\": ...}}.");
-	if (feature->kind == FEATURE_CATEGORY)
+	else if (feature->kind == FEATURE_CATEGORY)
 		encode_one_hot(feature, feature->fill_level, x);
 	else if (!feature->fill_declared)
-		x[feature->offset] = 0.5;
+		encode_same(feature, 0.5, x);
 	else if (feature->kind == FEATURE_BOOLEAN)
-		x[feature->offset] = feature->fill;
+		encode_boolean(feature, feature->fill == 1, x);
 	else
-		x[feature->offset] = scaled_to(feature->min, feature->scale, feature->fill);
+		encode_finite(feature, feature->fill, x);
 }
 
 static inline void
@@ -98,7 +114,7 @@ encode_number(const Feature *feature, double value, EncodeMode mode, double *x)
 			return;
 		}
 	}
-	x[feature->offset] = scaled_to(feature->min, feature->scale, value);
+	encode_finite(feature, value, x);
 }
 
 static void
@@ -110,12 +126,6 @@ encode_level(const Feature *feature, const char *level, int length, EncodeMode m
 		bad_value(feature, "It is not one of the declared levels.",
 				  "The levels are shown in privpred.models.");
 	encode_one_hot(feature, index, x);
-}
-
-static void
-encode_boolean(const Feature *feature, bool value, double *x)
-{
-	x[feature->offset] = value ? 1 : 0;
 }
 
 /* ---------- rows ---------- */
@@ -179,11 +189,10 @@ find_column(TupleDesc columns, const Feature *feature)
 		if (!attribute->attisdropped && strcmp(NameStr(attribute->attname), feature->name) == 0)
 			return i;
 	}
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("the row has no column \"%s\"", feature->name),
-					errdetail("The model's features are matched to the row's columns by name."),
-					errhint("Rename the column in a subquery, or pass jsonb.")));
-	return -1; /* keep compiler quiet */
+	question_refuse(psprintf("the row has no column \"%s\"", feature->name),
+					"The model's features are matched to the row's columns by name.",
+					"Rename the column in a subquery, or pass jsonb.");
+	return -1;
 }
 
 RowEncoder *
@@ -207,6 +216,8 @@ row_encoder_create(const FeatureSpec *spec, TupleDesc columns, bool by_position)
 		ColumnReader  *reader = &encoder->readers[i];
 
 		reader->attribute = by_position ? i : find_column(columns, feature);
+		if (reader->attribute < 0)
+			return NULL;
 		reader->type = getBaseType(TupleDescAttr(columns, reader->attribute)->atttypid);
 		if (!feature_fits(feature, reader->type))
 			bad_value(feature,
@@ -214,7 +225,7 @@ row_encoder_create(const FeatureSpec *spec, TupleDesc columns, bool by_position)
 							   format_type_be(reader->type)),
 					  "Cast the column to the type of the training table's column.");
 	}
-	return encoder;
+	return question_problem() == NULL ? encoder : NULL;
 }
 
 void
@@ -293,11 +304,12 @@ void
 encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x)
 {
 	if (!JB_ROOT_IS_OBJECT(object))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("features must be a JSON object"),
-			 errhint(
-				 "Pass {\"feature\": value, ...}; the features are shown in privpred.models.")));
+	{
+		question_refuse(
+			"features must be a JSON object", NULL,
+			"Pass {\"feature\": value, ...}; the features are shown in privpred.models.");
+		return;
+	}
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
 		const Feature *feature = &spec->features[i];
@@ -310,6 +322,8 @@ encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x)
 			bad_value(feature, "It is missing from the JSON object.",
 					  "Give every feature of the model, null included; they are shown in "
 					  "privpred.models.");
+		if (question_problem() != NULL)
+			return;
 		encode_json_value(feature, value, x);
 	}
 }
@@ -317,9 +331,9 @@ encode_jsonb(const FeatureSpec *spec, Jsonb *object, double *x)
 /*
  * ---------- arrays ----------
  *
- * Numbers in their own units, levels one-hot, booleans 0 or 1, in declared
- * order; dates and timestamps in days and seconds since 1970.  nulls is NULL if
- * there are none.
+ * Numbers in their own units, with and without cuts, levels one-hot, booleans 0 or
+ * 1, in declared order; dates and timestamps in days and seconds since 1970.  nulls is
+ * NULL if there are none.
  */
 
 static void
@@ -333,12 +347,12 @@ encode_level_numbers(const Feature *feature, const Datum *values, const bool *nu
 	{
 		double value;
 
-		if (nulls && nulls[feature->offset + i])
+		if (nulls && nulls[feature->place + i])
 		{
 			encode_null(feature, ENCODE_PREDICTION, x);
 			return;
 		}
-		value = DatumGetFloat8(values[feature->offset + i]);
+		value = DatumGetFloat8(values[feature->place + i]);
 		if (value != 0 && (value != 1 || hot >= 0))
 			bad_value(feature, "Its numbers are not one-hot.", hint);
 		if (value == 1)
@@ -356,11 +370,11 @@ encode_array_feature(const Feature *feature, const Datum *values, const bool *nu
 
 	if (feature->kind == FEATURE_CATEGORY)
 		encode_level_numbers(feature, values, nulls, x);
-	else if (nulls && nulls[feature->offset])
+	else if (nulls && nulls[feature->place])
 		encode_null(feature, ENCODE_PREDICTION, x);
 	else
 	{
-		value = DatumGetFloat8(values[feature->offset]);
+		value = DatumGetFloat8(values[feature->place]);
 		if (feature->kind == FEATURE_NUMERIC)
 			encode_number(feature, value, ENCODE_PREDICTION, x);
 		else if (value == 0 || value == 1)
@@ -396,19 +410,18 @@ encode_array(const FeatureSpec *spec, ArrayType *array, double *x)
 	int			 count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 
 	if (ARR_NDIM(array) > 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("features must be a one-dimensional array"),
-						errhint("Pass one array per question.")));
-	if (count != spec->width)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the array has %d numbers, but the model's features need %d", count,
-					spec->width),
-			 errdetail("The first feature is \"%s\", the last is \"%s\".", spec->features[0].name,
-					   spec->features[spec->nfeatures - 1].name),
-			 errhint("Numbers take one place, booleans one (0 or 1), categories one per declared "
-					 "level.")));
+		question_refuse("features must be a one-dimensional array", NULL,
+						"Pass one array per question.");
+	if (count != spec->places)
+	{
+		question_refuse(
+			psprintf("the array has %d numbers, but the model's features need %d", count,
+					 spec->places),
+			psprintf("The first feature is \"%s\", the last is \"%s\".", spec->features[0].name,
+					 spec->features[spec->nfeatures - 1].name),
+			"Numbers take one place, booleans one (0 or 1), categories one per declared level.");
+		return;
+	}
 #ifdef USE_FLOAT8_BYVAL
 	/* An array of float8 without NULLs is already an array of Datums. */
 	if (!ARR_HASNULL(array))

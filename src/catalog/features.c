@@ -81,12 +81,12 @@ compare_levels(const void *a, const void *b, void *arg)
 	return strcmp(levels[*(const int *) a], levels[*(const int *) b]);
 }
 
-/* If all features are numbers their encoding is a loop over two arrays. */
+/* If all features are numbers without cuts their encoding is a loop over two arrays. */
 static void
 gather_ranges(FeatureSpec *spec)
 {
 	for (int i = 0; i < spec->nfeatures; i++)
-		if (spec->features[i].kind != FEATURE_NUMERIC)
+		if (spec->features[i].kind != FEATURE_NUMERIC || spec->features[i].npieces > 0)
 			return;
 	spec->minima = palloc_array(double, spec->nfeatures);
 	spec->scales = palloc_array(double, spec->nfeatures);
@@ -100,15 +100,19 @@ gather_ranges(FeatureSpec *spec)
 void
 feature_spec_complete(FeatureSpec *spec)
 {
-	spec->width = 0;
+	spec->width = spec->places = 0;
 	for (int i = 0; i < spec->nfeatures; i++)
 	{
 		Feature *feature = &spec->features[i];
 
 		feature->scale = 1 / (feature->max - feature->min);
 		feature->offset = spec->width;
-		feature->width = feature->kind == FEATURE_CATEGORY ? feature->nlevels : 1;
+		feature->place = spec->places;
+		feature->width = feature->kind == FEATURE_CATEGORY ? feature->nlevels
+						 : feature->npieces > 0			   ? feature->npieces
+														   : 1;
 		spec->width += feature->width;
+		spec->places += feature->kind == FEATURE_CATEGORY ? feature->nlevels : 1;
 		if (feature->kind == FEATURE_CATEGORY)
 		{
 			feature->level_order = palloc_array(int, feature->nlevels);
@@ -119,6 +123,23 @@ feature_spec_complete(FeatureSpec *spec)
 		}
 	}
 	gather_ranges(spec);
+}
+
+char *
+feature_spec_drop_cuts(FeatureSpec *spec)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < spec->nfeatures; i++)
+	{
+		if (spec->features[i].npieces == 0)
+			continue;
+		spec->features[i].npieces = 0;
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", spec->features[i].name);
+	}
+	feature_spec_complete(spec);
+	return names.len > 0 ? names.data : NULL;
 }
 
 int
@@ -178,6 +199,25 @@ read_levels(Feature *feature, const JsonbValue *value)
 		feature->levels[i] = read_string(getIthJsonbValueFromContainer(array, i));
 }
 
+static void
+read_cuts(Feature *feature, const JsonbValue *value)
+{
+	JsonbContainer *array;
+	int				count;
+
+	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
+		damaged("cuts");
+	array = value->val.binary.data;
+	count = JsonContainerSize(array);
+	if (count < MIN_PIECES - 1 || count > MAX_PIECES - 1)
+		damaged("number of cuts");
+	feature->knots = palloc_array(double, count + 2);
+	for (int i = 0; i < count; i++)
+		feature->knots[i + 1] = read_number(feature, getIthJsonbValueFromContainer(array, i));
+	if (cuts_complete(feature, count) != NULL)
+		damaged("cuts");
+}
+
 static int
 read_fill_level(const Feature *feature, const char *fill)
 {
@@ -207,10 +247,12 @@ read_feature(Feature *feature, JsonbContainer *object)
 {
 	char	   *kind = read_string(json_field(object, "kind"));
 	JsonbValue *fill = json_field(object, "fill");
+	JsonbValue *cuts;
 
 	feature->name = read_string(json_field(object, "name"));
 	feature->fill_declared = fill != NULL;
 	feature->missing = json_field(object, "missing") != NULL;
+	feature->none = json_field(object, "none") != NULL;
 	feature->fill_level = -1;
 	if (strcmp(kind, kind_names[FEATURE_NUMERIC]) == 0)
 	{
@@ -220,6 +262,9 @@ read_feature(Feature *feature, JsonbContainer *object)
 		feature->max = read_number(feature, json_field(object, "max"));
 		if (!(feature->min < feature->max))
 			damaged("bounds");
+		cuts = json_field(object, "cuts");
+		if (cuts)
+			read_cuts(feature, cuts);
 		if (fill)
 			feature->fill = read_number(feature, fill);
 	}
@@ -304,6 +349,13 @@ write_feature(StringInfo json, const Feature *feature)
 				json_string(json, "type", time_types[i].name);
 		write_number(json, feature, "min", feature->min);
 		write_number(json, feature, "max", feature->max);
+		if (feature->npieces > 0)
+		{
+			json_open(json, "cuts", '[');
+			for (int i = 1; i < feature->npieces; i++)
+				write_number(json, feature, NULL, feature->knots[i]);
+			json_close(json, ']');
+		}
 	}
 	if (feature->kind == FEATURE_CATEGORY)
 	{
@@ -316,6 +368,8 @@ write_feature(StringInfo json, const Feature *feature)
 		write_fill(json, feature);
 	if (feature->missing)
 		json_literal(json, "missing", "true");
+	if (feature->none)
+		json_literal(json, "none", "true");
 	json_close(json, '}');
 }
 

@@ -99,10 +99,10 @@ decode(const ModelRecord *record, MechanismModel *model)
 		(model->ensemble != NULL && (ensemble_classes(model->ensemble) != record->spec.nclasses ||
 									 ensemble_width(model->ensemble) != record->features->width ||
 									 ensemble_members(model->ensemble) != record->spec.teachers)))
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("stored predictor of model \"%s\" does not fit its declaration",
-							   record->name),
-						errhint("Retrain the model.")));
+		ereport(
+			ERROR, errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("stored predictor of model \"%s\" does not fit its declaration", record->name),
+			errhint("Retrain the model."));
 }
 
 static CacheEntry *

@@ -11,8 +11,23 @@
 #include "catalog/models.h"
 #include "server/json_text.h"
 
-#define DEFAULT_MEMO_LIMIT 10000
-#define MAX_MEMO_LIMIT 10000000
+enum
+{
+	DEFAULT,
+	TARGET,
+	BINS,
+	MEMOIZE,
+	MEMOIZE_LIMIT
+};
+
+const Option model_options[] = {
+	[DEFAULT] = {"default", OPTION_ANY},
+	[TARGET] = {"target", OPTION_ANY},
+	[BINS] = {"bins", OPTION_ANY},
+	[MEMOIZE] = {"memoize", OPTION_FLAG},
+	[MEMOIZE_LIMIT] = {"memoize_limit", OPTION_COUNT, 1, 10000000, 10000},
+	{NULL},
+};
 
 ArrayType *
 array_of_classes(char **classes, int nclasses)
@@ -33,14 +48,20 @@ feature_columns(const FeatureSpec *features)
 	{
 		const Feature *feature = &features->features[i];
 		bool		   numeric = feature->kind == FEATURE_NUMERIC;
+		bool		   pieces = feature->npieces > 0;
 
 		for (int j = 0; j < feature->width; j++)
 			columns[feature->offset + j] = (SpecColumn){
 				.name = feature->name,
 				.level = feature->kind == FEATURE_CATEGORY ? feature->levels[j] : NULL,
+				.piece = pieces ? j + 1 : 0,
 				.binary = !numeric,
-				.min = numeric ? feature->min : 0,
-				.max = numeric ? feature->max : 1,
+				.min = pieces	 ? feature->knots[j]
+					   : numeric ? feature->min
+								 : 0,
+				.max = pieces	 ? feature->knots[j + 1]
+					   : numeric ? feature->max
+								 : 1,
 			};
 	}
 	return columns;
@@ -49,10 +70,9 @@ feature_columns(const FeatureSpec *features)
 int
 model_memo_limit(const ModelRecord *model)
 {
-	int limit =
-		option_integer(&model->spec, "memoize_limit", DEFAULT_MEMO_LIMIT, 1, MAX_MEMO_LIMIT);
+	int limit = option_number(model->spec.options, &model_options[MEMOIZE_LIMIT]);
 
-	return option_flag(&model->spec, "memoize", false) ? limit : 0;
+	return option_number(model->spec.options, &model_options[MEMOIZE]) ? limit : 0;
 }
 
 int
@@ -62,7 +82,7 @@ model_default_class(const ModelRecord *model)
 	JsonbValue *value;
 	char	   *name;
 
-	value = getKeyJsonValueFromContainer(&model->spec.options->root, "default", 7, &storage);
+	value = option_value(model->spec.options, "default", &storage);
 	name = value ? json_scalar_text(value) : NULL;
 	for (int i = 0; i < model->spec.nclasses && name != NULL; i++)
 		if (strcmp(model->spec.classes[i], name) == 0)

@@ -20,8 +20,8 @@
 void
 no_such_model(const char *name)
 {
-	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("model \"%s\" does not exist", name),
-					errhint("The models you may use are listed in privpred.models.")));
+	ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("model \"%s\" does not exist", name),
+			errhint("The models you may use are listed in privpred.models."));
 }
 
 /* ---------- reading ---------- */
@@ -55,7 +55,8 @@ enum
 	COLUMN_TRAINING_ID,
 	COLUMN_TRAIN_FUNCTION,
 	COLUMN_PREDICT_FUNCTION,
-	COLUMN_FUNCTIONS_DIGEST
+	COLUMN_FUNCTIONS_DIGEST,
+	COLUMN_HOLDOUT
 };
 
 static const char *const select_model =
@@ -63,7 +64,8 @@ static const char *const select_model =
 	" m.mechanism, m.learner, m.teachers, m.epsilon_units, m.options, m.salt, m.version,"
 	" m.predictor, m.state, m.label_min, m.label_max, m.bin_edges,"
 	" m.declared_units, m.max_rows_per_unit, r.protects = 'labels', m.charge,"
-	" m.pure_charge, m.training_id, m.train_function, m.predict_function, m.functions_digest"
+	" m.pure_charge, m.training_id, m.train_function, m.predict_function, m.functions_digest,"
+	" m.holdout"
 	" FROM privpred.model m JOIN privpred.protected_relation r USING (relation_id)"
 	" WHERE m.name = $1";
 
@@ -89,9 +91,9 @@ bins_of_array(ArrayType *array, ModelRecord *model)
 	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements,
 					  NULL, &count);
 	if (count != model->spec.nclasses + 1 || count < 2)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("stored bins of model \"%s\" do not fit its classes", model->name),
-						errhint("Create the model anew.")));
+		ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("stored bins of model \"%s\" do not fit its classes", model->name),
+				errhint("Drop the model and create it again."));
 	model->nbins = count - 1;
 	model->bin_edges = palloc_array(double, count);
 	for (int i = 0; i < count; i++)
@@ -146,9 +148,10 @@ read_model(const char *name)
 	model->relid = row_oid(0, COLUMN_RELATION);
 	model->label = row_text(0, COLUMN_LABEL);
 	model->features = feature_spec_read(row_varlena(0, COLUMN_FEATURES));
-	model->mechanism = mechanism_lookup(row_text(0, COLUMN_MECHANISM));
+	model->spec.mechanism = model->mechanism = mechanism_lookup(row_text(0, COLUMN_MECHANISM));
 	model->learner = learner != NULL ? learner_lookup(learner) : NULL;
 	memcpy(model->salt, VARDATA_ANY(salt), Min(VARSIZE_ANY_EXHDR(salt), MODEL_SALT_LENGTH));
+	model->holdout = row_float8(0, COLUMN_HOLDOUT);
 	model->version = row_int4(0, COLUMN_VERSION);
 	model->predictor = row_varlena(0, COLUMN_PREDICTOR);
 	model->state = row_varlena(0, COLUMN_STATE);
@@ -163,15 +166,14 @@ read_model(const char *name)
 
 	/* A model made by a newer privpred, for example. */
 	if (model->mechanism == NULL || (model->learner == NULL && learner != NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("model \"%s\" uses a mechanism or learner that this version does not know",
-						name),
-				 errhint("Update the extension's library, or retrain the model.")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("model \"%s\" uses a mechanism or learner that this version does not know",
+					   name),
+				errhint("Update the extension's library, or retrain the model."));
 	if (model->mechanism->asks_teachers && model->learner == NULL)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("stored model \"%s\" has no learner for its teachers", name),
-						errhint("Create the model anew.")));
+		ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("stored model \"%s\" has no learner for its teachers", name),
+				errhint("Drop the model and create it again."));
 	return model;
 }
 
@@ -296,9 +298,9 @@ model_insert(ModelRecord *model)
 		" charge, pure_charge, train_function, predict_function, functions_digest,"
 		" name, relation_id, label, classes, features, mechanism, learner, teachers,"
 		" epsilon_units, options, salt, created_by, label_min, label_max, bin_edges,"
-		" charge_kind, version, status)"
+		" charge_kind, holdout, version, status)"
 		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
-		" $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, 1, 'ready')"
+		" $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, 1, 'ready')"
 		" ON CONFLICT (name) DO NOTHING RETURNING model_id, training_id",
 		TRAINED_ARGUMENTS(model, functions), ARG_TEXT(model->name), ARG_INT8(model->relation_id),
 		ARG_NAME(model->label), ARG_POINTER(TEXTARRAYOID, classes),
@@ -309,11 +311,11 @@ model_insert(ModelRecord *model)
 		ARG(BYTEAOID, PointerGetDatum(cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH))),
 		ARG_NAME(user), ARG_IF(is_number, ARG_FLOAT8(model->spec.label_min)),
 		ARG_IF(is_number, ARG_FLOAT8(model->spec.label_max)), ARG_POINTER(FLOAT8ARRAYOID, bins),
-		ARG_TEXT(charge_kind_name(model->mechanism->charge_kind)));
+		ARG_TEXT(charge_kind_name(model->mechanism->charge_kind)), ARG_FLOAT8(model->holdout));
 	if (SPI_processed == 0)
-		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT),
-						errmsg("model \"%s\" already exists", model->name),
-						errhint("Use privpred.retrain, or privpred.drop_model first.")));
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
+				errmsg("model \"%s\" already exists", model->name),
+				errhint("Use privpred.retrain, or privpred.drop_model first."));
 	model->model_id = row_int8(0, 1);
 	model->training_id = row_int8(0, 2);
 	model->version = 1;
@@ -333,13 +335,23 @@ model_update(ModelRecord *model)
 				" declared_units = $3, max_rows_per_unit = $4, charge = $5,"
 				" pure_charge = $6, train_function = $7, predict_function = $8,"
 				" functions_digest = $9, version = version + 1, training_id = DEFAULT,"
-				" trained_at = pg_catalog.now() WHERE model_id = $10 RETURNING version",
+				" trained_at = pg_catalog.now(), accuracy = NULL, accuracy_error = NULL,"
+				" accuracy_at = NULL WHERE model_id = $10 RETURNING version",
 				TRAINED_ARGUMENTS(model, functions), ARG_INT8(model->model_id));
 	if (SPI_processed == 0)
 		no_such_model(model->name);
 	model->version = row_int4(0, 1);
 	model_changed();
 	catalog_end(&session);
+}
+
+/* A version that was replaced meanwhile is no longer shown, nor is its accuracy. */
+void
+model_store_accuracy(const ModelRecord *model, double accuracy, double error)
+{
+	catalog_write("UPDATE privpred.model SET accuracy = $1, accuracy_error = $2,"
+				  " accuracy_at = pg_catalog.now() WHERE training_id = $3",
+				  ARG_FLOAT8(accuracy), ARG_FLOAT8(error), ARG_INT8(model->training_id));
 }
 
 void
@@ -358,6 +370,8 @@ models_of_dropped_relations_delete(void)
 {
 	query_write("DELETE FROM privpred.model WHERE relation_id IN"
 				" (SELECT relation_id FROM privpred.protected_relation WHERE relation IS NULL)");
+	query_write("DELETE FROM privpred.description WHERE relation_id IN"
+				" (SELECT relation_id FROM privpred.protected_relation WHERE relation IS NULL)");
 	model_changed();
 }
 
@@ -374,6 +388,8 @@ model_card(const char *name)
 			   " 'features', m.features, 'mechanism', m.mechanism, 'learner', m.learner,"
 			   " 'teachers', m.teachers, 'options', m.options, 'version', m.version,"
 			   " 'epsilon', pg_catalog.trim_scale(m.epsilon_units / 1000000000000.0))"
+			   " || CASE WHEN m.holdout > 0 THEN"
+			   " pg_catalog.jsonb_build_object('holdout', m.holdout) ELSE '{}' END"
 			   " FROM privpred.model m JOIN privpred.protected_relation r"
 			   " USING (relation_id) WHERE m.name = $1",
 			   ARG_TEXT(name));

@@ -33,6 +33,7 @@ typedef struct ModelRecord
 	int				 nbins;		/* of a number that is predicted by its bin; 0: none */
 	double			*bin_edges; /* nbins + 1 */
 	char			 salt[MODEL_SALT_LENGTH];
+	double			 holdout; /* the share of units that never train; 0: none */
 	int32			 version;
 	int64			 training_id; /* never used again, unlike a version that is rolled back */
 	char			*charge;	  /* of a purchase, as text; NULL: no account can pay */
@@ -64,6 +65,9 @@ extern void model_insert(ModelRecord *model);
 
 /* Stores a new version: what was learnt, the sizes declared by now, and what it costs. */
 extern void model_update(ModelRecord *model);
+
+/* What everybody may know of how good this version is. */
+extern void model_store_accuracy(const ModelRecord *model, double accuracy, double error);
 extern void model_delete(const ModelRecord *model);
 
 /* Inside a catalog session: models go with their table. */
@@ -78,6 +82,9 @@ extern ArrayType *array_of_classes(char **classes, int nclasses);
 
 /* How many answers are kept for good for each role; 0: none. */
 extern int model_memo_limit(const ModelRecord *model);
+
+/* Options of the model itself. */
+extern const Option model_options[];
 
 /*
  * The label, if it is a number, as if it were a feature.  Raises an error if the

@@ -12,10 +12,9 @@
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -43,10 +42,9 @@ static void
 not_protected(Oid relid)
 {
 	(void) relation_sql_name(relid);
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("relation \"%s\" is not protected", get_rel_name(relid)),
-			 errhint("Its owner runs SELECT privpred.protect('%s') first.", get_rel_name(relid))));
+	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("relation \"%s\" is not protected", get_rel_name(relid)),
+			errhint("Its owner runs SELECT privpred.protect('%s') first.", get_rel_name(relid)));
 }
 
 /*
@@ -54,7 +52,7 @@ not_protected(Oid relid)
  * The snapshot is the session's, which is the latest at every isolation level; a
  * query that is not read-only would otherwise take the transaction's.
  */
-static void
+static bool
 find_protected(Oid relid, const char *sql, bool locks)
 {
 	Oid		   type = REGCLASSOID;
@@ -64,19 +62,36 @@ find_protected(Oid relid, const char *sql, bool locks)
 	if (plan == NULL || SPI_execute_snapshot(plan, &value, NULL, GetActiveSnapshot(),
 											 InvalidSnapshot, !locks, false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read protected relations");
-	if (SPI_processed == 0)
-		not_protected(relid);
+	return SPI_processed > 0;
+}
+
+/* While we waited for the lock, the relation may have got another row. */
+static bool
+find_protected_again(Oid relid, const char *sql)
+{
+	bool found;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	found = find_protected(relid, sql, true);
+	PopActiveSnapshot();
+	return found;
 }
 
 static ProtectedRelation *
-read_protected(Oid relid, const char *sql, bool locks)
+read_protected(Oid relid, const char *sql, bool locks, bool missing_ok)
 {
 	CatalogSession	   session;
 	ProtectedRelation *result;
 	Datum			  *names;
 
 	catalog_begin(&session);
-	find_protected(relid, sql, locks);
+	if (!find_protected(relid, sql, locks) && !(locks && find_protected_again(relid, sql)))
+	{
+		if (!missing_ok)
+			not_protected(relid);
+		catalog_end(&session);
+		return NULL;
+	}
 	session_keep(&session);
 	result = palloc0_object(ProtectedRelation);
 	result->relid = relid;
@@ -96,19 +111,19 @@ read_protected(Oid relid, const char *sql, bool locks)
 ProtectedRelation *
 protected_relation_get(Oid relid)
 {
-	return read_protected(relid, SELECT_PROTECTED " AND active", false);
+	return read_protected(relid, SELECT_PROTECTED " AND active", false, false);
 }
 
 ProtectedRelation *
 protected_relation_hold(Oid relid)
 {
-	return read_protected(relid, SELECT_PROTECTED " AND active FOR KEY SHARE", true);
+	return read_protected(relid, SELECT_PROTECTED " AND active FOR KEY SHARE", true, false);
 }
 
 ProtectedRelation *
 protected_relation_seize(Oid relid)
 {
-	return read_protected(relid, SELECT_PROTECTED " AND active FOR UPDATE", true);
+	return read_protected(relid, SELECT_PROTECTED " AND active FOR UPDATE", true, false);
 }
 
 bool
@@ -141,32 +156,16 @@ check_relation_kind(Relation relation)
 
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
 		kind != RELKIND_FOREIGN_TABLE)
-		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-						errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
-						errdetail("Only a table can promise that its unit column is never NULL."),
-						errhint("Protect the tables under the view.")));
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
+				errdetail("Only a table can promise that its unit column is never NULL."),
+				errhint("Protect the tables under the view."));
 	if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP || IsCatalogRelation(relation) ||
 		RelationGetNamespace(relation) == get_namespace_oid(PRIVPRED_SCHEMA, false))
-		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-						errmsg("\"%s\" cannot be protected", RelationGetRelationName(relation)),
-						errdetail("It is a temporary table or a catalog."),
-						errhint("Protect an ordinary table.")));
-}
-
-/* Earlier charges relied on the unit and on what is protected, so these must not change. */
-static void
-check_same_declaration(ArrayType *units, bool protects_labels, Relation relation)
-{
-	Datum old_units = PointerGetDatum(row_varlena(0, COLUMN_UNIT_COLUMNS));
-
-	if (!DatumGetBool(
-			OidFunctionCall2Coll(F_ARRAY_EQ, C_COLLATION_OID, old_units, PointerGetDatum(units))) ||
-		row_bool(0, COLUMN_PROTECTS_LABELS) != protects_labels)
-		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT),
-						errmsg("relation \"%s\" was protected before with another unit or promise",
-							   RelationGetRelationName(relation)),
-						errdetail("What has been spent was spent under the earlier declaration."),
-						errhint("Use the same unit and protects; sizes and caps may change.")));
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" cannot be protected", RelationGetRelationName(relation)),
+				errdetail("It is a temporary table or a catalog."),
+				errhint("Protect an ordinary table."));
 }
 
 /*
@@ -191,55 +190,104 @@ lock_family(Oid relid)
 	catalog_end(&session);
 }
 
-/* Inserts the row, or updates it if the relation was protected before; returns its id. */
-static int64
-write_declaration(Relation relation, ArrayType *units, const ProtectOptions *options)
+Relation
+protected_relation_open(Oid relid)
 {
-	QueryArgument args[] = {
-		ARG(REGCLASSOID, ObjectIdGetDatum(RelationGetRelid(relation))),
-		ARG(NAMEARRAYOID, PointerGetDatum(units)),
-		ARG_TEXT(options->protects_labels ? "labels" : "rows"),
-		ARG_INT8_OR_NULL(options->declared_units),
-		ARG_INT4_OR_NULL(options->max_rows_per_unit),
-		ARG_TEXT(relation_sql_name(RelationGetRelid(relation))),
-	};
-
-	query_write(SELECT_PROTECTED " FOR NO KEY UPDATE", args[0]);
-	if (SPI_processed > 0)
-		check_same_declaration(units, options->protects_labels, relation);
-	query_run(NULL,
-			  SPI_processed > 0 ? "UPDATE privpred.protected_relation"
-								  " SET declared_units = COALESCE($4, declared_units),"
-								  " max_rows_per_unit = COALESCE($5, max_rows_per_unit),"
-								  " relation_name = $6, active = true"
-								  " WHERE relation = $1 RETURNING relation_id"
-								: "INSERT INTO privpred.protected_relation"
-								  " (relation, unit_columns, protects, declared_units,"
-								  " max_rows_per_unit, relation_name)"
-								  " VALUES ($1, $2, $3, $4, $5, $6) RETURNING relation_id",
-			  false, 0, lengthof(args), args);
-	return row_int8(0, 1);
-}
-
-int64
-protected_relation_declare(Oid relid, const ProtectOptions *options)
-{
-	Relation	   relation = open_relation(relid, ShareUpdateExclusiveLock);
-	CatalogSession session;
-	ArrayType	  *units;
-	int64		   relation_id;
+	Relation relation = open_relation(relid, ShareUpdateExclusiveLock);
 
 	check_relation_owner(relid);
 	check_relation_kind(relation);
 	lock_family(relid);
 	check_protected_once(relid);
-	units = resolve_unit(relation, options->unit);
+	return relation;
+}
+
+ProtectedRelation *
+protected_relation_declared(Oid relid)
+{
+	return read_protected(relid, SELECT_PROTECTED " FOR NO KEY UPDATE", true, true);
+}
+
+ProtectedRelation *
+protected_relation_declared_seize(Oid relid)
+{
+	return read_protected(relid, SELECT_PROTECTED " FOR UPDATE", true, false);
+}
+
+ArrayType *
+unit_array(const ProtectedRelation *protected)
+{
+	Datum *names = palloc_array(Datum, protected->nunits);
+
+	for (int i = 0; i < protected->nunits; i++)
+		names[i] = DirectFunctionCall1(namein, CStringGetDatum(protected->unit_columns[i]));
+	return construct_array(names, protected->nunits, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+}
+
+bool
+same_declaration(const ProtectedRelation *protected, ArrayType *units, bool protects_labels)
+{
+	Datum *names;
+	int	   count;
+
+	deconstruct_array(units, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, NULL, &count);
+	if (count != protected->nunits || protected->protects_labels != protects_labels)
+		return false;
+	for (int i = 0; i < count; i++)
+		if (strcmp(NameStr(*DatumGetName(names[i])), protected->unit_columns[i]) != 0)
+			return false;
+	return true;
+}
+
+int64
+protected_relation_write(Relation relation, ArrayType *units, const ProtectOptions *options,
+						 int64 relation_id)
+{
+	CatalogSession session;
+	QueryArgument  args[] = {
+		 ARG(REGCLASSOID, ObjectIdGetDatum(RelationGetRelid(relation))),
+		 ARG(NAMEARRAYOID, PointerGetDatum(units)),
+		 ARG_TEXT(options->protects_labels ? "labels" : "rows"),
+		 ARG_INT8_OR_NULL(options->declared_units),
+		 ARG_INT4_OR_NULL(options->max_rows_per_unit),
+		 ARG_TEXT(relation_sql_name(RelationGetRelid(relation))),
+		 ARG_INT8(relation_id),
+	 };
+
 	catalog_begin(&session);
-	relation_id = write_declaration(relation, units, options);
+	query_run(NULL,
+			  relation_id != 0
+				  ? "UPDATE privpred.protected_relation"
+					" SET declared_units = COALESCE($4, declared_units),"
+					" max_rows_per_unit = COALESCE($5, max_rows_per_unit), relation_name = $6,"
+					" known_as = CASE WHEN $6 = ANY (known_as) THEN known_as"
+					" ELSE pg_catalog.array_append(known_as, $6) END,"
+					" relation = $1, active = true, dropped_at = NULL, dropped_owner = NULL,"
+					" dropped_owner_name = NULL"
+					" WHERE relation_id = $7 AND unit_columns = $2 AND protects = $3"
+					" AND (relation IS NULL OR relation = $1) RETURNING relation_id"
+				  : "INSERT INTO privpred.protected_relation"
+					" (relation, unit_columns, protects, declared_units, max_rows_per_unit,"
+					" relation_name, known_as) SELECT $1, $2, $3, $4, $5, $6, ARRAY[$6]"
+					" WHERE $7 = 0 RETURNING relation_id",
+			  false, 0, lengthof(args), args);
+	if (SPI_processed == 0)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+				errmsg("another relation has taken over the account meanwhile"),
+				errhint("Protect \"%s\" again to see which.", RelationGetRelationName(relation)));
+	relation_id = row_int8(0, 1);
 	CommandCounterIncrement();
 	catalog_end(&session);
-	table_close(relation, NoLock);
 	return relation_id;
+}
+
+/* The unit has changed: nothing that was promised before concerns the table any more. */
+void
+protected_relation_retire(const ProtectedRelation *protected)
+{
+	catalog_write("UPDATE privpred.protected_relation SET active = false, relation = NULL,"
+				  " dropped_at = pg_catalog.now(), known_as = '{}' WHERE relation_id = $1",
+				  ARG_INT8(protected->relation_id));
 }
 
 void
@@ -247,32 +295,4 @@ protected_relation_remove(const ProtectedRelation *protected)
 {
 	catalog_write("UPDATE privpred.protected_relation SET active = false WHERE relation_id = $1",
 				  ARG_INT8(protected->relation_id));
-}
-
-/*
- * A dropped table's id may be given to another table one day, so it must not
- * stay in our catalog.  Its models go with it; accounts and the ledger stay.
- */
-int
-protected_relations_dropped(int64 **relation_ids)
-{
-	CatalogSession session;
-	int			   count;
-
-	catalog_begin(&session);
-	query_write(
-		"UPDATE privpred.protected_relation SET relation = NULL, active = false,"
-		" dropped_at = pg_catalog.now()"
-		" WHERE relation IN (SELECT d.objid FROM pg_catalog.pg_event_trigger_dropped_objects() d"
-		" WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objsubid = 0)"
-		" RETURNING relation_id");
-	session_keep(&session);
-	count = (int) SPI_processed;
-	*relation_ids = palloc_array(int64, Max(count, 1));
-	for (int i = 0; i < count; i++)
-		(*relation_ids)[i] = row_int8(i, 1);
-	if (count > 0)
-		models_of_dropped_relations_delete();
-	catalog_end(&session);
-	return count;
 }

@@ -3,6 +3,7 @@
  *		Relations of users: which are protected, and which are public.
  *
  * relations.c		rows of privpred.protected_relation
+ * past.c			tables that were dropped, and may come back
  * units.c			tables, their owners, and the columns that say whose a row is
  * shared_rows.c	which relations may have rows of a protected one
  */
@@ -54,12 +55,54 @@ extern bool relation_is_protected(Oid relid);
 /* All relations that are protected now, as a list of OIDs. */
 extern List *protected_relations(void);
 
-/* Declares a relation, or declares it again; returns its id. */
-extern int64 protected_relation_declare(Oid relid, const ProtectOptions *options);
-extern void	 protected_relation_remove(const ProtectedRelation *protected);
+/*
+ * Declaring: opens a relation that may be protected, and locks it so that nobody
+ * else declares it, or a part of it, before the transaction ends.
+ */
+extern Relation protected_relation_open(Oid relid);
 
-/* Inside a sql_drop event trigger: forgets tables that are gone, and returns their ids. */
-extern int protected_relations_dropped(int64 **relation_ids);
+/* As it was declared before, even if protection has ended; NULL if it never was. */
+extern ProtectedRelation *protected_relation_declared(Oid relid);
+
+/* The same, and nobody makes models or budgets before the transaction ends. */
+extern ProtectedRelation *protected_relation_declared_seize(Oid relid);
+
+/* Its unit, as resolve_unit() returns it. */
+extern ArrayType *unit_array(const ProtectedRelation *protected);
+extern bool
+same_declaration(const ProtectedRelation *protected, ArrayType *units, bool protects_labels);
+
+/* Writes a declaration; relation_id is that of the same one before, or 0.  Returns its id. */
+extern int64 protected_relation_write(Relation relation, ArrayType *units,
+									  const ProtectOptions *options, int64 relation_id);
+
+/* Ends a declaration for good, so that the relation may be declared in another way. */
+extern void protected_relation_retire(const ProtectedRelation *protected);
+extern void protected_relation_remove(const ProtectedRelation *protected);
+
+/* ---------- past.c ---------- */
+
+/* A relation that was protected before. */
+typedef struct PastRelation
+{
+	int64 relation_id;
+	Oid	  relid;			/* InvalidOid: it was dropped */
+	char *name;				/* what it is called now, or was when it was dropped */
+	bool  is_renamed;		/* and was not protected again under its new name */
+	bool  same_declaration; /* its unit and promise are those that were asked for */
+} PastRelation;
+
+/*
+ * Relations that once had the name that this one has now, and belonged to a role whose rights its
+ * owner has; those that still exist first, then the last that was dropped.
+ */
+extern List *past_relations(Relation relation, ArrayType *units, bool protects_labels);
+
+/* Inside a sql_drop event trigger: forgets tables that are gone, and returns them as they were. */
+extern List *protected_relations_dropped(void);
+
+/* Within catalog_begin(): of a ledger that was adopted. */
+extern void past_relations_adopt(void);
 
 /* ---------- units.c ---------- */
 
@@ -84,6 +127,15 @@ extern void lock_own_relation(Oid relid, LOCKMODE lock);
 /* The names of the unit's columns: the given one, or the primary key's.  Raises unless they fit. */
 extern ArrayType *resolve_unit(Relation relation, const char *unit);
 
+/* Is it NOT NULL, and a foreign key or named like an id? */
+extern bool looks_like_an_id(Relation relation, AttrNumber attnum);
+
+/* Columns beside a primary key, or in it, that may say whose a row is, in words; NULL: none. */
+extern char *other_ids(Relation relation);
+
+/* Warns if the primary key is taken for the unit, and other columns may say whose a row is. */
+extern void warn_about_unit(Relation relation);
+
 /* Raises unless every unit column still exists, is NOT NULL, and is hashable. */
 extern void check_unit_columns(const ProtectedRelation *relation);
 
@@ -94,6 +146,15 @@ extern void check_unit_columns(const ProtectedRelation *relation);
  * protected relation.  Its locks keep it so until the transaction ends.
  */
 extern void check_public_rows(Oid relid, const char *detail);
+
+/*
+ * The relation that a name with its schema means to the current user, if its rows are public.
+ * The subject is what gave the name, for the message.
+ */
+extern Oid public_relation(const char *subject, const char *detail, const char *name);
+
+/* May rows of a relation be rows of another, as far as their definitions tell? */
+extern bool relations_share_rows(Oid relid, Oid other);
 
 /* Raises 55000 if a protected relation shares rows with another: they would have two budgets. */
 extern void check_protected_once(Oid relid);

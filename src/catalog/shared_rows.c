@@ -25,6 +25,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "rewrite/prs2lock.h"
 #include "rewrite/rowsecurity.h"
@@ -317,13 +318,12 @@ check_source(Oid relid, Oid source, const char *detail)
 		(kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE ||
 		 kind == RELKIND_FOREIGN_TABLE || kind == RELKIND_VIEW || kind == RELKIND_MATVIEW))
 		return;
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					source == relid
-						? errmsg("relation \"%s\" cannot be taken for public", get_rel_name(relid))
-						: errmsg("%s \"%s\" reads \"%s\", which cannot be taken for public",
-								 what_it_is(relid), get_rel_name(relid), get_rel_name(source)),
-					errdetail("%s", detail),
-					errhint("Name a table or view of public rows, and of nothing else.")));
+	refuse(source == relid
+			   ? errmsg("relation \"%s\" cannot be taken for public", get_rel_name(relid))
+			   : errmsg("%s \"%s\" reads \"%s\", which cannot be taken for public",
+						what_it_is(relid), get_rel_name(relid), get_rel_name(source)),
+		   errdetail("%s", detail),
+		   errhint("Name a table or view of public rows, and of nothing else."));
 }
 
 void
@@ -336,19 +336,30 @@ check_public_rows(Oid relid, const char *detail)
 
 	sharing = find_protected(relid, &sources, InvalidOid, &protected);
 	if (sharing != SHARES_NOTHING)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s", sharing_in_words(relid, &sources, sharing, protected)),
-				 errdetail("%s", detail),
-				 errhint("Name a table without protected rows, such as one of synthetic rows.")));
+		refuse(errmsg("%s", sharing_in_words(relid, &sources, sharing, protected)),
+			   errdetail("%s", detail),
+			   errhint("Name a table without protected rows, such as one of synthetic rows."));
 	foreach(cell, sources.relids)
 		check_source(relid, lfirst_oid(cell), detail);
 	if (OidIsValid(sources.opaque))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("%s \"%s\" calls %s, which may read anything", what_it_is(relid),
-							   get_rel_name(relid), format_procedure_qualified(sources.opaque)),
-						errdetail("%s", detail),
-						errhint("If its rows are public, copy them into a table and name that.")));
+		refuse(errmsg("%s \"%s\" calls %s, which may read anything", what_it_is(relid),
+					  get_rel_name(relid), format_procedure_qualified(sources.opaque)),
+			   errdetail("%s", detail),
+			   errhint("If its rows are public, copy them into a table and name that."));
+}
+
+Oid
+public_relation(const char *subject, const char *detail, const char *name)
+{
+	List *names = parse_qualified_name(name);
+	Oid	  relid;
+
+	if (list_length(names) != 2)
+		refuse(errmsg("%s must name a table with its schema", subject),
+			   errhint("Write \"schema.table\"."));
+	relid = RangeVarGetRelid(makeRangeVarFromNameList(names), AccessShareLock, false);
+	check_public_rows(relid, detail);
+	return relid;
 }
 
 void
@@ -360,12 +371,23 @@ check_protected_once(Oid relid)
 
 	if (sharing != SHARES_NOTHING)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("%s", sharing_in_words(relid, &sources, sharing, other)),
-			 errdetail(
-				 "The same rows would be paid for by two budgets that do not know of each other."),
-			 errhint("Protect one of the two; privpred.unprotect('%s') ends the protection of the "
-					 "other.",
-					 get_rel_name(other))));
+			ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("%s", sharing_in_words(relid, &sources, sharing, other)),
+			errdetail(
+				"The same rows would be paid for by two budgets that do not know of each other."),
+			errhint("Protect one of the two; privpred.unprotect('%s') ends the protection of the "
+					"other.",
+					get_rel_name(other)));
+}
+
+bool
+relations_share_rows(Oid relid, Oid other)
+{
+	List	 *sources = find_sources(other, false).relids;
+	ListCell *cell;
+
+	foreach(cell, find_sources(relid, false).relids)
+		if (list_member_oid(sources, lfirst_oid(cell)))
+			return true;
+	return false;
 }

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
@@ -22,9 +24,9 @@
 static void
 no_such_relation(Oid relid)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relid),
-			 errhint("It may have been dropped meanwhile.")));
+	ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+			errmsg("relation with OID %u does not exist", relid),
+			errhint("It may have been dropped meanwhile."));
 }
 
 char *
@@ -44,17 +46,17 @@ open_relation(Oid relid, LOCKMODE lock)
 	Relation relation = try_relation_open(relid, lock);
 
 	if (relation == NULL && name != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation \"%s\" does not exist", name),
-				 errhint("It was dropped meanwhile.")));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation \"%s\" does not exist", name),
+				errhint("It was dropped meanwhile."));
 	if (relation == NULL)
 		no_such_relation(relid);
 	if (relation->rd_rel->relkind == RELKIND_INDEX ||
 		relation->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ||
 		relation->rd_rel->relkind == RELKIND_COMPOSITE_TYPE)
-		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-						errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
-						errhint("Name a table.")));
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
+				errhint("Name a table."));
 	return relation;
 }
 
@@ -64,11 +66,9 @@ check_relation_owner(Oid relid)
 	(void) relation_sql_name(relid);
 	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("must be owner of relation \"%s\"", get_rel_name(relid)),
-			 errhint(
-				 "Only the owner of a table or a superuser may decide what is learnt from it.")));
+			ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			errmsg("must be owner of relation \"%s\"", get_rel_name(relid)),
+			errhint("Only the owner of a table or a superuser may decide what is learnt from it."));
 }
 
 /* While we wait for the lock, the relation may be dropped or given to somebody else. */
@@ -91,35 +91,28 @@ check_unit_column(Relation relation, const char *column)
 
 	if (attnum == InvalidAttrNumber)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("unit column \"%s\" of relation \"%s\" does not exist", column,
-					RelationGetRelationName(relation)),
-			 errhint(
-				 "Name the column that says whose row it is; if it was renamed since, rename it "
-				 "back.")));
+			ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+			errmsg("unit column \"%s\" of relation \"%s\" does not exist", column,
+				   RelationGetRelationName(relation)),
+			errhint("Name the column that says whose row it is; if it was renamed since, rename it "
+					"back."));
 	if (attnum < 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("system column \"%s\" cannot be the unit", column),
-						errdetail("It does not identify a person for good."),
-						errhint("Name the column that says whose row it is.")));
+		refuse(errmsg("system column \"%s\" cannot be the unit", column),
+			   errdetail("It does not identify a person permanently."),
+			   errhint("Name the column that says whose row it is."));
 	attribute = TupleDescAttr(RelationGetDescr(relation), attnum - 1);
 	if (!attribute->attnotnull)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unit column \"%s\" of relation \"%s\" may be NULL", column,
-					RelationGetRelationName(relation)),
-			 errdetail("A row without a unit would belong to nobody and be protected for nobody."),
-			 errhint("Run ALTER TABLE %s ALTER COLUMN %s SET NOT NULL first.",
-					 quote_identifier(RelationGetRelationName(relation)),
-					 quote_identifier(column))));
+		refuse(
+			errmsg("unit column \"%s\" of relation \"%s\" may be NULL", column,
+				   RelationGetRelationName(relation)),
+			errdetail("A row without a unit would belong to nobody and be protected for nobody."),
+			errhint("Run ALTER TABLE %s ALTER COLUMN %s SET NOT NULL first.",
+					quote_identifier(RelationGetRelationName(relation)), quote_identifier(column)));
 	if (!teacher_unit_type_ok(attribute->atttypid, attribute->attcollation))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("unit column \"%s\" has type %s, which has no stable identity", column,
-						format_type_be(attribute->atttypid)),
-				 errhint("Use an integer, text, uuid, date, timestamp, numeric or bytea id.")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("unit column \"%s\" has type %s, which has no stable identity", column,
+					   format_type_be(attribute->atttypid)),
+				errhint("Use an integer, text, uuid, date, timestamp, numeric or bytea id."));
 }
 
 void
@@ -130,6 +123,20 @@ check_unit_columns(const ProtectedRelation *protected)
 	for (int i = 0; i < protected->nunits; i++)
 		check_unit_column(relation, protected->unit_columns[i]);
 	table_close(relation, AccessShareLock);
+}
+
+static char *
+unit_in_words(ArrayType *units)
+{
+	StringInfoData list;
+	Datum		  *names;
+	int			   count;
+
+	initStringInfo(&list);
+	deconstruct_array(units, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, NULL, &count);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&list, "%s\"%s\"", i > 0 ? ", " : "", NameStr(*DatumGetName(names[i])));
+	return list.data;
 }
 
 ArrayType *
@@ -148,15 +155,12 @@ resolve_unit(Relation relation, const char *unit)
 	{
 		key = get_primary_key_attnos(relid, false, &constraint);
 		if (key == NULL)
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("relation \"%s\" has no primary key and no unit was given",
-						RelationGetRelationName(relation)),
-				 errdetail(
-					 "Privacy is promised to units; the rows alone do not say which rows belong "
-					 "together."),
-				 errhint("Pass unit => 'column', the column that says whose row it is.")));
+			refuse(errmsg("relation \"%s\" has no primary key and no unit was given",
+						  RelationGetRelationName(relation)),
+				   errdetail(
+					   "Privacy is promised to units; the rows alone do not say which rows belong "
+					   "together."),
+				   errhint("Pass unit => 'column', the column that says whose row it is."));
 		while ((position = bms_next_member(key, position)) >= 0)
 		{
 			AttrNumber attnum = position + FirstLowInvalidHeapAttributeNumber;
@@ -168,4 +172,91 @@ resolve_unit(Relation relation, const char *unit)
 	for (int i = 0; i < count; i++)
 		check_unit_column(relation, NameStr(*DatumGetName(names[i])));
 	return construct_array(names, count, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+}
+
+/* ---------- other ids ---------- */
+
+/* "id", "patient_id", "patientId", and the like. */
+static bool
+is_named_like_an_id(const char *name)
+{
+	static const char *const endings[] = {"id", "uuid", "guid", "key", "no", "nr"};
+	size_t					 length = strlen(name);
+
+	for (int i = 0; i < lengthof(endings); i++)
+	{
+		size_t start = length - Min(length, strlen(endings[i]));
+
+		if (pg_strcasecmp(name + start, endings[i]) == 0 &&
+			(start == 0 || !isalpha((unsigned char) name[start - 1]) ||
+			 (isupper((unsigned char) name[start]) && islower((unsigned char) name[start - 1]))))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_foreign_key(Relation relation, AttrNumber attnum)
+{
+	ListCell *cell;
+
+	foreach(cell, RelationGetFKeyList(relation))
+	{
+		const ForeignKeyCacheInfo *key = lfirst(cell);
+
+		for (int i = 0; i < key->nkeys; i++)
+			if (key->conkey[i] == attnum)
+				return true;
+	}
+	return false;
+}
+
+bool
+looks_like_an_id(Relation relation, AttrNumber attnum)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(relation), attnum - 1);
+
+	return !column->attisdropped && column->attnotnull &&
+		   teacher_unit_type_ok(column->atttypid, column->attcollation) &&
+		   (is_named_like_an_id(NameStr(column->attname)) || is_foreign_key(relation, attnum));
+}
+
+char *
+other_ids(Relation relation)
+{
+	TupleDesc	   columns = RelationGetDescr(relation);
+	Oid			   constraint;
+	Bitmapset	  *key = get_primary_key_attnos(RelationGetRelid(relation), false, &constraint);
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; key != NULL && i < columns->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, i);
+		bool in_key = bms_is_member(column->attnum - FirstLowInvalidHeapAttributeNumber, key);
+
+		if (!(in_key && bms_num_members(key) == 1) && looks_like_an_id(relation, column->attnum))
+			appendStringInfo(&list, "%s\"%s\"", list.len > 0 ? ", " : "", NameStr(column->attname));
+	}
+	return list.len > 0 ? list.data : NULL;
+}
+
+void
+warn_about_unit(Relation relation)
+{
+	char *others = other_ids(relation);
+	char *unit;
+
+	if (others == NULL)
+		return;
+	unit = unit_in_words(resolve_unit(relation, NULL));
+	ereport(WARNING,
+			errmsg("%s is the unit of relation \"%s\": is there one row per person?", unit,
+				   RelationGetRelationName(relation)),
+			errdetail("No unit was given, so that it is the primary key. These columns may say "
+					  "whose a row is: %s.",
+					  others),
+			errhint("If a person may have several rows, protect the table with unit => the column "
+					"that they share%s.",
+					strchr(unit, ',') ? "" : "; if not, name the primary key as the unit"));
 }

@@ -11,10 +11,10 @@
 void
 sampler_no_entropy(void)
 {
-	ereport(ERROR, (errcode(ERRCODE_SYSTEM_ERROR),
-					errmsg("could not obtain random bytes from the operating system"),
-					errdetail("No private answer can be drawn without them."),
-					errhint("Check the system's random number source and retry.")));
+	ereport(ERROR, errcode(ERRCODE_SYSTEM_ERROR),
+			errmsg("could not obtain random bytes from the operating system"),
+			errdetail("No private answer can be drawn without them."),
+			errhint("Check the system's random number source and retry."));
 }
 
 void

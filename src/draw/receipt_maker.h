@@ -3,7 +3,7 @@
  *		What a receipt is made of.
  *
  * Receipts are made by the ledger after its debit is durable (ledger/lease.c,
- * ledger/stream.c), and for made-up rows by the audit (request/audit_receipt.c).
+ * ledger/release.c, ledger/stream.c), and for made-up rows by the audit (request/audit_receipt.c).
  * test/check_floors.sh lets nobody else include this.
  */
 #ifndef PRIVPRED_RECEIPT_MAKER_H

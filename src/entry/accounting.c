@@ -35,17 +35,15 @@ read_grant(double epsilon, double delta, text *mechanism_name)
 	grant.epsilon = read_epsilon(epsilon, EPSILON_MAX, "epsilon");
 	check_delta(delta, "delta");
 	if (mechanism == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("mechanism \"%s\" does not exist", name),
-				 errhint("The mechanisms are: %s.", mechanism_names())));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("mechanism \"%s\" does not exist", name),
+				errhint("The mechanisms are: %s.", mechanism_names()));
 	/* Of streams: the unstable answers. */
 	if (mechanism->charge_kind == CHARGE_ONCE || mechanism->owner_only)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("answers of mechanism \"%s\" are not sold one by one", name),
-			 errhint("privpred.models says what a model costs, privpred.cost() what it would cost "
-					 "you.")));
+		refuse(
+			errmsg("answers of mechanism \"%s\" are not sold one by one", name),
+			errhint("privpred.models says what a model costs, privpred.cost() what it would cost "
+					"you."));
 	grant.delta = delta;
 	grant.finite.part[0].shape = mechanism->finite_shape;
 	grant.infinite.part[0].shape = mechanism->infinite_shape;
@@ -63,11 +61,10 @@ privpred_answers_for(PG_FUNCTION_ARGS)
 	Rows		*row = row_begin(fcinfo);
 
 	if (!epsilon_to_units(PG_GETARG_FLOAT8(2), EPSILON_PER_ANSWER_MAX, &per_answer))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("per_answer must be a number from %g to %g", EPSILON_MIN,
-							   EPSILON_PER_ANSWER_MAX),
-						errdetail("It is the privacy loss of one answer."),
-						errhint("Useful values lie between 0.01 and 2.")));
+		refuse(errmsg("per_answer must be a number from %g to %g", EPSILON_MIN,
+					  EPSILON_PER_ANSWER_MAX),
+			   errdetail("It is the privacy loss of one answer."),
+			   errhint("Useful values lie between 0.01 and 2."));
 	grant.finite.part[0].epsilon = grant.infinite.part[0].epsilon = per_answer;
 	if (!renyi_choose(&grant, 0, RENYI_ORDER_INFINITE, &plan))
 		elog(ERROR, "no Rényi order for a valid grant");
@@ -89,16 +86,13 @@ privpred_epsilon_for(PG_FUNCTION_ARGS)
 	Rows	  *row = row_begin(fcinfo);
 
 	if (answers < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("answers must be at least 1"),
-				 errhint("Say how many answers the budget has to pay for.")));
+		refuse(errmsg("answers must be at least 1"),
+			   errhint("Say how many answers the budget has to pay for."));
 	if (!renyi_per_answer(&grant, answers, PER_ANSWER_STEP, PER_ANSWER_LARGEST, &plan))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the budget does not buy that many answers"),
-				 errdetail("At the smallest epsilon per answer, %g, it buys " INT64_FORMAT ".",
-						   EPSILON_MIN, plan.answers),
-				 errhint("Ask for fewer answers, or raise epsilon or delta.")));
+		refuse(errmsg("the budget does not buy that many answers"),
+			   errdetail("At the smallest epsilon per answer, %g, it buys " INT64_FORMAT ".",
+						 EPSILON_MIN, plan.answers),
+			   errhint("Ask for fewer answers, or raise epsilon or delta."));
 	put_epsilon(row, grant.finite.part[0].epsilon);
 	put_float8(row, renyi_order_to_double(plan.order));
 	put_int8(row, plan.answers);
@@ -135,10 +129,8 @@ charge_arguments(FunctionCallInfo fcinfo, Charge *charge)
 		return false;
 	written = text_to_cstring(PG_GETARG_TEXT_PP(n));
 	if (!charge_from_text(written, charge))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid charge: \"%s\"", written),
-				 errhint("Charges look like '20 x pure 0.05 + bounded range 0.1, delta 1e-07'.")));
+		refuse(errmsg("invalid charge: \"%s\"", written),
+			   errhint("Charges look like '20 x pure 0.05 + bounded range 0.1, delta 1e-07'."));
 	return true;
 }
 
@@ -178,8 +170,7 @@ privpred_account_window(PG_FUNCTION_ARGS)
 
 	if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(0)) ||
 		TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(2)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("windows need finite times")));
+		refuse(errmsg("windows need finite times"));
 	check_refresh(PG_GETARG_INTERVAL_P(1));
 	window_of(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INTERVAL_P(1), PG_GETARG_TIMESTAMPTZ(2), &start,
 			  &end);

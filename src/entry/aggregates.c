@@ -40,9 +40,7 @@ PG_FUNCTION_INFO_V1(privpred_unit_hash);
 PG_FUNCTION_INFO_V1(predictor_predict);
 PG_FUNCTION_INFO_V1(predictor_votes);
 
-/*
- * ---------- the type predictor ----------
- */
+/* ---------- the type predictor ---------- */
 
 Datum
 predictor_in(PG_FUNCTION_ARGS)
@@ -54,10 +52,9 @@ predictor_in(PG_FUNCTION_ARGS)
 
 	if (length < 2 || length % 2 != 0 || strncmp(input, "\\x", 2) != 0 ||
 		strspn(input + 2, "0123456789abcdefABCDEF") != length - 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s", "privpred.predictor"),
-				 errdetail("A predictor is written like bytea, as \\x and hexadecimal digits.")));
+		ereport(ERROR, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				errmsg("invalid input syntax for type %s", "privpred.predictor"),
+				errdetail("A predictor is written like bytea, as \\x and hexadecimal digits."));
 	bytes = palloc(length / 2);
 	size = hex_decode(input + 2, length - 2, bytes);
 	PG_RETURN_POINTER(predictor_from_bytes(bytes, size, ERRCODE_INVALID_TEXT_REPRESENTATION));
@@ -71,8 +68,8 @@ predictor_out(PG_FUNCTION_ARGS)
 	char	  *output;
 
 	if (size > (MaxAllocSize - 3) / 2)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("predictor is too large to be written as text")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("predictor is too large to be written as text"));
 	output = palloc(2 * size + 3);
 	output[0] = '\\';
 	output[1] = 'x';
@@ -91,9 +88,7 @@ predictor_recv(PG_FUNCTION_ARGS)
 										   ERRCODE_INVALID_BINARY_REPRESENTATION));
 }
 
-/*
- * ---------- learner aggregates ----------
- */
+/* ---------- learner aggregates ---------- */
 
 static TrainingState *
 create_state(FunctionCallInfo fcinfo, const Learner *learner, int width)
@@ -120,16 +115,14 @@ ordered_argument(FunctionCallInfo fcinfo)
 	double *x = palloc_object(double);
 
 	if (!number_type_ok(type) && !time_type_ok(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("a threshold cannot be found on a column of type %s", format_type_be(type)),
-				 errhint("Use a number, a date or a timestamp; cast the column if need be.")));
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("a threshold cannot be found on a column of type %s", format_type_be(type)),
+				errhint("Use a number, a date or a timestamp; cast the column if need be."));
 	require_row_features(fcinfo, 2);
 	*x = number_of_datum(PG_GETARG_DATUM(2), type);
 	if (!isfinite(*x))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("features must be finite numbers"),
-						errdetail("One of them is NaN or infinite.")));
+		refuse(errmsg("features must be finite numbers"),
+			   errdetail("One of them is NaN or infinite."));
 	return x;
 }
 
@@ -216,9 +209,7 @@ learner_finish(PG_FUNCTION_ARGS)
 	return pointer_result(fcinfo, result);
 }
 
-/*
- * ---------- ensemble ----------
- */
+/* ---------- ensemble ---------- */
 
 typedef struct EnsembleState
 {
@@ -252,11 +243,9 @@ ensemble_append(MemoryContext context, EnsembleState *state, int n, Predictor *c
 		}
 		state->predictors[state->n++] = copy;
 		if (!predictor_same_shape(state->predictors[0], copy))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("predictors of an ensemble must have the same classes and features"),
-					 errhint("Declare the classes in the learner's options: "
-							 "{\"classes\": [\"a\", \"b\"]}.")));
+			refuse(errmsg("predictors of an ensemble must have the same classes and features"),
+				   errhint("Declare the classes in the learner's options: "
+						   "{\"classes\": [\"a\", \"b\"]}."));
 	}
 	MemoryContextSwitchTo(caller);
 	return state;
@@ -311,9 +300,7 @@ ensemble_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(ensemble_append(CurrentMemoryContext, NULL, 1, &packed));
 }
 
-/*
- * ---------- teacher_of, unit_hash ----------
- */
+/* ---------- teacher_of, unit_hash ---------- */
 
 /* Of the type of argument 0. */
 static UnitHasher *
@@ -337,9 +324,7 @@ teacher_of(PG_FUNCTION_ARGS)
 	int					 teachers = PG_GETARG_INT32(2);
 
 	if (teachers < 1 || teachers > PRIVPRED_MAX_TEACHERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of teachers must be between 1 and %d", PRIVPRED_MAX_TEACHERS)));
+		refuse(errmsg("number of teachers must be between 1 and %d", PRIVPRED_MAX_TEACHERS));
 	PG_RETURN_INT32(unit_teacher(site_hasher(fcinfo), PG_GETARG_DATUM(0), salt, teachers));
 }
 
@@ -351,9 +336,7 @@ privpred_unit_hash(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) unit_hash(site_hasher(fcinfo), PG_GETARG_DATUM(0), salt));
 }
 
-/*
- * ---------- predict, votes ----------
- */
+/* ---------- predict, votes ---------- */
 
 /* The last predictor of a call site, so that a constant is loaded once. */
 typedef struct LoadedPredictor
@@ -403,9 +386,7 @@ count_votes(FunctionCallInfo fcinfo)
 		features_from_array(PG_GETARG_ARRAYTYPE_P(1), ensemble_accepts_missing(ensemble), &width);
 
 	if (width != ensemble_width(ensemble))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("predictor needs %d features, not %d", ensemble_width(ensemble), width)));
+		refuse(errmsg("predictor needs %d features, not %d", ensemble_width(ensemble), width));
 	memset(loaded->votes, 0, ensemble_classes(ensemble) * sizeof(int32));
 	ensemble_vote(ensemble, x, loaded->votes);
 	return loaded;

@@ -7,8 +7,14 @@
 #include <math.h>
 
 #include "fmgr.h"
+#include "utils/builtins.h"
 
+#include "learner/learner.h"
 #include "request/request.h"
+#include "server/rows.h"
+
+PG_FUNCTION_INFO_V1(privpred_read_model);
+PG_FUNCTION_INFO_V1(privpred_predictor_json);
 
 /* private_predict(model, features) */
 static Datum
@@ -33,13 +39,26 @@ score(FunctionCallInfo fcinfo, InputForm form)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (has_precision && !(precision > 0 && isfinite(precision)))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("precision must be a positive number"),
-						errhint("Leave it out for the model's own precision.")));
+		refuse(errmsg("precision must be a positive number"),
+			   errhint("Leave it out for the model's own precision."));
 	if (!request_score(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form, PG_GETARG_DATUM(1), precision,
 					   &answer))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(answer);
+}
+
+/* check(model, features) */
+static Datum
+check(FunctionCallInfo fcinfo, InputForm form)
+{
+	QuestionCheck found =
+		request_check(text_to_cstring(PG_GETARG_TEXT_PP(0)), form, PG_GETARG_DATUM(1));
+	Rows *row = row_begin(fcinfo);
+
+	put_bool(row, found.accepted);
+	put_text(row, found.problem);
+	put_text(row, found.hint);
+	PG_RETURN_DATUM(row_end(row));
 }
 
 /* Each function comes in one form for each type of features. */
@@ -60,3 +79,21 @@ DEFINE_ENTRY(private_score_jsonb, score, INPUT_JSONB)
 DEFINE_ENTRY(private_score_json, score, INPUT_JSON)
 DEFINE_ENTRY(private_score_row, score, INPUT_ROW)
 DEFINE_ENTRY(private_score_text, score, INPUT_TEXT)
+DEFINE_ENTRY(privpred_check_array, check, INPUT_ARRAY)
+DEFINE_ENTRY(privpred_check_jsonb, check, INPUT_JSONB)
+DEFINE_ENTRY(privpred_check_json, check, INPUT_JSON)
+DEFINE_ENTRY(privpred_check_row, check, INPUT_ROW)
+DEFINE_ENTRY(privpred_check_text, check, INPUT_TEXT)
+
+Datum
+privpred_read_model(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(request_read_model(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+}
+
+/* A predictor that the caller holds. */
+Datum
+privpred_predictor_json(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(predictor_json((Predictor *) PG_GETARG_VARLENA_P(0))));
+}

@@ -22,12 +22,10 @@ read_draws(FunctionCallInfo fcinfo)
 		return 0;
 	draws = PG_GETARG_INT64(1);
 	if (draws < 1 || draws > AUDIT_MAX_DRAWS)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("draws must be from 1 to " INT64_FORMAT, AUDIT_MAX_DRAWS),
-			 errhint("Leave it out to draw as often as it takes to detect a loss of 1.5 times the "
-					 "charge.")));
+		refuse(
+			errmsg("draws must be from 1 to " INT64_FORMAT, AUDIT_MAX_DRAWS),
+			errhint("Leave it out to draw as often as it takes to detect a loss of 1.5 times the "
+					"charge."));
 	return draws;
 }
 

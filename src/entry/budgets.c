@@ -6,7 +6,6 @@
 
 #include "fmgr.h"
 #include "utils/builtins.h"
-#include "utils/numeric.h"
 #include "utils/timestamp.h"
 
 #include "entry/entry.h"
@@ -56,7 +55,9 @@ answers_json(const LedgerBudget *budget)
 	{
 		const LedgerAnswers *answers = lfirst(cell);
 
-		json_literal(&json, answers->model, psprintf(INT64_FORMAT, answers->left));
+		json_literal(&json, answers->model,
+					 answers->left == PG_INT64_MAX ? "\"unlimited\""
+												   : psprintf(INT64_FORMAT, answers->left));
 	}
 	json_close(&json, '}');
 	return JsonbPGetDatum(json_to_jsonb(json.data));
@@ -110,6 +111,7 @@ put_budget(Rows *rows, const LedgerBudget *budget)
 	put_float8_if(rows, share >= 0, share);
 	put_lifetime(rows, account);
 	put_if(rows, account->has_window, IntervalPGetDatum(&account->refresh));
+	put_bool(rows, budget->yours);
 	rows_next(rows);
 }
 

@@ -146,9 +146,9 @@ argument_columns(FunctionCallInfo fcinfo)
 		Oid type = get_fn_expr_argtype(fcinfo->flinfo, i);
 
 		if (!OidIsValid(type) || type == UNKNOWNOID)
-			ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE),
-							errmsg("could not determine the type of column %d", i),
-							errhint("Cast the value to the type of the column.")));
+			ereport(ERROR, errcode(ERRCODE_INDETERMINATE_DATATYPE),
+					errmsg("could not determine the type of column %d", i),
+					errhint("Cast the value to the type of the column."));
 		TupleDescInitEntry(columns, i, NULL, type, -1, 0);
 	}
 	return columns;

@@ -5,7 +5,6 @@
 #ifndef PRIVPRED_ENTRY_H
 #define PRIVPRED_ENTRY_H
 
-#include "access/htup.h"
 #include "access/tupdesc.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
@@ -28,6 +27,9 @@ extern EpsilonUnits read_epsilon(double epsilon, double maximum, const char *nam
 
 /* Raises 22023 unless delta is 0 or a normal number below 1. */
 extern void check_delta(double delta, const char *name);
+
+/* Raises 22023 if delta would let anybody be seen, unless that is forced. */
+extern void check_delta_is_small(double delta, const char *name, bool force);
 
 /* Raises 22023 unless budgets can refresh that often. */
 extern void check_refresh(const Interval *refresh);

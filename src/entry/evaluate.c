@@ -17,6 +17,7 @@
 PG_FUNCTION_INFO_V1(privpred_evaluate);
 PG_FUNCTION_INFO_V1(privpred_confusion_matrix);
 PG_FUNCTION_INFO_V1(privpred_accuracy_curve);
+PG_FUNCTION_INFO_V1(privpred_release_accuracy);
 
 #define MAX_EPSILONS 1000
 
@@ -38,33 +39,34 @@ read_epsilons(FunctionCallInfo fcinfo, int number, int *count)
 	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements,
 					  &nulls, count);
 	if (*count > MAX_EPSILONS || ARR_NDIM(array) > 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("epsilons must be a list of at most %d numbers", MAX_EPSILONS),
-						errhint("Use '{0.1, 0.5, 1}', for example, or leave it out.")));
+		refuse(errmsg("epsilons must be a list of at most %d numbers", MAX_EPSILONS),
+			   errhint("Use '{0.1, 0.5, 1}', for example, or leave it out."));
 	epsilons = palloc_array(EpsilonUnits, Max(*count, 1));
 	for (int i = 0; i < *count; i++)
 	{
 		if (nulls[i])
-			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-							errmsg("epsilons must not contain nulls"),
-							errhint("Use '{0.1, 0.5, 1}', for example, or leave it out.")));
+			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					errmsg("epsilons must not contain nulls"),
+					errhint("Use '{0.1, 0.5, 1}', for example, or leave it out."));
 		epsilons[i] = read_epsilon(DatumGetFloat8(elements[i]), EPSILON_PER_ANSWER_MAX, "epsilon");
 	}
 	return epsilons;
 }
 
-/* The first two arguments, and the third if there is one. */
+/* The model, the rows if they are named, and the third argument if there is one. */
 static Evaluation *
 evaluate_arguments(FunctionCallInfo fcinfo)
 {
 	EpsilonUnits *epsilons = NULL;
 	int			  count = 0;
+	Oid			  test;
 
-	require_arguments(fcinfo, "model", "test");
+	require_arguments(fcinfo, "model");
 	if (PG_NARGS() > 2)
 		epsilons = read_epsilons(fcinfo, 2, &count);
-	return request_evaluate(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1), epsilons,
-							count);
+	test = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	return request_evaluate(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_ARGISNULL(1) ? NULL : &test,
+							epsilons, count);
 }
 
 /* ---------- the confusion matrix ---------- */
@@ -212,5 +214,20 @@ privpred_evaluate(PG_FUNCTION_ARGS)
 	put_if(row, classes, classes ? JsonbPGetDatum(confusion_json(result)) : (Datum) 0);
 	put_if(row, any, any ? JsonbPGetDatum(curve_json(result)) : (Datum) 0);
 	put_float8_if(row, classes, result->margin);
+	PG_RETURN_DATUM(row_end(row));
+}
+
+/* release_accuracy(model, epsilon) */
+Datum
+privpred_release_accuracy(PG_FUNCTION_ARGS)
+{
+	Rows			*row = row_begin(fcinfo);
+	ReleasedAccuracy released;
+
+	require_arguments(fcinfo, "model", "epsilon");
+	released = request_release_accuracy(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_FLOAT8(1));
+	put_float8(row, released.accuracy);
+	put_float8(row, released.error);
+	put_int8(row, released.units);
 	PG_RETURN_DATUM(row_end(row));
 }

@@ -32,9 +32,8 @@ static bool
 protects_labels(const char *protects)
 {
 	if (strcmp(protects, "labels") != 0 && strcmp(protects, "rows") != 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("cannot protect \"%s\"", protects),
-						errhint("Use protects => 'rows' (the default) or 'labels'.")));
+		refuse(errmsg("cannot protect \"%s\"", protects),
+			   errhint("Use protects => 'rows' (the default) or 'labels'."));
 	return strcmp(protects, "labels") == 0;
 }
 
@@ -44,13 +43,15 @@ positive_or_none(FunctionCallInfo fcinfo, int number, const char *name, int64 va
 	if (PG_ARGISNULL(number))
 		return 0;
 	if (value < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be positive", name),
-				 errhint("Leave it out if nothing is to be declared.")));
+		refuse(errmsg("%s must be positive", name),
+			   errhint("Leave it out if nothing is to be declared."));
 	return value;
 }
 
-/* protect(relation, unit, protects, declared_units, max_rows_per_unit, epsilon_cap, delta_cap) */
+/*
+ * protect(relation, unit, protects, declared_units, max_rows_per_unit, epsilon_cap, delta_cap,
+ * force)
+ */
 Datum
 privpred_protect(PG_FUNCTION_ARGS)
 {
@@ -71,9 +72,9 @@ privpred_protect(PG_FUNCTION_ARGS)
 	cap.has_delta = !PG_ARGISNULL(6);
 	cap.delta = cap.has_delta ? PG_GETARG_FLOAT8(6) : 0;
 	check_delta(cap.delta, "delta_cap");
+	check_delta_is_small(cap.delta, "delta_cap", !PG_ARGISNULL(7) && PG_GETARG_BOOL(7));
 	if (cap.has_delta && cap.epsilon == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("delta_cap needs epsilon_cap"), errhint("Give both, or neither.")));
+		refuse(errmsg("delta_cap needs epsilon_cap"), errhint("Give both, or neither."));
 	request_protect(PG_GETARG_OID(0), &options, set_cap ? &cap : NULL);
 	PG_RETURN_VOID();
 }
@@ -87,7 +88,7 @@ privpred_unprotect(PG_FUNCTION_ARGS)
 
 /*
  * create_model(name, relation, label, features, classes, mechanism, learner,
- * teachers, epsilon, options)
+ * teachers, epsilon, options, holdout)
  */
 Datum
 privpred_create_model(PG_FUNCTION_ARGS)
@@ -95,7 +96,7 @@ privpred_create_model(PG_FUNCTION_ARGS)
 	CreateModelRequest request;
 
 	require_arguments(fcinfo, "name", "relation", "label", "features", "", "mechanism", "learner",
-					  "teachers", "epsilon", "options");
+					  "teachers", "epsilon", "options", "holdout");
 	request.name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	request.relid = PG_GETARG_OID(1);
 	request.label = NameStr(*PG_GETARG_NAME(2));
@@ -106,6 +107,7 @@ privpred_create_model(PG_FUNCTION_ARGS)
 	request.teachers = PG_GETARG_INT32(7);
 	request.epsilon = PG_GETARG_FLOAT8(8);
 	request.options = PG_GETARG_JSONB_P(9);
+	request.holdout = PG_GETARG_FLOAT8(10);
 	PG_RETURN_JSONB_P(request_create_model(&request));
 }
 
@@ -154,9 +156,9 @@ static EventTriggerData *
 event_trigger_data(FunctionCallInfo fcinfo)
 {
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
-		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
-						errmsg("function is not called by the event trigger manager"),
-						errhint("The extension's own event trigger calls it.")));
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("function is not called by the event trigger manager"),
+				errhint("The extension's own event trigger calls it."));
 	return (EventTriggerData *) fcinfo->context;
 }
 

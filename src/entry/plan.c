@@ -36,10 +36,8 @@ static int64
 check_count(const char *name, int64 value, int64 least, int64 most)
 {
 	if (value < least || value > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be from " INT64_FORMAT " to " INT64_FORMAT, name, least, most),
-				 errhint("Declare what you know without looking at the rows, or leave it out.")));
+		refuse(errmsg("%s must be from " INT64_FORMAT " to " INT64_FORMAT, name, least, most),
+			   errhint("Declare what you know without looking at the rows, or leave it out."));
 	return value;
 }
 
@@ -49,26 +47,21 @@ check_accuracies(const PlanQuestion *question)
 	double guess = 1.0 / question->classes;
 
 	if (!(question->baseline >= guess && question->baseline < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("baseline must be at least %.3g and below 1", guess),
-				 errdetail("It is the share of the commonest of %d classes.", question->classes),
-				 errhint("Declare it if it is public, or leave it out.")));
+		refuse(errmsg("baseline must be at least %.3g and below 1", guess),
+			   errdetail("It is the share of the commonest of %d classes.", question->classes),
+			   errhint("Declare it if it is public, or leave it out."));
 	if (!(question->accuracy > guess && question->accuracy <= 1))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("accuracy must be above %.3g and at most 1", guess),
-						errdetail("It is the share of right answers that a plain model would reach "
-								  "without privacy; guessing among %d classes reaches %.3g.",
-								  question->classes, guess),
-						errhint("If it is left out, 0.85 is assumed.")));
+		refuse(errmsg("accuracy must be above %.3g and at most 1", guess),
+			   errdetail("It is the share of right answers that a plain model would reach "
+						 "without privacy; guessing among %d classes reaches %.3g.",
+						 question->classes, guess),
+			   errhint("If it is left out, 0.85 is assumed."));
 	if (question->baseline_declared && question->baseline >= question->accuracy)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("accuracy must be above baseline"),
-				 errdetail("A model that is right %g times in 100 is worth nothing if the "
-						   "commonest class is right %g times in 100.",
-						   100 * question->accuracy, 100 * question->baseline),
-				 errhint("Declare what a plain model would reach, or leave out one of them.")));
+		refuse(errmsg("accuracy must be above baseline"),
+			   errdetail("A model that is right %g times in 100 is worth nothing if the "
+						 "commonest class is right %g times in 100.",
+						 100 * question->accuracy, 100 * question->baseline),
+			   errhint("Declare what a plain model would reach, or leave out one of them."));
 }
 
 static PlanQuestion
@@ -96,9 +89,8 @@ read_question(FunctionCallInfo fcinfo)
 	if (!PG_ARGISNULL(7))
 		question.learner = text_to_cstring(PG_GETARG_TEXT_PP(7));
 	if (question.learner != NULL && plan_learner(question.learner) == NULL)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("no measurements for learner \"%s\"", question.learner),
-						errhint("Plans are made for logistic and boost.")));
+		refuse(errmsg("no measurements for learner \"%s\"", question.learner),
+			   errhint("Plans are made for logistic and boost."));
 	question.rows_per_unit = PG_ARGISNULL(9) ? 1 : Max(PG_GETARG_INT32(9), 1);
 	question.protects_labels = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
 	return question;
@@ -174,6 +166,7 @@ put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result)
 	put_text(rows, plan->grounds);
 	put_text(rows, plan_lower_bound(question, result));
 	put_text(rows, mechanism_gives_answers(mechanism) ? "private_predict" : "private_score");
+	put_bool(rows, mechanism->numeric_labels);
 	rows_next(rows);
 }
 

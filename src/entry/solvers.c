@@ -17,10 +17,9 @@ static Share
 read_alpha(double alpha)
 {
 	if (!(alpha >= ALPHA_MIN && alpha <= ALPHA_MAX))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("alpha must be a number from %g to %g", ALPHA_MIN, ALPHA_MAX),
-						errdetail("It is the share of answers that are flipped."),
-						errhint("Useful values lie between 0.05 and 0.2.")));
+		refuse(errmsg("alpha must be a number from %g to %g", ALPHA_MIN, ALPHA_MAX),
+			   errdetail("It is the share of answers that are flipped."),
+			   errhint("Useful values lie between 0.05 and 0.2."));
 	return share_from_double(alpha);
 }
 
@@ -33,9 +32,7 @@ privpred_solve_stable_flip(PG_FUNCTION_ARGS)
 	Rows			*row = row_begin(fcinfo);
 
 	if (!stable_flip_solve(epsilon, false, false, &parameters))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("epsilon is too small for this alpha"),
-						errhint("Raise epsilon or alpha.")));
+		refuse(errmsg("epsilon is too small for this alpha"), errhint("Raise epsilon or alpha."));
 	put_float8(row, share_to_double(parameters.q));
 	put_epsilon(row, parameters.e);
 	put_epsilon(row, stable_flip_epsilon(&parameters));
@@ -60,17 +57,14 @@ privpred_solve_relabel(PG_FUNCTION_ARGS)
 
 	if (parameters.n_max < 1 || parameters.n_max > RELABEL_N_MAX || parameters.rows_per_unit < 1 ||
 		parameters.features < 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("n_max must be from 1 to " INT64_FORMAT
-							   ", max_rows_per_unit and features at least 1",
-							   RELABEL_N_MAX)));
+		refuse(errmsg("n_max must be from 1 to " INT64_FORMAT
+					  ", max_rows_per_unit and features at least 1",
+					  RELABEL_N_MAX));
 	needed = relabel_n_needed(epsilon, &parameters);
 	if (!relabel_solve(epsilon, false, false, false, &parameters))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("no parameters keep this epsilon with so few units"),
-				 needed > 0 ? errhint("The least n_max that will do is " INT64_FORMAT ".", needed)
-							: errhint("No n_max will do: raise epsilon or alpha.")));
+		refuse(errmsg("no parameters keep this epsilon with so few units"),
+			   needed > 0 ? errhint("The least n_max that suffices is " INT64_FORMAT ".", needed)
+						  : errhint("No n_max suffices; raise epsilon or alpha."));
 	proof = relabel_prove(&parameters);
 	put_int8(row, parameters.j);
 	put_epsilon(row, parameters.kappa);

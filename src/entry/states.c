@@ -33,9 +33,7 @@ PG_FUNCTION_INFO_V1(privpred_finish_state);
 PG_FUNCTION_INFO_V1(privpred_unit_share);
 PG_FUNCTION_INFO_V1(privpred_node_agrees);
 
-/*
- * ---------- a state inside an aggregate ----------
- */
+/* ---------- a state inside an aggregate ---------- */
 
 #define EXPANDED_STATE_MAGIC 0x50505453
 
@@ -155,9 +153,9 @@ training_state_in(PG_FUNCTION_ARGS)
 	int			size = pg_b64_decode(input, length, (void *) bytes, room);
 
 	if (size < 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-						errmsg("invalid input syntax for type %s", "privpred.training_state"),
-						errdetail("A training state is written in base64.")));
+		ereport(ERROR, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				errmsg("invalid input syntax for type %s", "privpred.training_state"),
+				errdetail("A training state is written in base64."));
 	PG_RETURN_POINTER(checked_state(bytes, size, ERRCODE_INVALID_TEXT_REPRESENTATION));
 }
 
@@ -172,8 +170,8 @@ training_state_out(PG_FUNCTION_ARGS)
 
 	/* four characters for three bytes */
 	if (size > MaxAllocSize / 4 * 3 - 8)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("training state is too large to be written as text")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("training state is too large to be written as text"));
 	room = pg_b64_enc_len(size);
 	output = palloc(room + 1);
 	length = pg_b64_encode((const void *) VARDATA_ANY(state), size, output, room);
@@ -193,9 +191,7 @@ training_state_recv(PG_FUNCTION_ARGS)
 		checked_state(pq_getmsgbytes(message, size), size, ERRCODE_INVALID_BINARY_REPRESENTATION));
 }
 
-/*
- * ---------- aggregates ----------
- */
+/* ---------- aggregates ---------- */
 
 static ExpandedState *
 first_state(FunctionCallInfo fcinfo, MemoryContext aggregate, int width)
@@ -205,8 +201,7 @@ first_state(FunctionCallInfo fcinfo, MemoryContext aggregate, int width)
 	Oid			   label_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
 
 	if (PG_ARGISNULL(3))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("options must not be null")));
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("options must not be null"));
 	expanded = expanded_create(aggregate);
 	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
 	/* a call that does not say the type is one of the function for text */
@@ -276,9 +271,7 @@ privpred_finish_state(PG_FUNCTION_ARGS)
 	return pointer_result(fcinfo, training_finish(state));
 }
 
-/*
- * ---------- one meaning on all nodes ----------
- */
+/* ---------- one meaning on all nodes ---------- */
 
 /* The types of the arguments from number first on. */
 static Oid *
@@ -302,8 +295,7 @@ privpred_unit_share(PG_FUNCTION_ARGS)
 		if (PG_ARGISNULL(i))
 			PG_RETURN_NULL();
 	if (get_fn_expr_variadic(fcinfo->flinfo) || PG_NARGS() < 3 || PG_GETARG_INT32(1) < 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("at least one unit column and one share are needed")));
+		refuse(errmsg("at least one unit column and one share are needed"));
 	if (hasher == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
@@ -328,12 +320,12 @@ check_agreement(const char *what, JsonbValue *expected, const char *found)
 
 	if (strcmp(wanted, found) != 0)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the node and the coordinator disagree"),
-			 errdetail("%s is \"%s\" on the node, but was expected to be \"%s\".", what, found,
-					   wanted),
-			 errhint("Declare the foreign table's columns with the types they have on the node, or "
-					 "take privpred out of the server's option \"extensions\".")));
+			ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+			errmsg("the node and the coordinator disagree"),
+			errdetail("%s is \"%s\" on the node, but was expected to be \"%s\".", what, found,
+					  wanted),
+			errhint("Declare the foreign table's columns with the types they have on the node, or "
+					"take privpred out of the server's option \"extensions\"."));
 	pfree(wanted);
 }
 
@@ -352,9 +344,7 @@ privpred_node_agrees(PG_FUNCTION_ARGS)
 		PG_RETURN_BOOL(true);
 	if (expected == NULL || !JB_ROOT_IS_ARRAY(expected) || get_fn_expr_variadic(fcinfo->flinfo) ||
 		JB_ROOT_COUNT(expected) != PG_NARGS() + 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expected an array of version, encoding and the type of each column")));
+		refuse(errmsg("expected an array of version, encoding and the type of each column"));
 	types = argument_types(fcinfo, 1);
 	check_agreement("The version of privpred", getIthJsonbValueFromContainer(&expected->root, 0),
 					PRIVPRED_VERSION);

@@ -20,14 +20,13 @@ check_positive_delta(double delta)
 {
 	check_delta(delta, "delta");
 	if (delta == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("delta of a stream must be positive"),
-			 errdetail(
-				 "It bounds the chance that an answer which a single person could change passes "
-				 "as stable."),
-			 errhint(
-				 "Choose it so that unstable times delta is at most half of the budget's delta.")));
+		refuse(
+			errmsg("delta of a stream must be positive"),
+			errdetail(
+				"It bounds the chance that an answer which a single person could change passes "
+				"as stable."),
+			errhint(
+				"Choose it so that unstable times delta is at most half of the budget's delta."));
 }
 
 /* open_stream(model, unstable, epsilon, delta, answers, uniform) */
@@ -42,11 +41,9 @@ privpred_open_stream(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 3, "delta");
 	terms.unstable = PG_GETARG_INT32(1);
 	if (terms.unstable < 1 || terms.unstable > MAX_UNSTABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unstable must be between 1 and %d", MAX_UNSTABLE),
-				 errdetail("It is the number of unstable answers that the stream is bought for."),
-				 errhint("Start with 20.")));
+		refuse(errmsg("unstable must be between 1 and %d", MAX_UNSTABLE),
+			   errdetail("It is the number of unstable answers that the stream is bought for."),
+			   errhint("Start with 20."));
 	terms.epsilon = read_epsilon(PG_GETARG_FLOAT8(2), EPSILON_PER_ANSWER_MAX, "epsilon");
 	terms.delta = PG_GETARG_FLOAT8(3);
 	check_positive_delta(terms.delta);
@@ -54,9 +51,8 @@ privpred_open_stream(PG_FUNCTION_ARGS)
 	{
 		terms.answers = PG_GETARG_INT64(4);
 		if (terms.answers < 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("answers must be positive"),
-					 errhint("Leave it out for a stream without such a limit.")));
+			refuse(errmsg("answers must be positive"),
+				   errhint("Leave it out for a stream without such a limit."));
 	}
 	terms.uniform = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
 	PG_RETURN_INT64(request_open_stream(text_to_cstring(PG_GETARG_TEXT_PP(0)), &terms));

@@ -11,7 +11,6 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/boost_module.h"
 #include "learner/learners.h"
@@ -29,7 +28,7 @@ enum
 #define MAX_ROUNDS 1000
 
 /* Defaults and constants were chosen on the Adult data with a few hundred rows per teacher. */
-static const LearnerOption boost_options[] = {
+static const Option boost_options[] = {
 	[ROUNDS] = {"rounds", OPTION_COUNT, 1, MAX_ROUNDS, 30},
 	[DEPTH] = {"depth", OPTION_COUNT, 1, FOREST_MAX_DEPTH, 4},
 	[SUBSAMPLE] = {"subsample", OPTION_NUMBER, 0.001, 1, 1},
@@ -38,7 +37,7 @@ static const LearnerOption boost_options[] = {
 	{NULL},
 };
 
-static const LearnerOption forest_options[] = {
+static const Option forest_options[] = {
 	[ROUNDS] = {"trees", OPTION_COUNT, 1, MAX_ROUNDS, 50},
 	[DEPTH] = {"depth", OPTION_COUNT, 1, FOREST_MAX_DEPTH, 6},
 	[SUBSAMPLE] = {"subsample", OPTION_NUMBER, 0.001, 1, 0.6},
@@ -85,14 +84,13 @@ load_module(void)
 		error = CopyErrorData();
 		FlushErrorState();
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("learners \"boost\" and \"forest\" need XGBoost, "
-					"which is not installed with privpred"),
-			 errdetail_internal("%s", error->message),
-			 errhint(
-				 "Install XGBoost (Debian: libxgboost-dev), then build and install privpred again; "
-				 "or use learner \"tree\", which does not need it.")));
+			ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("learners \"boost\" and \"forest\" need XGBoost, "
+				   "which is not installed with privpred"),
+			errdetail_internal("%s", error->message),
+			errhint(
+				"Install XGBoost (Debian: libxgboost-dev), then build and install privpred again; "
+				"or use learner \"tree\", which does not need it."));
 	}
 	PG_END_TRY();
 }
@@ -208,6 +206,7 @@ fit_forest(const TrainingData *data, const LearnerOptions *options, PredictorBui
 const Learner boost_learner = {
 	.name = "boost",
 	.accepts_missing = true,
+	.finds_cuts = true,
 	.options = boost_options,
 	.prepare = load_module,
 	.fit_row_bytes = fit_row_bytes,
@@ -219,6 +218,7 @@ const Learner boost_learner = {
 const Learner forest_learner = {
 	.name = "forest",
 	.accepts_missing = true,
+	.finds_cuts = true,
 	.options = forest_options,
 	.prepare = load_module,
 	.fit_row_bytes = fit_row_bytes,

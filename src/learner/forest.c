@@ -17,9 +17,7 @@
 /* Walks of this many trees overlap in time, because none waits for another. */
 #define TREES_TOGETHER 4
 
-/*
- * ---------- stored form ----------
- */
+/* ---------- stored form ---------- */
 
 static size_t
 tree_size(const Forest *forest)
@@ -117,9 +115,7 @@ forest_load(const unsigned char *body, Forest *forest)
 	}
 }
 
-/*
- * ---------- evaluation ----------
- */
+/* ---------- evaluation ---------- */
 
 bool
 forest_features(const double *x, uint32_t width, float *features)

@@ -20,7 +20,7 @@ enum
 	PROTOTYPES /* rows that a teacher keeps */
 };
 
-static const LearnerOption options_of[] = {
+static const Option options_of[] = {
 	[K] = {"k", OPTION_COUNT, 1, NEIGHBOURS_MAX_K, 5},
 	[PROTOTYPES] = {"prototypes", OPTION_COUNT, 1, NEIGHBOURS_MAX_ROWS, 64},
 	{NULL},
@@ -83,9 +83,7 @@ const Learner knn_learner = {
 	.learns_one_class = true, /* a constant teacher would be quicker to ask, which tells */
 };
 
-/*
- * ---------- evaluation ----------
- */
+/* ---------- evaluation ---------- */
 
 /* Room that is not used is filled with rows that are never near, so that it takes its time. */
 Neighbours *

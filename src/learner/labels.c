@@ -40,17 +40,13 @@ label_kind(Oid base_type)
 	}
 	if (OidIsValid(base_type) && get_typtype(base_type) == TYPTYPE_ENUM)
 		return LABEL_ENUM;
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_DATATYPE_MISMATCH),
-		 errmsg("labels cannot be of type %s",
-				OidIsValid(base_type) ? format_type_be(base_type) : "unknown"),
-		 errhint("Use a label of type boolean, integer, text or an enum, or cast it to text.")));
+	ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+			errmsg("labels cannot be of type %s",
+				   OidIsValid(base_type) ? format_type_be(base_type) : "unknown"),
+			errhint("Use a label of type boolean, integer, text or an enum, or cast it to text."));
 }
 
-/*
- * ---------- class names ----------
- */
+/* ---------- class names ---------- */
 
 static inline bool
 name_equals(const char *name, const char *bytes, int length)
@@ -109,9 +105,7 @@ class_names_add(ClassNames *classes, const char *name, int length)
 	return classes->n - 1;
 }
 
-/*
- * ---------- labels ----------
- */
+/* ---------- labels ---------- */
 
 /* Finds the class of this name; adds it if no classes were declared. */
 static int
@@ -129,8 +123,8 @@ resolve_enum(TrainingState *state, Oid value)
 	char	  label[NAMEDATALEN];
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-						errmsg("invalid internal value for enum: %u", value)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				errmsg("invalid internal value for enum: %u", value));
 	strlcpy(label, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel), NAMEDATALEN);
 	ReleaseSysCache(tuple);
 	return resolve_name(state, label, strlen(label));

@@ -33,9 +33,9 @@
 
 #include "learner/threshold_walk.h"
 #include "lib/stringinfo.h"
+#include "server/options.h"
 #include "server/privpred.h"
 #include "utils/array.h"
-#include "utils/jsonb.h"
 
 /*
  * ---------- stored predictors ----------
@@ -114,16 +114,10 @@ extern Predictor *predictor_from_bytes(const char *bytes, Size size, int sqlstat
  */
 extern Predictor *predictor_pack(int n, Predictor *const *predictors);
 
-/* The members as a JSON array; 0A000 for learner "sql". */
-extern void predictor_append_json(StringInfo json, const Predictor *stored);
+/* Classes, width, default and members as a JSON object. */
+extern char *predictor_json(const Predictor *stored);
 
 extern bool predictor_same_shape(const Predictor *a, const Predictor *b);
-
-/*
- * Describes the rules of trees in words, and other members in one line each.
- * names has one name for each feature, or is NULL.  The result is not private.
- */
-extern char *predictor_explain(const Predictor *predictor, char **names, int nnames);
 
 /*
  * ---------- learners ----------
@@ -149,23 +143,6 @@ extern char *predictor_explain(const Predictor *predictor, char **names, int nna
  * interrupts, and never raises an error that depends on the rows, except for
  * memory.
  */
-
-/* Declares an option of a learner; the table ends with a key of NULL. */
-typedef enum OptionKind
-{
-	OPTION_NUMBER, /* from min to max */
-	OPTION_COUNT,  /* the same, a whole number */
-	OPTION_NAME	   /* a string; it has no default */
-} OptionKind;
-
-typedef struct LearnerOption
-{
-	const char *key;
-	OptionKind	kind;
-	double		min;
-	double		max;
-	double		fallback; /* its default */
-} LearnerOption;
 
 #define LEARNER_MAX_OPTIONS 5
 
@@ -209,11 +186,12 @@ typedef struct Learner
 	bool		additive;
 	bool		runs_user_code;	 /* as the owner of the relation */
 	bool		accepts_missing; /* features may be NaN */
+	bool		finds_cuts;		 /* of features, by itself: declared ones are left out */
 	bool		aggregate_only; /* takes one column; not for teachers: its size tells of the rows */
 	bool		learns_one_class; /* fit() is also called without rows, or with one class */
 	bool		sorts_rows;		  /* fit() puts rows into an order of its own */
 
-	const LearnerOption *options; /* its own; NULL: none */
+	const Option *options; /* its own; NULL: none */
 
 	/* optional: raises an error if the options do not go together */
 	void (*check_options)(const LearnerOptions *options);
@@ -268,9 +246,6 @@ extern char			 *learner_names(void);				/* "centroid, linear, ...", for hints */
 extern void learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *options);
 extern void
 learner_parse_options_text(const Learner *learner, const char *json, LearnerOptions *options);
-
-/* Is the key in a list such as "cost, tolerance"?  keys may be NULL. */
-extern bool option_key_listed(const char *keys, const char *key);
 
 /*
  * Learner "sql": raises 42883 unless both functions exist for this type of
@@ -394,5 +369,8 @@ extern uint64	   unit_hash(UnitHasher *hasher, Datum unit, const unsigned char *
 extern UnitHasher *unit_hasher_of_columns(int n, const Oid *types, Oid collation);
 extern uint64 unit_hash_columns(UnitHasher *hasher, const Datum *values, const unsigned char *salt);
 extern int	  unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
+
+/* The salt of the hash that holds units out, so that it knows nothing of the one for teachers. */
+extern void holdout_salt(const unsigned char *salt, unsigned char *derived);
 
 #endif /* PRIVPRED_LEARNER_H */

@@ -25,13 +25,13 @@ enum
 };
 
 /* Defaults were chosen on the Adult data with a few hundred rows per teacher. */
-static const LearnerOption logistic_options[] = {
+static const Option logistic_options[] = {
 	[COST] = {"cost", OPTION_NUMBER, 1e-12, 1e12, 10},
 	[TOLERANCE] = {"tolerance", OPTION_NUMBER, 1e-12, 1e12, 0.1},
 	{NULL},
 };
 
-static const LearnerOption svm_options[] = {
+static const Option svm_options[] = {
 	[COST] = {"cost", OPTION_NUMBER, 1e-12, 1e12, 1},
 	[TOLERANCE] = {"tolerance", OPTION_NUMBER, 1e-12, 1e12, 0.1},
 	{NULL},
@@ -280,14 +280,14 @@ check_solver_memory(const struct problem *problem)
 		arrays = next;
 	}
 	if (!enough)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
-						errdetail("LIBLINEAR needs %zu bytes for %d rows.",
-								  (SOLVER_ROW_ARRAYS * (Size) problem->l +
-								   SOLVER_WEIGHT_ARRAYS * (Size) problem->n) *
-										  sizeof(double) +
-									  SOLVER_OTHER_BYTES,
-								  problem->l),
-						errhint("Use more teachers, so that each has fewer rows.")));
+		ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+				errdetail("LIBLINEAR needs %zu bytes for %d rows.",
+						  (SOLVER_ROW_ARRAYS * (Size) problem->l +
+						   SOLVER_WEIGHT_ARRAYS * (Size) problem->n) *
+								  sizeof(double) +
+							  SOLVER_OTHER_BYTES,
+						  problem->l),
+				errhint("Use more teachers, so that each has fewer rows."));
 }
 
 /* Weights of class against the rest; false if they are not numbers. */
@@ -323,8 +323,8 @@ train_one(const TrainingData *data, struct problem *problem, const struct parame
 	CHECK_FOR_INTERRUPTS();
 	/* if that returned nevertheless, the weights are still useless */
 	if (stop_stage != STOP_NONE)
-		ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED),
-						errmsg("canceling training due to an interrupt")));
+		ereport(ERROR, errcode(ERRCODE_QUERY_CANCELED),
+				errmsg("canceling training due to an interrupt"));
 	return finite;
 }
 

@@ -19,7 +19,7 @@ enum
 	RIDGE
 };
 
-static const LearnerOption options_of[] = {
+static const Option options_of[] = {
 	[RIDGE] = {"ridge", OPTION_NUMBER, 1e-12, 1e12, 1}, /* added to the diagonal */
 	{NULL},
 };

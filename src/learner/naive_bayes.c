@@ -14,7 +14,7 @@ enum
 	SMOOTHING
 };
 
-static const LearnerOption options_of[] = {
+static const Option options_of[] = {
 	[SMOOTHING] = {"smoothing", OPTION_NUMBER, 1e-12, 1e12, 0.01}, /* added to each variance */
 	{NULL},
 };

@@ -23,15 +23,13 @@ struct PredictorBuilder
 	Size		   member; /* where it starts */
 };
 
-/*
- * ---------- checking ----------
- */
+/* ---------- checking ---------- */
 
 pg_noreturn static void
 refuse_bytes(const char *problem, int sqlstate)
 {
-	ereport(ERROR,
-			(errcode(sqlstate), errmsg("invalid predictor"), errdetail_internal("%s", problem)));
+	ereport(ERROR, errcode(sqlstate), errmsg("invalid predictor"),
+			errdetail_internal("%s", problem));
 }
 
 void
@@ -91,9 +89,7 @@ predictor_from_bytes(const char *bytes, Size size, int sqlstate)
 	return result;
 }
 
-/*
- * ---------- building ----------
- */
+/* ---------- building ---------- */
 
 static unsigned char *
 append_space(StringInfo bytes, Size size)
@@ -101,8 +97,8 @@ append_space(StringInfo bytes, Size size)
 	unsigned char *start;
 
 	if (size >= MaxAllocSize)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("predictor is too large"),
-						errhint("Use fewer teachers, features or classes.")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("predictor is too large"),
+				errhint("Use fewer teachers, features or classes."));
 	enlargeStringInfo(bytes, size);
 	start = (unsigned char *) bytes->data + bytes->len;
 	bytes->len += size;
@@ -208,9 +204,7 @@ builder_finish(PredictorBuilder *builder)
 	return predictor_from_bytes(builder->bytes.data, builder->bytes.len, ERRCODE_INTERNAL_ERROR);
 }
 
-/*
- * ---------- packing ----------
- */
+/* ---------- packing ---------- */
 
 bool
 predictor_same_shape(const Predictor *a, const Predictor *b)
@@ -254,8 +248,7 @@ collect_members(int n, Predictor *const *predictors, uint32 *nmembers, Size *siz
 		total += shape.nmembers;
 	}
 	if (total > PRIVPRED_MAX_TEACHERS)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("an ensemble has at most %d members", PRIVPRED_MAX_TEACHERS)));
+		refuse(errmsg("an ensemble has at most %d members", PRIVPRED_MAX_TEACHERS));
 	members = palloc(total * sizeof(PredictorMember));
 	*size = 0;
 	for (int i = 0; i < n; i++)

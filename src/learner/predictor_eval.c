@@ -50,9 +50,7 @@ struct Ensemble
 	SqlMembers		   *sql;
 };
 
-/*
- * ---------- loading ----------
- */
+/* ---------- loading ---------- */
 
 static void
 group_init(ScoreGroup *group, ScoreKind kind, int width, int vectors, int n)
@@ -201,9 +199,7 @@ ensemble_load(const Predictor *stored)
 	return ensemble;
 }
 
-/*
- * ---------- voting ----------
- */
+/* ---------- voting ---------- */
 
 /* Scores that are not finite never win; ties go to the lower class. */
 static inline void
@@ -285,9 +281,7 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 		sql_members_ask(ensemble->sql, ensemble, x, votes, NULL);
 }
 
-/*
- * ---------- scores ----------
- */
+/* ---------- scores ---------- */
 
 /*
  * Scores of a group's members for the second of two classes: the margin is taken
@@ -353,9 +347,9 @@ void
 ensemble_check_callable(const Ensemble *ensemble)
 {
 	if (ensemble->nsql > 0 && !INTERNAL_SUBTRANSACTION_OK())
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("a predictor of learner \"sql\" cannot be used in a parallel query"),
-						errhint("Set max_parallel_workers_per_gather to 0.")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("a predictor of learner \"sql\" cannot be used in a parallel query"),
+				errhint("Set max_parallel_workers_per_gather to 0."));
 }
 
 void
@@ -367,9 +361,7 @@ ensemble_check_functions(const Ensemble *ensemble)
 	sql_members_check(ensemble->sql);
 }
 
-/*
- * ---------- facts ----------
- */
+/* ---------- facts ---------- */
 
 int
 ensemble_members(const Ensemble *ensemble)

@@ -40,9 +40,7 @@
 /* Counts changes of anything that a binding depends on. */
 static uint64 generation = 1;
 
-/*
- * ---------- rules ----------
- */
+/* ---------- rules ---------- */
 
 /*
  * pg_temp is searched first where it is not named, and a path that the function
@@ -116,22 +114,18 @@ may_run(Oid function, Oid owner, bool or_error)
 	name = sql_signature(function);
 	sql_check_author(function, owner);
 	if (!granted)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role %s, as whom it would run, may not execute function %s", role, name),
-				 errhint("GRANT EXECUTE ON ROUTINE %s TO %s.", name, role)));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
-			 errmsg("function %s does not fix a search_path that ends in pg_temp", name),
-			 errdetail("It runs in the session of whoever asks, where names could be found among "
-					   "that session's own objects."),
-			 errhint("ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp.", name)));
+		ereport(
+			ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			errmsg("role %s may not execute function %s, which would run as that role", role, name),
+			errhint("GRANT EXECUTE ON ROUTINE %s TO %s.", name, role));
+	ereport(ERROR, errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+			errmsg("function %s does not fix a search_path that ends in pg_temp", name),
+			errdetail("It runs in the session of whoever asks, where names could be found among "
+					  "that session's own objects."),
+			errhint("ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp.", name));
 }
 
-/*
- * Reading a value runs the checks of its domains.  Whoever owns such a type
- * could add one.
- */
+/* Reading a value runs the checks of its domains.  Whoever owns such a type could add one. */
 static Oid
 foreign_type(Oid type, Oid owner)
 {
@@ -188,14 +182,13 @@ refuse_foreign_type(Oid foreign, Oid role)
 {
 	if (OidIsValid(foreign))
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg(
-				 "type %s belongs neither to role %s, as whom it would be read, nor to a superuser",
-				 format_type_be_qualified(foreign),
-				 quote_identifier(GetUserNameFromId(role, false))),
-			 errdetail("Reading a teacher, or passing a value, runs the checks of its type."),
-			 errhint("If it is to be trusted, let that role own it (ALTER TYPE).")));
+			ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			errmsg(
+				"type %s belongs neither to role %s, as whom it would be read, nor to a superuser",
+				format_type_be_qualified(foreign),
+				quote_identifier(GetUserNameFromId(role, false))),
+			errdetail("Reading a teacher, or passing a value, runs the checks of its type."),
+			errhint("If it is to be trusted, let that role own it (ALTER TYPE)."));
 }
 
 void
@@ -204,9 +197,7 @@ sql_check_type(Oid type, Oid role)
 	refuse_foreign_type(foreign_type(type, role), role);
 }
 
-/*
- * ---------- definitions ----------
- */
+/* ---------- definitions ---------- */
 
 static int
 list_functions(Oid train, Oid predict, Oid *functions)
@@ -280,9 +271,7 @@ digest_definitions(Oid train, Oid predict)
 		sha256_bytea, PointerGetDatum(cstring_to_text_with_len(words.data, words.len))));
 }
 
-/*
- * ---------- bindings ----------
- */
+/* ---------- bindings ---------- */
 
 SqlBinding *
 sql_binding_create(const LearnerOptions *options, Oid label_type, Oid owner)
@@ -368,9 +357,7 @@ sql_binding_init(void)
 		CacheRegisterSyscacheCallback(caches[i], something_changed, (Datum) 0);
 }
 
-/*
- * ---------- the session ----------
- */
+/* ---------- the session ---------- */
 
 /*
  * Whatever is dropped when a session ends depends on its temporary schema;

@@ -65,14 +65,12 @@ sql_check_author(Oid function, Oid role)
 
 	if (!sql_may_run_as(sql_author(function), role))
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg(
-				 "function %s belongs neither to role %s, as whom it would run, nor to a superuser",
-				 name, role_name),
-			 errhint(
-				 "If it is to be trusted, let that role own it (ALTER ROUTINE); or use SET ROLE "
-				 "to become its owner.")));
+			ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			errmsg(
+				"function %s belongs neither to role %s, as whom it would run, nor to a superuser",
+				name, role_name),
+			errhint("If it is to be trusted, let that role own it (ALTER ROUTINE); or use SET ROLE "
+					"to become its owner."));
 }
 
 static List *
@@ -82,10 +80,9 @@ qualified_name(const char *name)
 
 	if (list_length(names) != 2)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_UNDEFINED_FUNCTION),
-			 errmsg("function name \"%s\" must have the form schema.name", name),
-			 errhint("A name without its schema would mean different things to different users.")));
+			ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+			errmsg("function name \"%s\" must have the form schema.name", name),
+			errhint("A name without its schema would mean different things to different users."));
 	return names;
 }
 
@@ -198,23 +195,22 @@ sql_functions_find(const LearnerOptions *options, Oid label_type, SqlFunction *t
 	const char *function = options->name[SQL_PREDICT];
 
 	if (!sql_train_find(aggregate, base_type, train))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 signature_name_length(aggregate) > 0
-					 ? errmsg("aggregate %s does not exist", aggregate)
-					 : errmsg("aggregate %s(%s, double precision[]) does not exist", aggregate,
-							  format_type_be(base_type)),
-				 errhint("Option \"train\" must name an aggregate over the label, or its text, "
-						 "and an array of features.")));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+				signature_name_length(aggregate) > 0
+					? errmsg("aggregate %s does not exist", aggregate)
+					: errmsg("aggregate %s(%s, double precision[]) does not exist", aggregate,
+							 format_type_be(base_type)),
+				errhint("Option \"train\" must name an aggregate over the label, or its text, "
+						"and an array of features."));
 	if (!sql_function_find(function, false, train->result, predict))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
-						signature_name_length(function) > 0
-							? errmsg("function %s does not exist, or does not take a %s", function,
-									 format_type_be(train->result))
-							: errmsg("function %s(%s, double precision[]) does not exist", function,
-									 format_type_be(train->result)),
-						errhint("Option \"predict\" must name a function of the aggregate's result "
-								"and an array of features.")));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+				signature_name_length(function) > 0
+					? errmsg("function %s does not exist, or does not take a %s", function,
+							 format_type_be(train->result))
+					: errmsg("function %s(%s, double precision[]) does not exist", function,
+							 format_type_be(train->result)),
+				errhint("Option \"predict\" must name a function of the aggregate's result "
+						"and an array of features."));
 }
 
 void
@@ -243,8 +239,7 @@ sql_check_not_hidden(const SqlFunction *train)
 	List *names = qualified_name(pnstrdup(signature, signature_name_length(signature)));
 
 	if (find_overload(names, true, train->arguments) != train->function)
-		ereport(ERROR,
-				(errcode(ERRCODE_AMBIGUOUS_FUNCTION),
-				 errmsg("aggregate %s is hidden by another function of the same name", signature),
-				 errhint("Drop or rename the other one.")));
+		ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_FUNCTION),
+				errmsg("aggregate %s is hidden by another function of the same name", signature),
+				errhint("Drop or rename the other one."));
 }

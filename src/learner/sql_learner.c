@@ -10,8 +10,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -19,19 +17,15 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/queryenvironment.h"
-#include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
 #include "learner/learners.h"
 
 #define ROWS_NAME "privpred_rows"
 
-/*
- * ---------- training ----------
- */
+/* ---------- training ---------- */
 
 static TupleDesc
 rows_descriptor(const SqlFunction *train)
@@ -164,7 +158,7 @@ find_and_train(void *arg)
 	}
 }
 
-static const LearnerOption options_of[] = {
+static const Option options_of[] = {
 	[SQL_TRAIN] = {"train", OPTION_NAME},
 	[SQL_PREDICT] = {"predict", OPTION_NAME},
 	{NULL},
@@ -174,12 +168,10 @@ static void
 check_options(const LearnerOptions *options)
 {
 	if (options->name[SQL_TRAIN] == NULL || options->name[SQL_PREDICT] == NULL)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("learner \"sql\" needs the options \"train\" and \"predict\""),
-			 errhint("Name an aggregate and a function, each with its schema: "
-					 "{\"train\": \"myschema.my_train\", \"predict\": \"myschema.my_predict\"}.")));
+		refuse(
+			errmsg("learner \"sql\" needs the options \"train\" and \"predict\""),
+			errhint("Name an aggregate and a function, each with its schema: "
+					"{\"train\": \"myschema.my_train\", \"predict\": \"myschema.my_predict\"}."));
 }
 
 static Size

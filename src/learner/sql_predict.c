@@ -170,10 +170,10 @@ resolve_call(SqlMembers *members, SqlCall *call)
 	sql_check_type(call->value_type, GetUserId());
 	if (!sql_function_find(call->predict, false, call->value_type, &found) ||
 		strcmp(sql_signature(found.function), call->predict) != 0)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
-						errmsg("function %s does not exist, or does not take a %s", call->predict,
-							   call->type),
-						errhint("A predictor names its function by its signature.")));
+		ereport(
+			ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+			errmsg("function %s does not exist, or does not take a %s", call->predict, call->type),
+			errhint("A predictor names its function by its signature."));
 	call->result_type = found.result;
 	call->collation = get_typcollation(call->value_type);
 

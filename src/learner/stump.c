@@ -147,6 +147,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 
 const Learner stump_learner = {
 	.name = "stump",
+	.finds_cuts = true,
 	.fit_row_bytes = fit_row_bytes,
 	.member_size = member_size,
 	.fit = fit,

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -37,9 +36,7 @@ struct UnitHasher
 	StringInfoData bytes;	 /* kept between calls */
 };
 
-/*
- * ---------- SipHash-2-4 ----------
- */
+/* ---------- SipHash-2-4 ---------- */
 
 static inline uint64
 rotate_left(uint64 x, int bits)
@@ -105,9 +102,7 @@ siphash24(const unsigned char *key, const unsigned char *data, Size size)
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/*
- * ---------- canonical bytes ----------
- */
+/* ---------- canonical bytes ---------- */
 
 static bool
 collation_is_deterministic(Oid collation)
@@ -146,13 +141,13 @@ pg_noreturn static void
 refuse_type(Oid type, Oid collation)
 {
 	if (!collation_is_deterministic(collation))
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("a unit cannot have a nondeterministic collation"),
-						errhint("Use a column whose equal values are equal byte by byte.")));
-	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					errmsg("a unit cannot be of type %s", format_type_be(type)),
-					errhint("Use an identifier of type integer, text, uuid, bytea, numeric, date, "
-							"timestamp or an enum, or a row of those.")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("a unit cannot have a nondeterministic collation"),
+				errhint("Use a column whose equal values are equal byte by byte."));
+	ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("a unit cannot be of type %s", format_type_be(type)),
+			errhint("Use an identifier of type integer, text, uuid, bytea, numeric, date, "
+					"timestamp or an enum, or a row of those."));
 }
 
 static void
@@ -201,8 +196,8 @@ append_enum(StringInfo bytes, Oid value)
 	HeapTuple tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-						errmsg("invalid internal value for enum: %u", value)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				errmsg("invalid internal value for enum: %u", value));
 	appendStringInfoString(bytes, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
 	ReleaseSysCache(tuple);
 }
@@ -301,8 +296,8 @@ unit_hasher_create(Oid type, Oid collation)
 	UnitHasher *hasher = palloc0_object(UnitHasher);
 
 	if (!OidIsValid(type))
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("could not determine the type of the unit")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("could not determine the type of the unit"));
 	hasher->type = getBaseType(type);
 	if (type_is_rowtype(hasher->type))
 		hasher->type = RECORDOID;
@@ -356,4 +351,18 @@ int
 unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers)
 {
 	return unit_hash(hasher, unit, salt) % teachers;
+}
+
+void
+holdout_salt(const unsigned char *salt, unsigned char *derived)
+{
+	static const char *const words[] = {"held-out units, 1", "held-out units, 2"};
+
+	for (int i = 0; i < lengthof(words); i++)
+	{
+		uint64 word = siphash24(salt, (const unsigned char *) words[i], strlen(words[i]));
+
+		for (int byte = 0; byte < 8; byte++)
+			derived[8 * i + byte] = (unsigned char) (word >> (8 * byte));
+	}
 }

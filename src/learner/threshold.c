@@ -17,7 +17,7 @@ enum
 	ALPHA
 };
 
-static const LearnerOption options_of[] = {
+static const Option options_of[] = {
 	[EPSILON] = {"epsilon", OPTION_NUMBER, EPSILON_MIN, EPSILON_PER_ANSWER_MAX, 0.1},
 	[ALPHA] = {"alpha", OPTION_NUMBER, WALK_MIN_ALPHA, WALK_MAX_ALPHA, WALK_DEFAULT_ALPHA},
 	{NULL},
@@ -77,10 +77,9 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 	if (data->nclasses < 2)
 		return false;
 	if (data->nclasses > 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("a threshold has two classes, not %d", data->nclasses),
-						errhint("Declare two classes; rows of others are left out: "
-								"{\"classes\": [\"a\", \"b\"]}.")));
+		refuse(errmsg("a threshold has two classes, not %d", data->nclasses),
+			   errhint("Declare two classes; rows of others are left out: "
+					   "{\"classes\": [\"a\", \"b\"]}."));
 	rows = palloc_huge(data->nrows * sizeof(WalkRow) + 1);
 	for (int64 i = 0; i < data->nrows; i++)
 	{

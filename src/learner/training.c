@@ -11,7 +11,6 @@
 
 #include "catalog/pg_type.h"
 #include "utils/float.h"
-#include "utils/lsyscache.h"
 
 #include "learner/training.h"
 
@@ -46,15 +45,14 @@ training_check_memory(const TrainingState *state, Size more)
 {
 	if (more > state->memory_limit || state->memory_used > state->memory_limit - more)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("one teacher of learner \"%s\" needs more than maintenance_work_mem (%zu kB)",
-					state->learner->name, state->memory_limit / 1024),
-			 state->learner->aggregate_only ? errhint("Raise maintenance_work_mem.")
-			 : state->learner->additive
-				 ? errhint("Raise maintenance_work_mem, or use fewer features or classes.")
-				 : errhint("Use more teachers, raise maintenance_work_mem, or choose a learner "
-						   "that keeps no rows: linear, naive_bayes or centroid.")));
+			ERROR, errcode(ERRCODE_OUT_OF_MEMORY),
+			errmsg("one teacher of learner \"%s\" needs more than maintenance_work_mem (%zu kB)",
+				   state->learner->name, state->memory_limit / 1024),
+			state->learner->aggregate_only ? errhint("Raise maintenance_work_mem.")
+			: state->learner->additive
+				? errhint("Raise maintenance_work_mem, or use fewer features or classes.")
+				: errhint("Use more teachers, raise maintenance_work_mem, or choose a learner "
+						  "that keeps no rows: linear, naive_bayes or centroid."));
 }
 
 static void
@@ -111,10 +109,8 @@ void
 training_check_width(const TrainingState *state, int width)
 {
 	if (width != state->width)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must always have the same length"),
-				 errdetail("There are rows with %d and with %d features.", state->width, width)));
+		refuse(errmsg("features must always have the same length"),
+			   errdetail("There are rows with %d and with %d features.", state->width, width));
 }
 
 const Learner *
@@ -148,9 +144,8 @@ training_ensure_class(TrainingState *state, const char *name, int length)
 	if (class_index >= 0)
 		return class_index;
 	if (state->classes.n >= PRIVPRED_MAX_CLASSES)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("labels have more than %d different values", PRIVPRED_MAX_CLASSES),
-						errhint("Declare the classes: {\"classes\": [\"a\", \"b\"]}.")));
+		refuse(errmsg("labels have more than %d different values", PRIVPRED_MAX_CLASSES),
+			   errhint("Declare the classes: {\"classes\": [\"a\", \"b\"]}."));
 	price_memory(state, state->class_sums * sizeof(int128));
 	class_index = class_names_add(&state->classes, name, length);
 	if (class_index >= state->class_capacity)
@@ -211,10 +206,10 @@ fix_row(TrainingState *state, const double *features)
 		largest = size > largest ? size : largest;
 	}
 	if (largest > FIXED_POINT_MAX)
-		ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						errmsg("features of learner \"%s\" must lie between -%.0f and %.0f",
-							   state->learner->name, FIXED_POINT_MAX, FIXED_POINT_MAX),
-						errhint("Scale the features, preferably to the range from 0 to 1.")));
+		ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				errmsg("features of learner \"%s\" must lie between -%.0f and %.0f",
+					   state->learner->name, FIXED_POINT_MAX, FIXED_POINT_MAX),
+				errhint("Scale the features, preferably to the range from 0 to 1."));
 	return largest;
 }
 
@@ -325,10 +320,9 @@ training_merge(TrainingState *target, const TrainingState *source)
 	if (target->learner != source->learner || target->width != source->width ||
 		target->label_type != source->label_type ||
 		!same_options(&target->options, &source->options))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("rows with %d and %d features, or with different options, "
-							   "cannot train one teacher",
-							   target->width, source->width)));
+		refuse(errmsg("rows with %d and %d features, or with different options, "
+					  "cannot train one teacher",
+					  target->width, source->width));
 
 	class_map = palloc(source->classes.n * sizeof(int) + 1);
 	for (int c = 0; c < source->classes.n; c++)
@@ -350,9 +344,7 @@ training_merge(TrainingState *target, const TrainingState *source)
 pg_noreturn static void
 refuse_not_finite(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("features must be finite numbers"),
-			 errdetail("One of them is NaN or infinite.")));
+	refuse(errmsg("features must be finite numbers"), errdetail("One of them is NaN or infinite."));
 }
 
 /* A copy of the elements in which NaN stands for NULL. */
@@ -385,19 +377,17 @@ features_from_array(ArrayType *array, bool accept_missing, int *width)
 	bool		  finite = true;
 
 	if (ARR_NDIM(array) != 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						ARR_NDIM(array) == 0 ? errmsg("features must not be empty")
-											 : errmsg("features must be a one-dimensional array")));
+		refuse(ARR_NDIM(array) == 0 ? errmsg("features must not be empty")
+									: errmsg("features must be a one-dimensional array"));
 	*width = ARR_DIMS(array)[0];
 	if (*width > PRIVPRED_MAX_WIDTH)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("there must be at most %d features", PRIVPRED_MAX_WIDTH)));
+		refuse(errmsg("there must be at most %d features", PRIVPRED_MAX_WIDTH));
 	if (ARR_HASNULL(array) && accept_missing)
 		return elements_or_nan(array, *width);
 	if (ARR_HASNULL(array) && array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("features must not contain nulls"),
-				 errhint("Replace nulls by a fixed value, for example with coalesce.")));
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("features must not contain nulls"),
+				errhint("Replace nulls by a fixed value, for example with coalesce."));
 	values = (const double *) ARR_DATA_PTR(array);
 	/* NaN and infinities have all bits of the exponent set */
 	for (int i = 0; i < *width; i++)

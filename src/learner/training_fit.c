@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -57,9 +56,7 @@ order_classes(const TrainingState *state)
 	return order;
 }
 
-/*
- * ---------- canonical order of rows ----------
- */
+/* ---------- canonical order of rows ---------- */
 
 typedef struct RowKey
 {
@@ -141,9 +138,7 @@ order_rows(const double *values, const int32 *row_class, int width, int64 nrows)
 	return order;
 }
 
-/*
- * ---------- fit ----------
- */
+/* ---------- fit ---------- */
 
 static void
 prepare_data(const TrainingState *state, TrainingData *data)

@@ -46,13 +46,11 @@ portable_learner(Jsonb *options, Jsonb **of_learner)
 	if (name != NULL && name->type == jbvString)
 		learner = learner_lookup(pnstrdup(name->val.string.val, name->val.string.len));
 	if (learner == NULL || !travels(learner))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("options must name a learner whose states can travel"),
-				 errdetail(
-					 "There is no \"learner\" in them, or none of that name, or it runs functions "
-					 "of this database."),
-				 errhint("For example {\"learner\": \"linear\", \"classes\": [\"a\", \"b\"]}.")));
+		refuse(
+			errmsg("options must name a learner whose states can travel"),
+			errdetail("There is no \"learner\" in them, or none of that name, or it runs functions "
+					  "of this database."),
+			errhint("For example {\"learner\": \"linear\", \"classes\": [\"a\", \"b\"]}."));
 	*of_learner = DatumGetJsonbP(
 		DirectFunctionCall2(jsonb_delete, JsonbPGetDatum(options), CStringGetTextDatum("learner")));
 	return learner;
@@ -94,8 +92,8 @@ append_space(StringInfo out, Size size)
 	unsigned char *start;
 
 	if (size >= MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("a training state is too large")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("a training state is too large"));
 	enlargeStringInfo(out, size);
 	start = (unsigned char *) out->data + out->len;
 	out->len += size;
@@ -185,10 +183,10 @@ check_portable_size(const TrainingState *state)
 					   : (double) state->nrows * (8.0 * state->width + 2);
 
 	if (bytes > MaxAllocSize / 2)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("a training state of learner \"%s\" is too large to travel",
-							   state->learner->name),
-						errhint("Use more teachers, or fewer features.")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("a training state of learner \"%s\" is too large to travel",
+					   state->learner->name),
+				errhint("Use more teachers, or fewer features."));
 }
 
 static void
@@ -252,8 +250,8 @@ training_serialize(const TrainingState *state)
 pg_noreturn static void
 refuse_bytes(const char *problem, int sqlstate)
 {
-	ereport(ERROR, (errcode(sqlstate), errmsg("invalid training state"), errdetail("%s", problem),
-					errhint("All nodes must run the same version of privpred; train again.")));
+	ereport(ERROR, errcode(sqlstate), errmsg("invalid training state"), errdetail("%s", problem),
+			errhint("All nodes must run the same version of privpred; train again."));
 }
 
 void
@@ -390,7 +388,7 @@ portable_merge(TrainingState *target, TrainingState *source)
 	if (labels_of(target) == labels_of(source))
 		source->label_type = target->label_type;
 	if (target->nrows + source->nrows > STATE_MAX_ROWS)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("training states have too many rows together")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("training states have too many rows together"));
 	training_merge(target, source);
 }

@@ -22,7 +22,7 @@ enum
 	MIN_ROWS
 };
 
-static const LearnerOption options_of[] = {
+static const Option options_of[] = {
 	[DEPTH] = {"depth", OPTION_COUNT, 1, FOREST_MAX_DEPTH, 3},
 	[MIN_ROWS] = {"min_rows", OPTION_COUNT, 1, 1000000, 5}, /* in a leaf */
 	{NULL},
@@ -220,10 +220,7 @@ partition(const Grower *grower, int32 *rows, int64 n, const Split *split)
 	return left;
 }
 
-/*
- * A leaf holds the share of each class; of two, how far that of the second is
- * above one half.
- */
+/* A leaf holds the share of each class; of two, how far that of the second is above one half. */
 static void
 make_leaf(Grower *grower, const int32 *rows, int64 n, uint32 node, uint32 level)
 {
@@ -290,6 +287,7 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 const Learner tree_learner = {
 	.name = "tree",
 	.accepts_missing = true,
+	.finds_cuts = true,
 	.options = options_of,
 	.fit_row_bytes = fit_row_bytes,
 	.member_size = member_size,

@@ -127,7 +127,8 @@ ledger_is_ours(bool *moved)
 	int64 here = (int64) GetSystemIdentifier();
 
 	query_read("SELECT i.database, i.system, EXISTS (SELECT FROM privpred.account) "
-			   "OR EXISTS (SELECT FROM privpred.ledger_entry) FROM (SELECT) one "
+			   "OR EXISTS (SELECT FROM privpred.ledger_entry) "
+			   "OR EXISTS (SELECT FROM privpred.release) FROM (SELECT) one "
 			   "LEFT JOIN (SELECT * FROM privpred.ledger_identity LIMIT 1) i ON true");
 	if (SPI_processed != 1)
 		elog(ERROR, "could not read the identity of the ledger");

@@ -35,6 +35,23 @@ extern void ledger_lease_describe(const LedgerLease *lease, LedgerRequest *reque
 /* Raises unless the request was granted. */
 extern void ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *reply);
 
+/* What was used up a moment ago is not asked for again and again. */
+typedef struct UsedUp
+{
+	MemoryContext context; /* of the message */
+	char		 *message; /* how the error would begin; NULL: it was not used up */
+	Oid			  role;
+	uint64		  epoch;
+	TimestampTz	  until;
+} UsedUp;
+
+/*
+ * One counted round trip; raises unless the request is granted.  But if used_up is
+ * not NULL, it returns false where a budget or stream is used up.
+ */
+extern bool ledger_call_granted(const LedgerPrice *price, const LedgerRequest *request,
+								LedgerReply *reply, UsedUp *used_up);
+
 /* Raises 55000: the ledger was restored or cloned. */
 extern void ledger_report_copy(void);
 
@@ -45,10 +62,19 @@ extern int64 statement_taken(int64 used);
 
 /* Answers that it may still take; raises if none. */
 extern int64 statement_allowance(int64 used);
-extern void	 statement_count_answer(void);
+extern void	 statement_count_answer(bool charged);
+
+/* Answers of the current statement that were charged one by one. */
+extern int64 statement_paid(void);
 
 /* Raises 54000: the statement has reached a ceiling. */
 extern void ceiling_report(int64 ceiling);
+
+/* ---------- warnings.c ---------- */
+
+/* Once its terms are set: warns about what the owner may not have meant. */
+extern void
+warn_about_grant(const Account *account, const LedgerGrant *grant, const TermsChange *change);
 
 /* ---------- grants.c ---------- */
 
@@ -89,5 +115,8 @@ extern Purchase *ledger_purchases(List *sales);
  * keeps exports out until it ends.
  */
 extern void exports_charge(Account *account, const char *actor);
+
+/* Was anything exported that an account of infinite order cannot pay for? */
+extern bool exports_need_delta(int64 relation_id);
 
 #endif /* PRIVPRED_LEDGER_ASKING_H */

@@ -181,6 +181,8 @@ ledger_budgets(Oid asker)
 			relation.cap = budget;
 		if (!visible)
 			continue;
+		budget->shown.yours =
+			role != CAP_ROLE && (role == asker || role_inherits_budget_of(asker, role));
 		read_sales_once(&relation);
 		work_out(budget, &relation, now);
 		budgets = lappend(budgets, &budget->shown);

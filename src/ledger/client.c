@@ -67,19 +67,15 @@ static void
 report_timeout(void)
 {
 	ereport(
-		ERROR,
-		(errcode(ERRCODE_SYSTEM_ERROR), errmsg("the privacy ledger did not reply in time"),
-		 errdetail(
-			 "No answer was given. The charge may have been recorded; it is returned when the "
-			 "ledger's process gets to it."),
-		 errhint(
-			 "Look for waits of the \"privpred ledger\" process in pg_stat_activity, for example "
-			 "for a synchronous standby.")));
+		ERROR, errcode(ERRCODE_SYSTEM_ERROR), errmsg("the privacy ledger did not reply in time"),
+		errdetail("No answer was given. The charge may have been recorded; it is returned when the "
+				  "ledger's process gets to it."),
+		errhint(
+			"Look for waits of the \"privpred ledger\" process in pg_stat_activity, for example "
+			"for a synchronous standby."));
 }
 
-/*
- * Waits in line for a slot.  Interruptible, unlike the abort path below.
- */
+/* Waits in line for a slot.  Interruptible, unlike the abort path below. */
 static int
 post_patiently(const LedgerRequest *request, TimestampTz deadline)
 {
@@ -95,10 +91,10 @@ post_patiently(const LedgerRequest *request, TimestampTz deadline)
 		if (GetCurrentTimestamp() > deadline)
 		{
 			ConditionVariableCancelSleep();
-			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-							errmsg("too many sessions are waiting for the privacy ledger"),
-							errdetail("Nothing was charged."),
-							errhint("Try again, with fewer sessions of the same role.")));
+			ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					errmsg("too many sessions are waiting for the privacy ledger"),
+					errdetail("Nothing was charged."),
+					errhint("Try again, with fewer sessions of the same role."));
 		}
 		(void) ConditionVariableTimedSleep(&ledger_shared()->slot_freed, POLL_MS,
 										   PG_WAIT_EXTENSION);
@@ -173,13 +169,12 @@ wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
 			no_worker_since = GetCurrentTimestamp();
 		else if (GetCurrentTimestamp() - no_worker_since > START_PATIENCE_US)
 			ereport(
-				ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("no worker process is free for the privacy ledger"),
-				 errdetail("Nothing was charged."),
-				 errhint(
-					 "Try again, or raise max_worker_processes: the ledger needs one process per "
-					 "active database.")));
+				ERROR, errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				errmsg("no worker process is free for the privacy ledger"),
+				errdetail("Nothing was charged."),
+				errhint(
+					"Try again, or raise max_worker_processes: the ledger needs one process per "
+					"active database."));
 		if (GetCurrentTimestamp() > deadline)
 			report_timeout();
 
@@ -292,13 +287,12 @@ ledger_post(const LedgerRequest *request)
 		if (i >= POST_PATIENCE || GetCurrentTimestamp() < impatient_until)
 		{
 			impatient_until = GetCurrentTimestamp() + POST_PAUSE_US;
-			ereport(
-				LOG,
-				(errmsg("%d unused private answers could not be returned to their account",
-						request->answers),
-				 errdetail(
-					 "All requests to the privacy ledger that the role or the database may have "
-					 "were in use.")));
+			ereport(LOG,
+					errmsg("%d unused private answers could not be returned to their account",
+						   request->answers),
+					errdetail(
+						"All requests to the privacy ledger that the role or the database may have "
+						"were in use."));
 			return;
 		}
 		pg_usleep(1000);

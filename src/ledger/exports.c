@@ -1,9 +1,9 @@
 /*
  * exports.c
- *		What was exported before a budget was granted.
+ *		What was exported or described before a budget was granted.
  *
- * A model in the clear is known to whoever comes later, so a new budget starts
- * with its charge.
+ * A model in the clear, or a description, is known to whoever comes later, so a
+ * new budget starts with its charge.
  */
 #include "postgres.h"
 
@@ -11,31 +11,6 @@
 
 #include "ledger/asking.h"
 #include "server/query.h"
-
-static void
-refuse_small_grant(const Account *account, const Charge *drawn, const char *model)
-{
-	bool cap = account->role == CAP_ROLE;
-
-	if (!account_can_pay(account, drawn))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the budget cannot pay for model \"%s\", which was exported", model),
-			 errdetail(
-				 "What was exported is known to everybody, so that every budget on the relation "
-				 "starts with its charge; that has a delta, and the budget has none."),
-			 cap ? errhint("Give delta_cap, such as 1e-6.")
-				 : errhint("Give delta, such as 1e-6.")));
-	ereport(
-		ERROR,
-		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-		 errmsg("the budget is too small to pay for model \"%s\", which was exported", model),
-		 errdetail("What was exported is known to everybody, so that every budget on the relation "
-				   "starts with its charge."),
-		 cap ? errhint("Give a larger epsilon_cap or delta_cap.")
-			 : errhint("Give a larger epsilon or delta.")));
-}
 
 /* An export, in the order of the query below. */
 typedef struct Export
@@ -46,21 +21,50 @@ typedef struct Export
 	char *model;  /* NULL: unknown */
 	char *charge; /* NULL: cannot be paid so */
 	char *pure_charge;
+	bool  accuracy; /* of the version, and not the version itself */
 } Export;
+
+static void
+refuse_small_grant(const Account *account, const Charge *drawn, const Export *export)
+{
+	bool		cap = account->role == CAP_ROLE;
+	bool		described = export->model_id == 0;
+	const char *model = export->model ? export->model : "?";
+	const char *what =
+		described ? psprintf("description " INT64_FORMAT " of the relation", export->training_id)
+		: export->accuracy ? psprintf("the accuracy of model \"%s\", which was released", model)
+						   : psprintf("model \"%s\", which was exported", model);
+	const char *known = psprintf("What was %s is known to everybody, so that every budget on the "
+								 "relation starts with its charge",
+								 described			? "described"
+								 : export->accuracy ? "released"
+													: "exported");
+
+	if (!account_can_pay(account, drawn))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("the budget cannot pay for %s", what),
+						errdetail("%s; that has a delta, and the budget has none.", known),
+						cap ? errhint("Give delta_cap, such as 1e-6.")
+							: errhint("Give delta, such as 1e-6.")));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("the budget is too small to pay for %s", what), errdetail("%s.", known),
+					cap ? errhint("Give a larger epsilon_cap or delta_cap.")
+						: errhint("Give a larger epsilon or delta.")));
+}
 
 static void
 write_payment(const Account *account, const Export *export)
 {
 	query_write("WITH mark AS (INSERT INTO privpred.release (account_id, training_id, "
-				"relation_id, model_id, model, version, at, charge, pure_charge) "
-				"VALUES ($1, $2, $3, $4, $5, $6, now(), $7, $8)) "
+				"relation_id, model_id, model, version, at, charge, pure_charge, accuracy) "
+				"VALUES ($1, $2, $3, $4, $5, $6, now(), $7, $8, $12)) "
 				"UPDATE privpred.account SET spent_units = $9, "
 				"window_spent_units = $10, delta_spent = $11 WHERE account_id = $1",
 				ARG_INT8(account->account_id), ARG_INT8(export->training_id),
 				ARG_INT8(account->relation_id), ARG_INT8(export->model_id), ARG_TEXT(export->model),
 				ARG_INT4(export->version), ARG_TEXT(export->charge), ARG_TEXT(export->pure_charge),
 				ARG_INT8(account->spent), ARG_INT8(account->has_window ? account->window_spent : 0),
-				ARG_FLOAT8(account->delta_spent));
+				ARG_FLOAT8(account->delta_spent), ARG_BOOL(export->accuracy));
 }
 
 static void
@@ -68,8 +72,15 @@ pay_export(Account *account, const Export *export, const char *actor)
 {
 	bool		pure = account->order == RENYI_ORDER_INFINITE && !account_only_counts(account);
 	char	   *text = pure ? export->pure_charge : export->charge;
-	LedgerEvent event = {.kind = "export",
-						 .detail = psprintf("training " INT64_FORMAT, export->training_id),
+	bool		described = export->model_id == 0;
+	LedgerEvent event = {.kind = described			? "describe"
+								 : export->accuracy ? "accuracy"
+													: "export",
+						 .detail = psprintf("%s " INT64_FORMAT,
+											described		   ? "description"
+											: export->accuracy ? "accuracy"
+															   : "training",
+											export->training_id),
 						 .model_id = export->model_id,
 						 .model = export->model,
 						 .version = export->version};
@@ -78,7 +89,7 @@ pay_export(Account *account, const Export *export, const char *actor)
 	if (text != NULL && !charge_from_text(text, &drawn))
 		elog(ERROR, "malformed charge \"%s\"", text);
 	if (account_affords(account, &drawn) == 0)
-		refuse_small_grant(account, &drawn, export->model ? export->model : "?");
+		refuse_small_grant(account, &drawn, export);
 	event.delta = drawn.delta;
 	event.units = account_debit(account, &drawn, 1, &event.window_units);
 	write_payment(account, export);
@@ -93,8 +104,8 @@ exports_charge(Account *account, const char *actor)
 
 	/* What was committed before we wrote, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
-	query_read("SELECT e.training_id, e.model_id, e.version, e.model, e.charge, e.pure_charge "
-			   "FROM privpred.release e WHERE e.account_id = 0 AND e.relation_id = $1 "
+	query_read("SELECT e.training_id, e.model_id, e.version, e.model, e.charge, e.pure_charge, "
+			   "e.accuracy FROM privpred.release e WHERE e.account_id = 0 AND e.relation_id = $1 "
 			   "AND NOT EXISTS (SELECT FROM privpred.release p WHERE p.account_id = $2 "
 			   "AND p.training_id = e.training_id) ORDER BY e.training_id",
 			   ARG_INT8(account->relation_id), ARG_INT8(account->account_id));
@@ -112,6 +123,15 @@ exports_charge(Account *account, const char *actor)
 		export.model = row_text(row, 4);
 		export.charge = row_text(row, 5);
 		export.pure_charge = row_text(row, 6);
+		export.accuracy = row_bool(row, 7);
 		pay_export(account, &export, actor);
 	}
+}
+
+bool
+exports_need_delta(int64 relation_id)
+{
+	return catalog_finds("SELECT FROM privpred.release e WHERE e.account_id = 0 "
+						 "AND e.relation_id = $1 AND e.pure_charge IS NULL",
+						 ARG_INT8(relation_id));
 }

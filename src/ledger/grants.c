@@ -106,17 +106,19 @@ ledger_disown(Oid role)
 	ledger_invalidate_leases();
 }
 
-void
+uint64
 ledger_relation_dropped(int64 relation_id)
 {
 	char		  *actor = ledger_actor();
+	uint64		   count;
 	CatalogSession session;
 
 	catalog_begin(&session);
-	(void) ledger_revoke_accounts("a.relation_id = $1 AND a.role <> 0", relation_id, InvalidOid,
-								  "relation dropped", actor);
+	count = ledger_revoke_accounts("a.relation_id = $1 AND a.role <> 0", relation_id, InvalidOid,
+								   "relation dropped", actor);
 	catalog_end(&session);
 	ledger_invalidate_leases();
+	return count;
 }
 
 /* ---------- terms ---------- */
@@ -233,6 +235,7 @@ read_basis(TermsBasis *basis, const Account *account)
 		models[i].once = ((ModelSale *) list_nth(sales, i))->kind != CHARGE_PER_ANSWER;
 	basis->now = GetCurrentTransactionStartTimestamp(); /* as granted_at */
 	basis->dearest = terms_dearest(models, list_length(sales));
+	basis->finite_only = exports_need_delta(account->relation_id);
 	basis->payers_are_pure = account->role == CAP_ROLE && all_payers_are_pure(account->relation_id);
 }
 
@@ -240,7 +243,7 @@ read_basis(TermsBasis *basis, const Account *account)
  * Applies a grant to its account and tells the chain.  An expiry that is not given
  * stays, unless the budget was revoked meanwhile.
  */
-static void
+static TermsChange
 set_terms(Account *account, const LedgerGrant *grant, TermsBasis *basis, const char *actor)
 {
 	LedgerEvent	 event = {.kind = "convert"};
@@ -270,32 +273,17 @@ set_terms(Account *account, const LedgerGrant *grant, TermsBasis *basis, const c
 	event.delta = change.delta;
 	event.detail = terms_to_text(account, text);
 	ledger_put_event(account->account_id, account->relation_id, &event, actor);
+	return change;
 }
 
 /* ---------- granting ---------- */
-
-static void
-warn_about(const Account *account)
-{
-	if (account->valid_until <= GetCurrentTimestamp())
-		ereport(WARNING, (errmsg("the budget has expired, and the grant does not change that"),
-						  errhint("Grant it with a valid_until in the future, or 'infinity'.")));
-	if (account->has_window && account->lifetime == 0)
-		ereport(
-			WARNING,
-			(errmsg("the budget refreshes and has no lifetime limit"),
-			 errdetail(
-				 "Each window adds its epsilon to what is known about the same people: over time "
-				 "the privacy loss has no bound."),
-			 errhint("Give lifetime_epsilon as well. See lifetime_epsilon_spent in "
-					 "privpred.budgets.")));
-}
 
 void
 ledger_grant(const LedgerGrant *grant)
 {
 	char		  *actor = ledger_actor();
 	TermsBasis	   basis = {0};
+	TermsChange	   change;
 	CatalogSession session;
 	Account		   account;
 
@@ -303,12 +291,12 @@ ledger_grant(const LedgerGrant *grant)
 	ledger_claim();
 	(void) gate_pass(grant->relation_id, false, true);
 	lock_account(grant, actor, &account);
-	set_terms(&account, grant, &basis, actor);
+	change = set_terms(&account, grant, &basis, actor);
 	holder_record(account.relid, grant->role);
 	exports_charge(&account, actor);
 	catalog_end(&session);
 	ledger_invalidate_leases();
-	warn_about(&account);
+	warn_about_grant(&account, grant, &change);
 }
 
 /* ---------- caps ---------- */
@@ -347,12 +335,13 @@ read_already(int64 relation_id, TermsBasis *basis)
 static void
 inherit_releases(int64 relation_id, int64 cap_id)
 {
-	query_write("INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, "
-				"model, version, at, charge, pure_charge) SELECT DISTINCT ON (r.training_id) $2, "
-				"r.training_id, r.relation_id, r.model_id, r.model, r.version, r.at, r.charge, "
-				"r.pure_charge FROM privpred.release r WHERE r.relation_id = $1 "
-				"AND r.account_id <> 0 ORDER BY r.training_id, r.at ON CONFLICT DO NOTHING",
-				ARG_INT8(relation_id), ARG_INT8(cap_id));
+	query_write(
+		"INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, "
+		"model, version, at, charge, pure_charge, accuracy) SELECT DISTINCT ON (r.training_id) $2, "
+		"r.training_id, r.relation_id, r.model_id, r.model, r.version, r.at, r.charge, "
+		"r.pure_charge, r.accuracy FROM privpred.release r WHERE r.relation_id = $1 "
+		"AND r.account_id <> 0 ORDER BY r.training_id, r.at ON CONFLICT DO NOTHING",
+		ARG_INT8(relation_id), ARG_INT8(cap_id));
 }
 
 void
@@ -360,6 +349,7 @@ ledger_set_cap(const LedgerGrant *cap)
 {
 	char		  *actor = ledger_actor();
 	TermsBasis	   basis = {0};
+	TermsChange	   change = {0};
 	CatalogSession session;
 	Account		   account;
 	bool		   exists;
@@ -382,11 +372,14 @@ ledger_set_cap(const LedgerGrant *cap)
 			basis.already = 0;
 		else if (!exists)
 			inherit_releases(cap->relation_id, account.account_id);
-		set_terms(&account, cap, &basis, actor);
+		change = set_terms(&account, cap, &basis, actor);
 		exports_charge(&account, actor);
 	}
 	catalog_end(&session);
 	ledger_invalidate_leases();
+	change.converts &= basis.already == 0; /* a cap that opens has no order to change */
+	if (exists || cap->epsilon > 0)
+		warn_about_grant(&account, cap, &change);
 }
 
 /* As it is now, whatever our isolation level. */
@@ -396,4 +389,30 @@ ledger_relation_has_budgets(int64 relation_id)
 	return catalog_finds("SELECT FROM privpred.account a WHERE a.relation_id = $1 "
 						 "AND a.role <> 0 AND a.revoked_at IS NULL",
 						 ARG_INT8(relation_id));
+}
+
+bool
+ledger_relation_has_cap(int64 relation_id)
+{
+	return catalog_finds("SELECT FROM privpred.account a WHERE a.relation_id = $1 "
+						 "AND a.role = 0 AND a.epsilon_units > 0",
+						 ARG_INT8(relation_id));
+}
+
+/* What was exported to everybody counts as well, even if there was nobody to pay. */
+int64
+ledger_relation_spent(int64 relation_id)
+{
+	CatalogSession session;
+	int64		   spent;
+
+	catalog_begin(&session);
+	query_read("SELECT least(coalesce(sum(a.spent_units), 0) + count(*) FILTER (WHERE "
+			   "a.delta_spent > 0) + (SELECT count(*) FROM privpred.release r WHERE "
+			   "r.relation_id = $1), 9223372036854775807)::int8 "
+			   "FROM privpred.account a WHERE a.relation_id = $1",
+			   ARG_INT8(relation_id));
+	spent = row_int8(0, 1);
+	catalog_end(&session);
+	return spent;
 }

@@ -11,7 +11,6 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "draw/receipt_maker.h"
@@ -30,6 +29,7 @@ struct LedgerLease
 	bool				  several_payers; /* not one account has paid for all that was used */
 	uint64				  epoch;		  /* as it was before the block was asked for */
 	TimestampTz			  expires;
+	UsedUp				  used_up;
 	MemoryContextCallback at_reset;
 };
 
@@ -48,9 +48,10 @@ void
 ledger_call_mark_paid(const LedgerPrice *price, const LedgerRequest *request)
 {
 	if (ledger_call(request).outcome != OUTCOME_GRANTED)
-		ereport(WARNING, (errmsg("the privacy ledger did not record that model \"%s\" is paid for",
-								 price->model_name),
-						  errdetail("Its first use will be charged.")));
+		ereport(WARNING,
+				errmsg("the privacy ledger did not record that model \"%s\" is paid for",
+					   price->model_name),
+				errdetail("Its first use will be charged."));
 }
 
 const Receipt *
@@ -111,6 +112,7 @@ ledger_open(MemoryContext context, const LedgerPrice *price)
 	lease->price = *price;
 	lease->price.model_name = MemoryContextStrdup(context, price->model_name);
 	lease->payer = asking_role();
+	lease->used_up.context = context;
 	lease->at_reset.func = lease_reset;
 	lease->at_reset.arg = lease;
 	MemoryContextRegisterResetCallback(context, &lease->at_reset);
@@ -129,16 +131,20 @@ ledger_request_describe(LedgerRequest *request, const LedgerPrice *price, Oid as
 	request->infinite = price->infinite;
 }
 
-/* Asks for what the lease is about; returns only if it is granted. */
-static void
-call_for_lease(LedgerLease *lease, LedgerRequest *request)
+/* Asks for what the lease is about; returns whether it is granted, or raises. */
+static bool
+call_for_lease(LedgerLease *lease, LedgerRequest *request, LedgerRefusal *refusal)
 {
 	uint64		epoch = ledger_epoch();
 	LedgerReply reply;
 
 	ledger_request_describe(request, &lease->price, lease->payer);
-	reply = ledger_call_counted(&lease->price, request);
-	ledger_report_refusal(&lease->price, lease->payer, &reply);
+	if (!ledger_call_granted(&lease->price, request, &reply,
+							 refusal != NULL ? &lease->used_up : NULL))
+	{
+		*refusal = lease->used_up.message;
+		return false;
+	}
 
 	lease->several_payers |=
 		lease->block.paid.account_id != 0 && lease->block.paid.account_id != reply.paid.account_id;
@@ -146,18 +152,21 @@ call_for_lease(LedgerLease *lease, LedgerRequest *request)
 	lease->epoch = epoch;
 	lease->expires = Min(reply.valid_until, GetCurrentTimestamp() + LEASE_MAX_AGE_US);
 	lease->receipt.order_is_infinite = reply.order_is_infinite;
+	return true;
 }
 
-static void
-request_block(LedgerLease *lease, int64 allowed)
+static bool
+request_block(LedgerLease *lease, int64 allowed, LedgerRefusal *refusal)
 {
 	LedgerRequest request = {.kind = REQUEST_LEASE};
 
 	request.want = Max(1, Min(Min(lease->in_a_row, allowed), LEASE_MAX_ANSWERS));
 	request.taken = statement_taken(lease->used);
 	request.paid.lease = lease->block.paid.lease;
-	call_for_lease(lease, &request);
+	if (!call_for_lease(lease, &request, refusal))
+		return false;
 	lease->unused = lease->block.granted;
+	return true;
 }
 
 /* ---------- charged once ---------- */
@@ -186,7 +195,7 @@ still_good(uint64 epoch, TimestampTz expires)
 }
 
 static const Receipt *
-use_release(LedgerLease *lease)
+use_release(LedgerLease *lease, LedgerRefusal *refusal)
 {
 	int64		 training_id = lease->price.training_id;
 	PaidRelease *paid = &paid_releases[training_id % PAID_RELEASES];
@@ -201,7 +210,8 @@ use_release(LedgerLease *lease)
 		LedgerRequest request = {.kind = REQUEST_RELEASE};
 
 		CHECK_FOR_INTERRUPTS();
-		call_for_lease(lease, &request);
+		if (!call_for_lease(lease, &request, refusal))
+			return NULL;
 		paid->role = role;
 		paid->training_id = training_id;
 		paid->epoch = lease->epoch;
@@ -215,14 +225,14 @@ use_release(LedgerLease *lease)
 }
 
 const Receipt *
-ledger_spend(LedgerLease *lease)
+ledger_spend(LedgerLease *lease, LedgerRefusal *refusal)
 {
 	LedgerShared *shared = ledger_shared();
 	Oid			  role = asking_role();
 	int64		  allowed;
 
 	if (lease->price.kind == CHARGE_ONCE)
-		return use_release(lease);
+		return use_release(lease, refusal);
 	allowed = statement_allowance(lease->used);
 
 	/* Roles may change under a call site: each pays for what it asks. */
@@ -244,7 +254,8 @@ ledger_spend(LedgerLease *lease)
 			drop_block(lease);
 		}
 		CHECK_FOR_INTERRUPTS();
-		request_block(lease, allowed);
+		if (!request_block(lease, allowed, refusal))
+			return NULL;
 	}
 
 	/* Other call sites may have used up what there was when the block was granted. */
@@ -253,6 +264,6 @@ ledger_spend(LedgerLease *lease)
 	lease->unused--;
 	lease->used++;
 	lease->in_a_row++;
-	statement_count_answer();
+	statement_count_answer(true);
 	return &lease->receipt;
 }

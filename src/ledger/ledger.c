@@ -45,10 +45,8 @@ static void
 at_transaction_end(XactEvent event, void *arg)
 {
 	if (event == XACT_EVENT_PRE_PREPARE && invalidate_at_commit)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot PREPARE a transaction that has changed privacy budgets or models")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("cannot PREPARE a transaction that has changed privacy budgets or models"));
 	if (event == XACT_EVENT_COMMIT && invalidate_at_commit)
 		pg_atomic_fetch_add_u64(&ledger_shared()->epoch, 1);
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)

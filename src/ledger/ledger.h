@@ -16,7 +16,7 @@
  * board.c		their noisy thresholds in shared memory (both)
  * stream_run.c	one noisy threshold after the other (both)
  * memo.c		answers that are kept for good
- * release.c	releasing a model to everybody
+ * release.c	what everybody pays for: exports, descriptions, accuracies
  * accounts.c	reading accounts (both)
  * quote.c		what answers would cost
  * budgets.c	what is left of budgets
@@ -51,6 +51,7 @@ typedef struct LedgerPrice
 	ChargeKind	kind;		 /* when it is paid */
 	Charge		finite;		 /* by an account of finite order */
 	Charge		infinite;	 /* what it pays; void if it cannot */
+	int64		remembered;	 /* answers that the session will remember; 0: none */
 	StatSite   *stats;		 /* where refusals and round trips are counted, or NULL */
 } LedgerPrice;
 
@@ -65,12 +66,22 @@ typedef struct LedgerLease LedgerLease;
 extern LedgerLease *ledger_open(MemoryContext context, const LedgerPrice *price);
 
 /*
+ * What takes the place of an error for a caller who wants an answer or none: why
+ * there is none, because a budget or a stream is used up.  Everything else raises.
+ */
+typedef const char *LedgerRefusal;
+
+/*
  * Pays for one answer and returns its receipt, or raises: 53400 exhausted,
  * 55000 a budget of a kind that cannot pay, 42501 no budget, 25006 standby,
  * 54000 too many answers for one statement, and so on.  The receipt stays valid
- * until the next call on the same lease.
+ * until the next call on the same lease.  If refusal is not NULL, it is set and
+ * there is no receipt where the budget is exhausted.
  */
-extern const Receipt *ledger_spend(LedgerLease *lease);
+extern const Receipt *ledger_spend(LedgerLease *lease, LedgerRefusal *refusal);
+
+/* How many more answers the current statement may take, if that role pays. */
+extern int64 ledger_allowance(Oid payer);
 
 /* Raises 54000 unless the current statement may take so many more answers, if that role pays. */
 extern void ledger_check_allowance(int64 answers, Oid payer);
@@ -107,9 +118,12 @@ extern LedgerStream *ledger_stream_use(MemoryContext context, const LedgerPrice 
 
 /*
  * Takes one answer and returns its receipt, or raises: 55000 no open stream,
- * 53400 it is used up, and what ledger_spend() raises.
+ * 53400 it is used up, and what ledger_spend() raises; refusal is as there.
  */
-extern const Receipt *ledger_stream_answer(LedgerStream *stream);
+extern const Receipt *ledger_stream_answer(LedgerStream *stream, LedgerRefusal *refusal);
+
+/* After a draw for which a refusal was wanted: why there was none after all, or NULL. */
+extern LedgerRefusal ledger_stream_refusal(const LedgerStream *stream);
 
 /*
  * After the draw, before the answer leaves: a uniform stream writes as much for
@@ -153,6 +167,20 @@ extern bool ledger_time_has_come(TimestampTz when);
  */
 extern void ledger_release_to_all(const LedgerPrice *price);
 
+/*
+ * The same for a description, whose number stands in training_id and whose relation's name
+ * stands in model_name; there is no model.  Returns the receipt to draw it with.  Raises also
+ * 55000: a budget or the cap has no delta, or the relation's protection is not committed.
+ */
+extern const Receipt *ledger_describe(const LedgerPrice *price);
+
+/*
+ * The same for the accuracy of a model, whose number stands in training_id.  What it tells of
+ * a model that is charged once has to be paid for, too, by whoever has not: all of it or nothing.
+ */
+extern const Receipt *
+ledger_release_accuracy(const LedgerPrice *accuracy, const LedgerPrice *model);
+
 /* ---------- grants.c, upkeep.c, statement.c ----------
  *
  * Ordinary writes in the caller's transaction.  The caller has checked who
@@ -167,11 +195,15 @@ extern void ledger_disown(Oid role);
 /* Epsilon 0 removes the cap; totals are still kept. */
 extern void ledger_set_cap(const LedgerGrant *cap);
 
-/* After DROP TABLE: closes all budgets of the relation. */
-extern void ledger_relation_dropped(int64 relation_id);
+/* After DROP TABLE: closes all budgets of the relation, and returns how many there were. */
+extern uint64 ledger_relation_dropped(int64 relation_id);
 
 /* Is there a budget that was not revoked? */
 extern bool ledger_relation_has_budgets(int64 relation_id);
+extern bool ledger_relation_has_cap(int64 relation_id);
+
+/* What was spent on a relation, as a sum that tells which of two has more; 0: nothing. */
+extern int64 ledger_relation_spent(int64 relation_id);
 
 /* Makes a restored or cloned ledger this database's own.  Superusers only. */
 extern void ledger_adopt(void);
@@ -199,6 +231,7 @@ typedef struct LedgerBudget
 {
 	Account		  account; /* with its present window */
 	AccountStatus status;
+	bool		  yours; /* who looks may ask from it */
 	EpsilonUnits  epsilon_left;
 	BudgetBound	  bound;
 	List		 *answers;	/* of LedgerAnswers, a model each */
@@ -246,6 +279,9 @@ extern bool ledger_memo_find(const LedgerPrice *price, Oid role, const void *que
  * limit of them already for this version; false: it was not kept.
  */
 extern bool ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit);
+
+/* How many are kept for the role. */
+extern int64 ledger_memo_count(const LedgerPrice *price, Oid role);
 
 /* To be called by whoever trains or drops a model: its answers will never be asked for again. */
 extern void ledger_forget_memos(int64 model_id);

@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "common/cryptohash.h"
-#include "common/sha2.h"
 
 #include "ledger/asking.h"
 #include "server/query.h"
@@ -68,6 +67,21 @@ ledger_memo_keep(const LedgerLease *lease, const LedgerMemo *memo, int limit)
 	request.memo = *memo;
 	reply = ledger_call(&request);
 	return reply.outcome == OUTCOME_GRANTED && reply.granted > 0;
+}
+
+int64
+ledger_memo_count(const LedgerPrice *price, Oid role)
+{
+	CatalogSession session;
+	int64		   count;
+
+	catalog_begin(&session);
+	query_read("SELECT s.entries FROM privpred.memo_size s "
+			   "WHERE s.model_id = $1 AND s.training_id = $2 AND s.role = $3",
+			   ARG_INT8(price->model_id), ARG_INT8(price->training_id), ARG_OID(role));
+	count = SPI_processed > 0 ? row_int4(0, 1) : 0;
+	catalog_end(&session);
+	return count;
 }
 
 /* Whoever keeps an answer at the same time does not wait for us (worker/memo.c). */

@@ -6,6 +6,8 @@
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "account/accountant.h"
 #include "ledger/asking.h"
@@ -54,51 +56,79 @@ exhausted_detail(const LedgerReply *reply, ChargeKind kind)
 	return detail.data;
 }
 
-static void
-report_exhausted(const LedgerPrice *price, const LedgerReply *reply)
+static char *
+exhausted_message(const LedgerPrice *price, const LedgerReply *reply)
 {
 	static const struct
 	{
 		const char *what;
 		const char *when;
-		const char *hint;
 	} bounds[] = {
-		[BOUND_ROLE] =
-			{"privacy budget", "",
-			 "The owner of the relation can grant more with privpred.grant_budget(). See "
-			 "privpred.budgets."},
-		[BOUND_WINDOW] =
-			{"privacy budget", " for the present window",
-			 "Wait for the next window, or ask the owner of the relation for more. See "
-			 "privpred.budgets."},
-		[BOUND_LIFETIME] =
-			{"lifetime privacy budget", "",
-			 "It does not refresh. The owner of the relation can raise lifetime_epsilon with "
-			 "privpred.grant_budget(). See privpred.budgets."},
-		[BOUND_DELTA] = {"delta of the privacy budget", "",
-						 "It does not refresh. The owner of the relation can grant more with "
-						 "privpred.grant_budget(..., delta => ...)."},
+		[BOUND_ROLE] = {"privacy budget", ""},
+		[BOUND_WINDOW] = {"privacy budget", " for the present window"},
+		[BOUND_LIFETIME] = {"lifetime privacy budget", ""},
+		[BOUND_DELTA] = {"delta of the privacy budget", ""},
 	};
-	bool by_delta = reply->bound == BOUND_DELTA;
 
 	if (reply->paid.account_role == CAP_ROLE)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("%s of the relation behind model \"%s\" is exhausted for all roles together",
-					by_delta ? "delta" : "privacy budget", price->model_name),
-			 errdetail("%s", exhausted_detail(reply, price->kind)),
-			 by_delta
-				 ? errhint("It does not refresh. The owner of the relation can raise it with "
-						   "privpred.protect(..., delta_cap => ...).")
-				 : errhint("The owner of the relation can raise its cap with privpred.protect(..., "
-						   "epsilon_cap => ...).")));
-	ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					errmsg("%s of role \"%s\"%s is exhausted for model \"%s\"",
-						   bounds[reply->bound].what, role_name(reply->paid.account_role),
-						   bounds[reply->bound].when, price->model_name),
-					errdetail("%s", exhausted_detail(reply, price->kind)),
-					errhint("%s", bounds[reply->bound].hint)));
+		return psprintf(
+			"%s of the relation behind model \"%s\" is exhausted for all roles together",
+			reply->bound == BOUND_DELTA ? "delta" : "privacy budget", price->model_name);
+	return psprintf("%s of role \"%s\"%s is exhausted for model \"%s\"", bounds[reply->bound].what,
+					role_name(reply->paid.account_role), bounds[reply->bound].when,
+					price->model_name);
+}
+
+/* What the statement has for its money: answers that the session remembers. */
+static char *
+paid_detail(const LedgerPrice *price, int64 answers)
+{
+	if (answers == 0 || price->kind != CHARGE_PER_ANSWER)
+		return "";
+	if (price->remembered == 0)
+		return psprintf(" This statement has paid for " INT64_FORMAT " %s.", answers,
+						answers == 1 ? "answer" : "answers");
+	if (answers == 1)
+		return " This statement has paid for 1 answer, which is free if it is asked for again in "
+			   "this session.";
+	if (answers <= price->remembered)
+		return psprintf(" This statement has paid for " INT64_FORMAT
+						" answers, which are free if they are asked for again in this session.",
+						answers);
+	return psprintf(" This statement has paid for " INT64_FORMAT
+					" answers, of which the last " INT64_FORMAT
+					" are free if they are asked for again in this session.",
+					answers, price->remembered);
+}
+
+static void
+report_exhausted(const LedgerPrice *price, const LedgerReply *reply, int64 answers)
+{
+	static const char *const hints[] = {
+		[BOUND_ROLE] = "The owner of the relation can grant more with privpred.grant_budget(). See "
+					   "privpred.budgets.",
+		[BOUND_WINDOW] = "Wait for the next window, or ask the owner of the relation for more. See "
+						 "privpred.budgets.",
+		[BOUND_LIFETIME] =
+			"It does not refresh. The owner of the relation can raise lifetime_epsilon with "
+			"privpred.grant_budget(). See privpred.budgets.",
+		[BOUND_DELTA] = "It does not refresh. The owner of the relation can grant more with "
+						"privpred.grant_budget(..., delta => ...).",
+	};
+	static const char *const cap_hints[] = {
+		"The owner of the relation can raise its cap with privpred.protect(..., epsilon_cap => "
+		"...).",
+		"It does not refresh. The owner of the relation can raise it with privpred.protect(..., "
+		"delta_cap => ...).",
+	};
+
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+		 errmsg("%s", exhausted_message(price, reply)),
+		 errdetail("%s%s", exhausted_detail(reply, price->kind), paid_detail(price, answers)),
+		 errhint("%s", reply->paid.account_role == CAP_ROLE ? cap_hints[reply->bound == BOUND_DELTA]
+															: hints[reply->bound])));
 }
 
 /* Not a matter of how much is left. */
@@ -154,16 +184,22 @@ report_no_stream(const char *model, Oid role)
 			 model)));
 }
 
+static char *
+stream_end_message(const char *model, LedgerOutcome outcome)
+{
+	return psprintf(outcome == OUTCOME_STREAM_ANSWERS
+						? "the stream on model \"%s\" has no answers left"
+						: "the stream on model \"%s\" is used up",
+					model);
+}
+
 static void
 report_stream_at_end(const char *model, LedgerOutcome outcome)
 {
-	bool by_answers = outcome == OUTCOME_STREAM_ANSWERS;
-
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 by_answers ? errmsg("the stream on model \"%s\" has no answers left", model)
-						: errmsg("the stream on model \"%s\" is used up", model),
-			 by_answers
+			 errmsg("%s", stream_end_message(model, outcome)),
+			 outcome == OUTCOME_STREAM_ANSWERS
 				 ? errdetail("All answers that it was opened for are given, or reserved by running "
 							 "statements.")
 				 : errdetail("It has given as many unstable answers as it was bought for."),
@@ -239,6 +275,22 @@ report_trouble(const LedgerReply *reply)
 					errhint("Try again.")));
 }
 
+/* How the error begins if a budget or stream is used up; NULL if it is anything else. */
+static char *
+end_message(const LedgerPrice *price, const LedgerReply *reply)
+{
+	switch (reply->outcome)
+	{
+		case OUTCOME_EXHAUSTED:
+			return exhausted_message(price, reply);
+		case OUTCOME_STREAM_USED_UP:
+		case OUTCOME_STREAM_ANSWERS:
+			return stream_end_message(price->model_name, reply->outcome);
+		default:
+			return NULL;
+	}
+}
+
 void
 ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *reply)
 {
@@ -247,7 +299,7 @@ ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *re
 		case OUTCOME_GRANTED:
 			break;
 		case OUTCOME_EXHAUSTED:
-			report_exhausted(price, reply);
+			report_exhausted(price, reply, statement_paid());
 			break;
 		case OUTCOME_CANNOT_PAY:
 			report_cannot_pay(price, reply);
@@ -277,4 +329,30 @@ ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *re
 			report_trouble(reply);
 			break;
 	}
+}
+
+bool
+ledger_call_granted(const LedgerPrice *price, const LedgerRequest *request, LedgerReply *reply,
+					UsedUp *used_up)
+{
+	uint64 epoch = ledger_epoch();
+	char  *message;
+
+	if (used_up != NULL && used_up->message != NULL && used_up->role == request->role &&
+		used_up->epoch == epoch && !ledger_time_has_come(used_up->until))
+		return false;
+	*reply = ledger_call_counted(price, request);
+	message = used_up != NULL ? end_message(price, reply) : NULL;
+	if (message == NULL)
+	{
+		ledger_report_refusal(price, request->role, reply);
+		return true;
+	}
+	if (used_up->message != NULL)
+		pfree(used_up->message);
+	used_up->message = MemoryContextStrdup(used_up->context, message);
+	used_up->role = request->role;
+	used_up->epoch = epoch;
+	used_up->until = GetCurrentTimestamp() + LEASE_MAX_AGE_US;
+	return false;
 }

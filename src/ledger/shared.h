@@ -47,6 +47,8 @@ typedef enum RequestKind
 	REQUEST_LEASE,		   /* debit up to "want" answers */
 	REQUEST_RELEASE,	   /* debit a version that is charged once, unless it is paid for */
 	REQUEST_EXPORT,		   /* debit it to every account */
+	REQUEST_DESCRIBE,	   /* debit a description to every account */
+	REQUEST_ACCURACY,	   /* debit an accuracy, and what it tells of, to every account */
 	REQUEST_SETTLE,		   /* a lease ended, "answers" of it unused */
 	REQUEST_GIVE_BACK,	   /* granted, but the client had gone */
 	REQUEST_MARK_PAID,	   /* a version that was made of paid answers */
@@ -83,8 +85,14 @@ typedef struct LedgerRequest
 	int64		training_id;
 	Charge		finite;	  /* if the payer's order is finite */
 	Charge		infinite; /* and if it is not; void: it cannot pay */
-	int32		want;
-	int64		taken; /* by the statement before */
+
+	/* an accuracy's: the version that it tells of, if that is charged once; 0: none */
+	int64  told_of;
+	Charge told_finite;
+	Charge told_infinite;
+
+	int32 want;
+	int64 taken; /* by the statement before */
 
 	/* what is settled or given back; of a lease that goes on, its number */
 	LedgerPayment paid;
@@ -138,7 +146,7 @@ typedef struct LedgerReply
 	double		 delta_limit; /* what mechanisms may spend of the account's delta */
 	double		 delta_spent;
 
-	/* an export's: who cannot pay */
+	/* an export's or a description's: who cannot pay */
 	int			nunable;
 	Oid			unable[UNABLE_NAMED];
 	StreamReply stream;

@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "storage/ipc.h"
 #include "storage/proc.h"
 #include "utils/syscache.h"
 
@@ -44,8 +43,8 @@ initialise(void *block)
 	ConditionVariableInit(&shared->slot_freed);
 	pg_atomic_init_u64(&shared->epoch, 1);
 	if (!pg_strong_random(&shared->incarnation, sizeof(shared->incarnation)))
-		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
-						errmsg("could not get random bytes to open the ledger")));
+		ereport(ERROR, errcode(ERRCODE_INTERNAL_ERROR),
+				errmsg("could not get random bytes to open the ledger"));
 	shared->incarnation &= PG_INT64_MAX;
 	for (int i = 0; i < LEDGER_SLOTS; i++)
 		pg_atomic_init_u32(&shared->slots[i].state, SLOT_FREE);
@@ -59,16 +58,15 @@ ledger_shared(void)
 	if (likely(Shared != NULL))
 		return Shared;
 	if (!IsUnderPostmaster)
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("the privacy ledger is not available in single-user mode"),
-						errhint("Start the server normally.")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("the privacy ledger is not available in single-user mode"),
+				errhint("Start the server normally."));
 	Shared = slack_attach("privpred ledger", sizeof(LedgerShared), LEDGER_MAGIC, "privpred_ledger",
 						  initialise);
 	if (Shared == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the privacy ledger in memory belongs to another version of privpred"),
-				 errhint("Restart the server after installing a new version.")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("the privacy ledger in memory belongs to another version of privpred"),
+				errhint("Restart the server after installing a new version."));
 	return Shared;
 }
 

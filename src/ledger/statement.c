@@ -19,6 +19,7 @@
 /* Answers of the current top-level statement, over all its call sites. */
 static TimestampTz statement_start = 0;
 static int64	   statement_answers = 0;
+static int64	   statement_charged = 0; /* of those, by a lease */
 
 /* A cursor is one statement, however it is fetched. */
 int64
@@ -30,6 +31,7 @@ statement_taken(int64 used)
 	{
 		statement_start = start;
 		statement_answers = 0;
+		statement_charged = 0;
 	}
 	return Max(statement_answers, used);
 }
@@ -62,9 +64,16 @@ statement_allowance(int64 used)
 }
 
 void
-statement_count_answer(void)
+statement_count_answer(bool charged)
 {
 	statement_answers++;
+	statement_charged += charged ? 1 : 0;
+}
+
+int64
+statement_paid(void)
+{
+	return statement_taken(0) > 0 ? statement_charged : 0;
 }
 
 void
@@ -86,6 +95,12 @@ ceiling_look_up(Oid asker, Oid payer)
 	least = row_int8_or(0, 1, NO_CEILING);
 	catalog_end(&session);
 	return least;
+}
+
+int64
+ledger_allowance(Oid payer)
+{
+	return Min(ledger_max_answers(), ceiling_look_up(asking_role(), payer)) - statement_taken(0);
 }
 
 void

@@ -33,6 +33,9 @@ struct LedgerStream
 	int					  recorded; /* tests of the present answer that were written */
 	uint64				  epoch;	/* as it was before the block was asked for */
 	TimestampTz			  expires;
+	bool				  softly;  /* a refusal is wanted, not an error */
+	bool				  refused; /* there is one for the present answer */
+	UsedUp				  used_up;
 	MemoryContextCallback at_reset;
 };
 
@@ -128,13 +131,14 @@ ledger_stream_use(MemoryContext context, const LedgerPrice *price)
 	stream->price = *price;
 	stream->price.model_name = MemoryContextStrdup(context, price->model_name);
 	stream->user = asking_role();
+	stream->used_up.context = context;
 	stream->at_reset.func = stream_reset;
 	stream->at_reset.arg = stream;
 	MemoryContextRegisterResetCallback(context, &stream->at_reset);
 	return stream;
 }
 
-/* Asks for answers; the caller repeats it until there are some. */
+/* Asks for answers; the caller repeats it until there are some, or it is refused. */
 static void
 take_block(LedgerStream *stream, int64 allowed)
 {
@@ -145,8 +149,10 @@ take_block(LedgerStream *stream, int64 allowed)
 	request.want = Max(1, Min(Min(stream->used, allowed), LEASE_MAX_ANSWERS));
 	request.taken = statement_taken(stream->used);
 	request.stream.id = stream->held.id;
-	reply = ledger_call_counted(&stream->price, &request);
-	ledger_report_refusal(&stream->price, stream->user, &reply);
+	stream->refused = !ledger_call_granted(&stream->price, &request, &reply,
+										   stream->softly ? &stream->used_up : NULL);
+	if (stream->refused)
+		return;
 
 	stream->ceiling = reply.ceiling;
 	stream->several |= stream->used > 0 && stream->first != reply.stream.id;
@@ -162,17 +168,16 @@ take_block(LedgerStream *stream, int64 allowed)
 		let_go(stream);
 		slot_reclaim_dropped_databases();
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-			 errmsg("too many streams are in use at the same time"),
-			 errdetail("All databases share %d places; a role may use as many as are free.",
-					   LEDGER_BOARDS),
-			 errhint(
-				 "End statements and cursors of the role that use other streams, and try again.")));
+			ERROR, errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+			errmsg("too many streams are in use at the same time"),
+			errdetail("All databases share %d places; a role may use as many as are free.",
+					  LEDGER_BOARDS),
+			errhint(
+				"End statements and cursors of the role that use other streams, and try again."));
 	}
 }
 
-/* Makes sure that the stream is held, for a role, with an answer to give. */
+/* Makes sure that the stream is held, for a role, with an answer to give, unless it is refused. */
 static void
 hold(LedgerStream *stream, Oid role, int64 allowed)
 {
@@ -184,22 +189,35 @@ hold(LedgerStream *stream, Oid role, int64 allowed)
 								  ledger_time_has_come(stream->expires))))
 		let_go(stream);
 	stream->user = role;
-	while (stream->unused == 0)
+	while (stream->unused == 0 && !stream->refused)
 	{
 		CHECK_FOR_INTERRUPTS();
 		take_block(stream, allowed);
 	}
 }
 
-const Receipt *
-ledger_stream_answer(LedgerStream *stream)
+LedgerRefusal
+ledger_stream_refusal(const LedgerStream *stream)
 {
+	return stream->refused ? stream->used_up.message : NULL;
+}
+
+const Receipt *
+ledger_stream_answer(LedgerStream *stream, LedgerRefusal *refusal)
+{
+	stream->softly = refusal != NULL;
+	stream->refused = false;
 	hold(stream, asking_role(), statement_allowance(stream->used));
+	if (stream->refused)
+	{
+		*refusal = stream->used_up.message;
+		return NULL;
+	}
 	if (unlikely(statement_taken(stream->used) >= stream->ceiling))
 		ceiling_report(stream->ceiling);
 	stream->unused--;
 	stream->used++;
-	statement_count_answer();
+	statement_count_answer(false);
 	stream->tested = false;
 	stream->recorded = 0;
 	return &stream->receipt;
@@ -224,13 +242,12 @@ ledger_stream_terms(const LedgerStream *stream, StreamTerms *terms)
 	memset(terms, 0, sizeof(StreamTerms));
 	if (stream->several)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the stream on model \"%s\" was closed meanwhile, and another took its place",
-					stream->price.model_name),
-			 errdetail("Answers that came through two streams cannot be priced together. "
-					   "Both streams stay charged."),
-			 errhint("Try again, and let nobody close the stream before the end.")));
+			ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("the stream on model \"%s\" was closed meanwhile, and another took its place",
+				   stream->price.model_name),
+			errdetail("Answers that came through two streams cannot be priced together. "
+					  "Both streams stay charged."),
+			errhint("Try again, and let nobody close the stream before the end."));
 	catalog_begin(&session);
 	query_read("SELECT s.unstable_limit, s.epsilon_units, s.delta FROM privpred.stream s "
 			   "WHERE s.stream_id = $1",
@@ -267,7 +284,8 @@ hold_another(LedgerStream *stream)
 {
 	let_go(stream);
 	hold(stream, stream->user, 1);
-	stream->unused--;
+	if (!stream->refused)
+		stream->unused--;
 }
 
 static bool
@@ -275,7 +293,7 @@ stream_stable(void *run, int64 distance)
 {
 	LedgerStream *stream = run;
 
-	for (;;)
+	while (!stream->refused)
 	{
 		int64 noisy = stream_noisy_distance(stream->held.epsilon, distance);
 
@@ -298,6 +316,7 @@ stream_stable(void *run, int64 distance)
 				break;
 		}
 	}
+	return false; /* nothing will be answered */
 }
 
 static int64
@@ -305,7 +324,9 @@ stream_failures_left(void *run)
 {
 	const LedgerStream *stream = run;
 
-	return board_left(&ledger_shared()->boards[stream->held.board], stream->held.unstable);
+	return stream->refused
+			   ? 0
+			   : board_left(&ledger_shared()->boards[stream->held.board], stream->held.unstable);
 }
 
 bool

@@ -7,6 +7,7 @@
 #include "miscadmin.h"
 
 #include "catalog/by_id.h"
+#include "catalog/relations.h"
 #include "ledger/accounts.h"
 #include "ledger/asking.h"
 #include "server/query.h"
@@ -30,6 +31,7 @@ ledger_adopt(void)
 	query_write("UPDATE privpred.stream SET status = 'ledger adopted', threshold = NULL, "
 				"holders = 0, incarnation = NULL, closed_at = now() WHERE status = 'open'");
 	holders_record_all();
+	past_relations_adopt();
 	ledger_make_ours();
 	query_write("INSERT INTO privpred.ledger_outbox (kind, actor, pid) VALUES ('adopt', $1, $2)",
 				ARG_TEXT(actor), ARG_INT4(MyProcPid));
@@ -92,11 +94,11 @@ ledger_forgive(int64 lease)
 		ARG_TEXT(relation_name));
 	if (SPI_processed == 0)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE), errmsg("lease " INT64_FORMAT " is in use", lease),
-			 errdetail("It was taken since the server started; what is unused of it comes back by "
-					   "itself."),
-			 errhint("End the session that holds it; see privpred.leases.")));
+			ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+			errmsg("lease " INT64_FORMAT " is in use", lease),
+			errdetail("It was taken since the server started; what is unused of it comes back by "
+					  "itself."),
+			errhint("End the session that holds it; see privpred.leases."));
 	catalog_end(&session);
 	ledger_invalidate_leases();
 }

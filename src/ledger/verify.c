@@ -88,7 +88,8 @@ note_terms(Verification *verification, Tally *tally, const LedgerEntry *entry)
 static bool
 is_charge(const LedgerEntry *entry)
 {
-	static const char *const kinds[] = {"lease", "stream", "release", "export"};
+	static const char *const kinds[] = {"lease",  "stream",	  "release",
+										"export", "describe", "accuracy"};
 
 	for (int i = 0; i < lengthof(kinds); i++)
 		if (strcmp(entry->kind, kinds[i]) == 0)
@@ -247,15 +248,20 @@ check_accounts(Verification *verification)
 static void
 check_releases(Verification *verification)
 {
-	query_read("WITH paid AS (SELECT account_id, cap_id, relation_id, detail "
-			   "FROM privpred.ledger_entry WHERE kind IN ('release', 'export') UNION ALL "
-			   "SELECT account_id, cap_id, relation_id, detail "
-			   "FROM privpred.ledger_outbox WHERE kind = 'export') "
-			   "SELECT r.account_id FROM privpred.release r "
-			   "LEFT JOIN privpred.account a USING (account_id) "
-			   "WHERE r.account_id <> 0 AND NOT EXISTS (SELECT FROM paid p "
-			   "WHERE p.detail = 'training ' || r.training_id AND (p.account_id = r.account_id "
-			   "OR a.role = 0 AND p.relation_id = a.relation_id)) ORDER BY r.account_id LIMIT 1");
+	query_read(
+		"WITH paid AS (SELECT account_id, relation_id, split_part(detail, ' ', 2) AS training "
+		"FROM privpred.ledger_entry WHERE kind IN ('release', 'export', 'describe', 'accuracy') "
+		"UNION ALL SELECT account_id, relation_id, split_part(detail, ' ', 2) "
+		"FROM privpred.ledger_outbox WHERE kind IN ('export', 'describe', 'accuracy')) "
+		"SELECT r.account_id FROM privpred.release r "
+		"LEFT JOIN privpred.account a USING (account_id) WHERE r.account_id <> 0 "
+		"AND (r.account_id, r.training_id::text) NOT IN "
+		"(SELECT account_id, training FROM paid "
+		"WHERE account_id IS NOT NULL AND training IS NOT NULL) "
+		"AND (a.role IS DISTINCT FROM 0 OR (a.relation_id, r.training_id::text) NOT IN "
+		"(SELECT relation_id, training FROM paid "
+		"WHERE relation_id IS NOT NULL AND training IS NOT NULL)) "
+		"ORDER BY r.account_id LIMIT 1");
 	if (SPI_processed > 0)
 		problem(verification, 0,
 				psprintf("account " INT64_FORMAT

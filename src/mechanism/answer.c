@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include "mechanism/accuracy/accuracy.h"
+#include "mechanism/describe/describe.h"
 #include "mechanism/mechanism.h"
 
 static inline void
@@ -38,6 +40,21 @@ mechanism_score(const Mechanism *mechanism, const Receipt *receipt, const Mechan
 		return mechanism->score(receipt, model, x, precision, score);
 	*score = mechanism->plain_score(model, x);
 	return true;
+}
+
+void
+mechanism_describe(const Receipt *receipt, const DescribeNoise *noise, int count,
+				   Histogram *histograms, LevelSource *levels)
+{
+	check_receipt(receipt);
+	describe_draw(noise, count, histograms, levels);
+}
+
+int64
+mechanism_accuracy(const Receipt *receipt, int64 mean, int64 sensitivity, EpsilonUnits epsilon)
+{
+	check_receipt(receipt);
+	return accuracy_draw(mean, sensitivity, epsilon);
 }
 
 void

@@ -15,10 +15,7 @@
 /* 64-bit words of a set of that many members. */
 #define BITS_WORDS(members) (((members) + 63) / 64)
 
-/*
- * Bit h of column p is the label that hypothesis h gives to point p.  All
- * public.
- */
+/* Bit h of column p is the label that hypothesis h gives to point p.  All public. */
 typedef struct FiniteClass
 {
 	int		nhypotheses;

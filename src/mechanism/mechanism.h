@@ -6,7 +6,6 @@
  * struct, its draw.c the exact draw from counts alone.  What several share:
  *
  * registry.c		names to mechanisms, and the guards that all of them need
- * options.c		reading a model's options
  * teachers.h		votes and scores of an ensemble
  * released.h		classifiers that are released as a whole
  * drawn.h			hypotheses that are drawn for each answer
@@ -31,26 +30,28 @@ typedef struct SpecColumn
 {
 	const char *name;	/* of the feature */
 	const char *level;	/* the number says whether it has this level; NULL: not a level */
+	int			piece;	/* of a column with cuts, from 1: how much of it lies below; 0: no cuts */
 	bool		binary; /* 0 or 1: levels and booleans */
-	double		min;	/* of a number, in the column's own units: what is 0 and 1 here */
+	double		min;	/* of a number or piece, in the column's own units: what is 0 and 1 here */
 	double		max;
 } SpecColumn;
 
 typedef struct MechanismSpec
 {
-	EpsilonUnits	  epsilon;
-	int				  teachers; /* 0 unless the mechanism asks teachers */
-	int				  nclasses; /* 0: the label is a number */
-	char			**classes;
-	int				  default_class;
-	double			  label_min; /* of a number; labels are clamped */
-	double			  label_max;
-	int				  width;			 /* encoded features, in [0, 1] */
-	const SpecColumn *columns;			 /* width of them */
-	int64			  declared_units;	 /* 0: not declared */
-	int				  max_rows_per_unit; /* 0: not declared */
-	bool			  protects_labels;	 /* and nothing else */
-	Jsonb			 *options;
+	const struct Mechanism *mechanism; /* whose it is: for code that two of them share */
+	EpsilonUnits			epsilon;
+	int						teachers; /* 0 unless the mechanism asks teachers */
+	int						nclasses; /* 0: the label is a number */
+	char				  **classes;
+	int						default_class;
+	double					label_min; /* of a number; labels are clamped */
+	double					label_max;
+	int						width;			   /* encoded features, in [0, 1] */
+	const SpecColumn	   *columns;		   /* width of them */
+	int64					declared_units;	   /* 0: not declared */
+	int						max_rows_per_unit; /* 0: not declared */
+	bool					protects_labels;   /* and nothing else */
+	Jsonb				   *options; /* of the learner, the mechanism and the model itself */
 
 	/*
 	 * Public tables that options name (option keys "class_table" and
@@ -152,12 +153,14 @@ typedef struct Mechanism
 	bool		two_classes;	 /* of classes it learns exactly two */
 	bool		needs_units;	 /* their number must be declared */
 	bool		needs_unit_rows; /* the largest number of rows of a unit must be declared */
-	const char *option_keys;	 /* its own options, "delta, steps"; NULL: none */
+	bool		finds_cuts;		 /* of features, by itself: declared ones are left out */
+
+	const Option *options; /* its own; NULL: none */
 
 	/*
-	 * Raises 22023 unless the declared parameters go together, and are enough;
-	 * also reads all its options, so that a wrong one is refused here.  NULL:
-	 * anything goes.  Called through mechanism_validate().
+	 * Raises 22023 unless the declared parameters go together, and are enough.
+	 * NULL: anything goes.  Called through mechanism_validate(), which has
+	 * checked that each option is within the range that its table says.
 	 */
 	void (*validate)(const MechanismSpec *spec);
 
@@ -269,35 +272,10 @@ extern bool mechanism_charge(const Mechanism *mechanism, const MechanismSpec *sp
 
 /* ---------- guards, for mechanisms ---------- */
 
-/* Raises 22023, with errmsg() and, where they help, errdetail() and errhint(). */
-#define refuse_spec(...) ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), __VA_ARGS__))
-
 /* Raises 53200 if training would take more bytes than it may. */
 extern void check_training_memory(Size needed, Size memory);
 
 /* Raises XX001: the stored state of a model is not what train() wrote. */
 pg_noreturn extern void state_damaged(void);
-
-/*
- * ---------- options.c ----------
- *
- * A model's options hold those of its learner, of its mechanism and of the
- * model itself.  A value of the wrong type or outside the range is refused
- * with 22023 and the key's name.
- */
-extern bool option_given(const MechanismSpec *spec, const char *key);
-
-/* from and to are inclusive. */
-extern double
-option_number(const MechanismSpec *spec, const char *key, double absent, double from, double to);
-extern int64
-option_integer(const MechanismSpec *spec, const char *key, int64 absent, int64 from, int64 to);
-extern bool option_flag(const MechanismSpec *spec, const char *key, bool absent);
-
-/* Index into choices, which end with NULL; the first is for absent keys. */
-extern int option_choice(const MechanismSpec *spec, const char *key, const char *const *choices);
-
-/* A string, or NULL. */
-extern char *option_text(const MechanismSpec *spec, const char *key);
 
 #endif /* PRIVPRED_MECHANISM_H */

@@ -57,24 +57,23 @@ mechanism_validate(const Mechanism *mechanism, const MechanismSpec *spec)
 	bool number = mechanism->numeric_labels && spec->nclasses == 0;
 
 	if (mechanism->two_classes && spec->nclasses != 2 && !number)
-		refuse_spec(errmsg("mechanism \"%s\" needs two classes%s, not %d", mechanism->name,
-						   mechanism->numeric_labels ? " or a number" : "", spec->nclasses),
-					errhint("Declare two classes, or use mechanism \"vote\" or \"sparse\"."));
+		refuse(errmsg("mechanism \"%s\" needs two classes%s, not %d", mechanism->name,
+					  mechanism->numeric_labels ? " or a number" : "", spec->nclasses),
+			   errhint("Declare two classes, or use mechanism \"vote\" or \"sparse\"."));
 	if (mechanism->needs_units && spec->declared_units == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("mechanism \"%s\" needs the declared number of protected units",
-						mechanism->name),
-				 errdetail("How many units there really are is secret, so it cannot be used."),
-				 errhint("Declare about how many there are by "
-						 "privpred.protect(..., declared_units => N).")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("mechanism \"%s\" needs the declared number of protected units",
+					   mechanism->name),
+				errdetail("How many units there really are is secret, so it cannot be used."),
+				errhint("Declare about how many there are by "
+						"privpred.protect(..., declared_units => N)."));
 	if (mechanism->needs_unit_rows && spec->max_rows_per_unit == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("mechanism \"%s\" needs a bound on the rows of a unit", mechanism->name),
-				 errdetail("No key of the relation says that a unit is a single row."),
-				 errhint("Declare it by privpred.protect(..., max_rows_per_unit => R); "
-						 "at most R rows of a unit are used.")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("mechanism \"%s\" needs a bound on the rows of a unit", mechanism->name),
+				errdetail("No key of the relation says that a unit is a single row."),
+				errhint("Declare it by privpred.protect(..., max_rows_per_unit => R); "
+						"at most R rows of a unit are used."));
+	options_check(spec->options, mechanism->options);
 	if (mechanism->validate != NULL)
 		mechanism->validate(spec);
 }
@@ -100,18 +99,17 @@ void
 check_training_memory(Size needed, Size memory)
 {
 	if (needed > memory)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("training needs at least %zu kB, more than maintenance_work_mem (%zu kB)",
-						needed / 1024 + 1, memory / 1024),
-				 errhint("Raise maintenance_work_mem, or declare less: fewer columns, levels, "
-						 "classes, points, units or batches, or a larger accuracy.")));
+		ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY),
+				errmsg("training needs at least %zu kB, more than maintenance_work_mem (%zu kB)",
+					   needed / 1024 + 1, memory / 1024),
+				errhint("Raise maintenance_work_mem, or declare less: fewer columns, levels, "
+						"classes, points, units or batches, or a larger accuracy."));
 }
 
 void
 state_damaged(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("the stored state of a model is damaged"),
-			 errhint("Train it again with privpred.retrain().")));
+	ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("the stored state of a model is damaged"),
+			errhint("Train it again with privpred.retrain()."));
 }

@@ -1,10 +1,9 @@
 /*
  * released_export.c
- *		A released classifier in words: a JSON object, in the columns' own units.
+ *		A released classifier as JSON, of encoded features; docs/export.md says how
+ *		it is evaluated, and privpred.explain says it in the columns' own units.
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "mechanism/released.h"
 #include "server/json_text.h"
@@ -12,115 +11,51 @@
 const char *const candidate_class_names[] = {"thresholds", "intervals",	 "stumps",
 											 "rectangles", "halfspaces", NULL};
 
-/* From [0, 1] to the column's own units. */
-static double
-own_units(const SpecColumn *column, double x)
-{
-	return column->min + x * (column->max - column->min);
-}
-
-/* "age", or "ward = B" for a level. */
-static const char *
-column_name(const SpecColumn *column)
-{
-	return column->level == NULL ? column->name : psprintf("%s = %s", column->name, column->level);
-}
-
-/* The weighted sum of encoded numbers as one of the columns' own. */
+/* n numbers; null is one that bounds nothing. */
 static void
-append_sum(StringInfo json, const MechanismSpec *spec, const Classifier *classifier)
+append_numbers(StringInfo json, const char *key, const double *numbers, int n)
 {
-	double cut = classifier->cut;
-
-	json_open(json, "sum", '{');
-	for (int i = 0; i < spec->width; i++)
-	{
-		const SpecColumn *column = &spec->columns[i];
-		double			  weight = classifier->weight[i] / (column->max - column->min);
-
-		if (weight == 0)
-			continue;
-		cut += weight * column->min;
-		json_number(json, column_name(column), weight);
-	}
-	json_close(json, '}');
-	json_number(json, "at_least", cut);
+	json_open(json, key, '[');
+	for (int i = 0; i < n; i++)
+		json_number(json, NULL, numbers[i]);
+	json_close(json, ']');
 }
 
-/* A threshold of one column, without a weight. */
+/* A label for each level, or for each of equal parts of a number's range. */
 static void
-append_threshold(StringInfo json, const MechanismSpec *spec, const Classifier *classifier)
+append_points(StringInfo json, const Released *released)
 {
-	for (int i = 0; i < spec->width; i++)
-	{
-		if (classifier->weight[i] == 0)
-			continue;
-		json_string(json, "column", column_name(&spec->columns[i]));
-		json_number(json, "at_least", own_units(&spec->columns[i], classifier->cut));
-		return;
-	}
-	json_literal(json, "always", "true");
-}
-
-static void
-append_box(StringInfo json, const MechanismSpec *spec, const Classifier *classifier)
-{
-	json_open(json, "inside", '{');
-	for (int i = 0; i < spec->width; i++)
-	{
-		json_open(json, column_name(&spec->columns[i]), '[');
-		json_number(json, NULL, own_units(&spec->columns[i], classifier->low[i]));
-		json_number(json, NULL, own_units(&spec->columns[i], classifier->high[i]));
-		json_close(json, ']');
-	}
-	json_close(json, '}');
-}
-
-/* Levels with their labels, or the parts of a number's range in order. */
-static void
-append_points(StringInfo json, const MechanismSpec *spec, const Released *released)
-{
-	bool columns = released->points_are_columns;
-
+	json_string(json, "kind", released->points_are_columns ? "levels" : "parts");
 	json_string(json, "name", released->name[0] != '\0' ? released->name : NULL);
-	json_open(json, columns ? "labels" : "parts", columns ? '{' : '[');
+	json_open(json, "labels", '[');
 	for (int i = 0; i < released->npoints; i++)
-	{
-		const char *label = spec->classes[bits_member(released->labels, i)];
-
-		if (columns)
-			json_string(json, spec->columns[i].level, label);
-		else
-		{
-			json_open(json, NULL, '{');
-			json_number(json, "from", own_units(&spec->columns[0], (double) i / released->npoints));
-			json_string(json, "label", label);
-			json_close(json, '}');
-		}
-	}
-	json_close(json, columns ? '}' : ']');
+		json_literal(json, NULL, bits_member(released->labels, i) ? "1" : "0");
+	json_close(json, ']');
 }
 
 static void
-append_classifier(StringInfo json, const MechanismSpec *spec, const Released *released)
+append_classifier(StringInfo json, int width, const Released *released)
 {
 	const Classifier *classifier = &released->classifier;
 
-	json_open(json, "classifier", '{');
 	if (classifier->class == CLASS_FINITE)
-		append_points(json, spec, released);
+	{
+		append_points(json, released);
+		return;
+	}
+	if (class_has_boxes(classifier->class))
+	{
+		json_string(json, "kind", "box");
+		append_numbers(json, "low", classifier->low, width);
+		append_numbers(json, "high", classifier->high, width);
+	}
 	else
 	{
-		if (class_has_boxes(classifier->class))
-			append_box(json, spec, classifier);
-		else if (classifier->class == CLASS_HALFSPACES)
-			append_sum(json, spec, classifier);
-		else
-			append_threshold(json, spec, classifier);
-		json_string(json, "then", spec->classes[classifier->inside]);
-		json_string(json, "else", spec->classes[!classifier->inside]);
+		json_string(json, "kind", "cut");
+		append_numbers(json, "weights", classifier->weight, width);
+		json_number(json, "cut", classifier->cut);
 	}
-	json_close(json, '}');
+	json_literal(json, "inside", classifier->inside ? "1" : "0");
 }
 
 char *
@@ -133,7 +68,7 @@ released_export(const MechanismModel *model)
 	initStringInfo(&json);
 	json_open(&json, NULL, '{');
 	json_string(&json, "class", class == CLASS_FINITE ? "finite" : candidate_class_names[class]);
-	append_classifier(&json, model->spec, released);
+	append_classifier(&json, model->spec->width, released);
 	if (released->candidates > 0)
 	{
 		json_literal(&json, "candidates", psprintf(INT64_FORMAT, released->candidates));

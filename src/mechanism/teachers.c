@@ -40,9 +40,9 @@ teachers_scores(const MechanismModel *model, const double *x)
 	double *scores = palloc0_array(double, members);
 
 	if (ensemble_scores(model->ensemble, x, scores) != members || members != model->spec->teachers)
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("the model does not have a score of each of its %d teachers",
-							   model->spec->teachers),
-						errhint("Train it again with privpred.retrain().")));
+		ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("the model does not have a score from each of its %d teachers",
+					   model->spec->teachers),
+				errhint("Train it again with privpred.retrain()."));
 	return scores;
 }

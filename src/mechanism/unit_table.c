@@ -56,13 +56,12 @@ void
 unit_table_validate(const MechanismSpec *spec, int64 most_units)
 {
 	if (declared_bytes(spec, most_units) > UNIT_TABLE_MAX_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the model would need more than the limit of " INT64_FORMAT " MB",
-						UNIT_TABLE_MAX_BYTES / (1024 * 1024)),
-				 errdetail("Its mechanism keeps every row."),
-				 errhint("Declare fewer units, rows per unit, columns or levels, or use mechanism "
-						 "\"vote\".")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("the model would need more than the limit of " INT64_FORMAT " MB",
+					   UNIT_TABLE_MAX_BYTES / (1024 * 1024)),
+				errdetail("Its mechanism keeps every row."),
+				errhint("Declare fewer units, rows per unit, columns or levels, or use mechanism "
+						"\"vote\"."));
 }
 
 /* ---------- training ---------- */

@@ -244,9 +244,8 @@ run_cases(Audit *audit, const AuditedModel *model)
 	const AuditCase *offered = model->mechanism->audit_cases;
 
 	if (offered == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("models of mechanism \"%s\" cannot be audited", model->mechanism->name)));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("models of mechanism \"%s\" cannot be audited", model->mechanism->name));
 	for (; offered->pair != NULL || offered->complete != NULL; offered++)
 	{
 		AuditCase plan = *offered;

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "access/tupdesc.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -82,7 +81,7 @@ declare(const ModelRecord *audited, const AuditCase *plan)
 	record->relation_id = audited->relation_id;
 	record->relid = audited->relid; /* whose owner trains; its rows are not touched */
 	record->label = LABEL_COLUMN;
-	record->mechanism = plan->mechanism;
+	record->spec.mechanism = record->mechanism = plan->mechanism;
 	record->version = 1;
 	memcpy(record->salt, audited->salt, MODEL_SALT_LENGTH);
 	declare_spec(&record->spec, &audited->spec, plan);
@@ -212,7 +211,7 @@ read_units(MadeUp *table)
 	table->units = palloc_array(UnitRows, Max(table->nrows, 1));
 	relation_owner_begin(&session, table->record.relid);
 	spi = CurrentMemoryContext;
-	source = units_open(&table->record, &table->relation, false);
+	source = units_open(&table->record, &table->relation, false, false);
 	while (source->next(source, &unit))
 	{
 		MemoryContextSwitchTo(caller);
@@ -296,7 +295,7 @@ make_table(const Audit *audit, const AuditCase *plan, int number, const Learner 
 	}
 	table->paid = audit_receipt_create(record, plan);
 	table->student = *record;
-	table->student.mechanism = audit->model->mechanism;
+	table->student.spec.mechanism = table->student.mechanism = audit->model->mechanism;
 	table->student.spec.teachers = 1;
 	return table;
 }

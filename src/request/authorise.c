@@ -69,11 +69,11 @@ role_is_insider(Oid role)
 void
 refuse_without_budget(const char *model, Oid role)
 {
-	ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					errmsg("role \"%s\" has no privacy budget for model \"%s\"",
-						   GetUserNameFromId(role, false), model),
-					errhint("The owner of the relation can grant one with privpred.grant_budget(); "
-							"it counts once that transaction has committed.")));
+	ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			errmsg("role \"%s\" has no privacy budget for model \"%s\"",
+				   GetUserNameFromId(role, false), model),
+			errhint("The owner of the relation can grant one with privpred.grant_budget(); "
+					"it counts once that transaction has committed."));
 }
 
 void
@@ -124,8 +124,7 @@ check_insider(void)
 {
 	if (!role_is_insider(GetUserId()))
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("role \"%s\" has no privacy budget", GetUserNameFromId(GetUserId(), false)),
-			 errhint("The ledger is for owners of protected tables and for roles with a budget.")));
+			ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			errmsg("role \"%s\" has no privacy budget", GetUserNameFromId(GetUserId(), false)),
+			errhint("The ledger is for owners of protected tables and for roles with a budget."));
 }

@@ -11,14 +11,12 @@
 
 #include "access/relation.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "catalog/store.h"
 #include "account/charge.h"
@@ -51,16 +49,14 @@ static void
 check_teacher(const ModelRecord *teacher)
 {
 	if (!mechanism_gives_answers(teacher->mechanism) || teacher->spec.nclasses == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" gives scores, and a student learns classes", teacher->name),
-				 errhint("Distill a model of classes, or of bins of a number.")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("model \"%s\" gives scores, and a student learns classes", teacher->name),
+				errhint("Distill a model of classes, or of bins of a number."));
 	if (teacher->mechanism->charge_kind == CHARGE_ONCE || teacher->mechanism->owner_only)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("answers of model \"%s\" cannot teach a student", teacher->name),
-				 errdetail("Its mechanism is \"%s\".", teacher->mechanism->name),
-				 errhint("Ask that model itself, or distill one whose answers are charged.")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("answers of model \"%s\" cannot teach a student", teacher->name),
+				errdetail("Its mechanism is \"%s\".", teacher->mechanism->name),
+				errhint("Ask that model itself, or distill one whose answers are charged."));
 }
 
 /* The caller must be able to read the rows, and none of them may be protected. */
@@ -86,10 +82,9 @@ check_learner(const Learner *learner)
 {
 	if (learner->runs_user_code)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a student cannot be trained by learner \"%s\"", learner->name),
-			 errhint("Label the rows with private_predict, and train on them whatever you like.")));
+			ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("a student cannot be trained by learner \"%s\"", learner->name),
+			errhint("Label the rows with private_predict, and train on them whatever you like."));
 }
 
 /* ---------- public rows ---------- */
@@ -109,16 +104,15 @@ read_rows(Distillation *task, Oid relid, int64 most)
 							   &task->nrows);
 	catalog_end(&session);
 	if (task->nrows > fitting)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
-						errmsg("public rows do not fit into maintenance_work_mem"),
-						errdetail("Nothing was charged."),
-						errhint("Raise maintenance_work_mem, or pass labels => %d.",
-								(int) Min(fitting, PG_INT32_MAX))));
+		ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY),
+				errmsg("public rows do not fit into maintenance_work_mem"),
+				errdetail("Nothing was charged."),
+				errhint("Raise maintenance_work_mem, or pass labels => %d.",
+						(int) Min(fitting, PG_INT32_MAX)));
 	if (task->nrows == 0)
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("relation \"%s\" has no rows to label", get_rel_name(relid)),
-						errdetail("Nothing was charged."),
-						errhint("A few hundred rows are a good start.")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("relation \"%s\" has no rows to label", get_rel_name(relid)),
+				errdetail("Nothing was charged."), errhint("A few hundred rows are a good start."));
 }
 
 /* ---------- labels ---------- */
@@ -144,13 +138,12 @@ open_purse(Distillation *task, const LedgerPrice *price)
 		refuse_without_budget(teacher->name, asking_role());
 	}
 	if (quote.answers_left < task->nrows)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("the privacy budget does not cover " INT64_FORMAT " labels of model \"%s\"",
-						task->nrows, teacher->name),
-				 errdetail("It covers " INT64_FORMAT ". Nothing was charged.", quote.answers_left),
-				 errhint("Pass labels => " INT64_FORMAT ", or take a model with a smaller epsilon.",
-						 Max(quote.answers_left, 1))));
+		ereport(ERROR, errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				errmsg("the privacy budget does not cover " INT64_FORMAT " labels of model \"%s\"",
+					   task->nrows, teacher->name),
+				errdetail("It covers " INT64_FORMAT ". Nothing was charged.", quote.answers_left),
+				errhint("Pass labels => " INT64_FORMAT ", or take a model with a smaller epsilon.",
+						Max(quote.answers_left, 1)));
 	task->lease = ledger_open(CurrentMemoryContext, price);
 }
 
@@ -158,9 +151,9 @@ static const Receipt *
 pay_for_label(Distillation *task)
 {
 	if (task->stream != NULL)
-		return ledger_stream_answer(task->stream);
+		return ledger_stream_answer(task->stream, NULL);
 	if (task->lease != NULL)
-		return ledger_spend(task->lease);
+		return ledger_spend(task->lease, NULL);
 	return ledger_owner_receipt();
 }
 
@@ -210,15 +203,14 @@ declare_student(const Distillation *task, const char *name, Jsonb *options)
 	check_model_name(name);
 	*student = *teacher;
 	student->name = pstrdup(name);
-	student->mechanism = &distill_mechanism;
+	student->spec.mechanism = student->mechanism = &distill_mechanism;
 	student->learner = task->learner;
 	student->spec.teachers = 1;
-	student->spec.options = declare_options(options);
+	student->spec.options = options_object(options);
 	student->spec.default_class = model_default_class(student);
 	student->predictor = NULL;
 	student->state = NULL;
 	student->functions = NULL;
-	draw_salt(student);
 	check_student(student);
 	return student;
 }

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 
 #include "draw/sampler.h"
@@ -53,7 +52,7 @@ enum
 };
 
 static void
-append_test_query(TrainingQuery *query, const ModelRecord *model, Oid test_relation)
+append_test_query(TrainingQuery *query, const ModelRecord *model)
 {
 	const char *label = quote_identifier(model->label);
 	const char *class = psprintf("pg_catalog.array_position($%d, r.%s::pg_catalog.text) - 1",
@@ -64,8 +63,7 @@ append_test_query(TrainingQuery *query, const ModelRecord *model, Oid test_relat
 		number = psprintf("CASE WHEN r.%s IS NOT NULL THEN %s END", label, scaled_label_sql(model));
 	appendStringInfo(&query->text, "SELECT %s, %s, %s FROM %s r",
 					 model->nbins > 0 ? label_number_sql(model) : class, number,
-					 encoding_sql(model->features, PARAMETER_FEATURES),
-					 relation_sql_name(test_relation));
+					 encoding_sql(model->features, PARAMETER_FEATURES), query->relation);
 }
 
 /* ---------- one row ---------- */
@@ -339,14 +337,15 @@ tally_end(Tally *tally)
 
 /* Returns how many rows there are, and plans how many of them will be asked about. */
 static int64
-plan_rows(Tally *tally, const char *relation)
+plan_rows(Tally *tally, const TrainingQuery *query, Oid test_relation)
 {
 	const Mechanism *mechanism = tally->model->record->mechanism;
 	int64			 rows;
 
 	if (tally->sums->exact)
-		return (int64) estimated_rows(relation);
-	query_run(NULL, psprintf("SELECT pg_catalog.count(*) FROM %s", relation), true, 0, 0, NULL);
+		return (int64) estimated_rows(relation_sql_name(test_relation));
+	query_run(NULL, psprintf("SELECT pg_catalog.count(*) FROM %s r", query->relation), true, 0,
+			  TRAINING_PARAMETERS, query->arguments);
 	rows = row_int8(0, 1);
 	tally->plan = estimate_plan(rows, mechanism->estimate_steps(&tally->sums->own->model));
 	tally->sampled = tally->plan.rows < rows;
@@ -378,7 +377,7 @@ tally_rows(Tally *tally, const TrainingQuery *query, Oid test_relation)
 	caller_begin(&session);
 	row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred test row", ALLOCSET_DEFAULT_SIZES);
-	left = plan_rows(tally, relation_sql_name(test_relation));
+	left = plan_rows(tally, query, test_relation);
 	wanted = tally->plan.rows;
 	progress_phase("evaluating rows", tally->sampled ? wanted : left);
 	scan_open(&scan, ROWS_PER_FETCH, query->text.data, TRAINING_PARAMETERS, query->arguments);
@@ -406,43 +405,31 @@ check_evaluable(const ModelRecord *record)
 
 	if (record->spec.nclasses > 0 ? !mechanism_gives_answers(mechanism)
 								  : mechanism->plain_score == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("models of mechanism \"%s\" cannot be evaluated", mechanism->name),
-				 errdetail("What to expect of their answers is not known without drawing them."),
-				 errhint("Evaluate a model of mechanism \"vote\" with the same teachers.")));
-}
-
-/* The query would raise an error, too, but about a statement that the user has not seen. */
-static void
-check_test_columns(const ModelRecord *record, Oid test_relation)
-{
-	static const char *const hint = "Rows to evaluate on need the model's label and all its "
-									"features, under the same names; a view can rename them.";
-
-	LockRelationOid(test_relation, AccessShareLock); /* until the figures are there */
-	(void) relation_sql_name(test_relation);
-	require_column(test_relation, record->label, hint);
-	require_features(test_relation, record->features, hint);
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("models of mechanism \"%s\" cannot be evaluated", mechanism->name),
+				errdetail("What to expect of their answers is not known without drawing them."),
+				errhint("Evaluate a model of mechanism \"vote\" with the same teachers."));
 }
 
 Evaluation *
-request_evaluate(const char *name, Oid test_relation, const EpsilonUnits *epsilons, int count)
+request_evaluate(const char *name, const Oid *test_relation, const EpsilonUnits *epsilons,
+				 int count)
 {
 	Tally			   tally = {0};
 	const ModelRecord *record;
 	TrainingQuery	   query;
+	Oid				   rows_of;
 
 	tally.model = known_model_decoded(name, CurrentMemoryContext, GetUserId());
 	record = tally.model->record;
 	check_relation_owner(record->relid);
 	check_evaluable(record);
-	check_test_columns(record, test_relation);
+	training_query_begin(&query, record);
+	rows_of = choose_test_rows(&query, record, test_relation);
 	progress_begin(name, record->relid);
 	tally_begin(&tally, epsilons, count);
-	training_query_begin(&query, record);
-	append_test_query(&query, record, test_relation);
-	tally_rows(&tally, &query, test_relation);
+	append_test_query(&query, record);
+	tally_rows(&tally, &query, rows_of);
 	progress_end();
 	tally_end(&tally);
 	return tally.sums;

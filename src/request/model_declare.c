@@ -11,7 +11,6 @@
 #include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 #include "utils/rel.h"
 
 #include "catalog/store.h"
@@ -23,35 +22,33 @@
 #define MAX_PREDICTOR_BYTES (INT64CONST(512) * 1024 * 1024)
 
 /* Options of the model itself, beside its mechanism's and learner's. */
-#define MODEL_OPTION_KEYS "default, target, bins, memoize, memoize_limit"
 
 void
 check_model_name(const char *name)
 {
 	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME),
-						errmsg("a model's name must have 1 to %d bytes", NAMEDATALEN - 1),
-						errhint("Choose a short name, as for a table.")));
+		ereport(ERROR, errcode(ERRCODE_INVALID_NAME),
+				errmsg("a model's name must have 1 to %d bytes", NAMEDATALEN - 1),
+				errhint("Choose a short name, as for a table."));
 	if (model_exists(name))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("model \"%s\" already exists", name),
-				 errhint("Use privpred.retrain, or privpred.drop_model first.")));
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
+				errmsg("model \"%s\" already exists", name),
+				errhint("Use privpred.retrain, or privpred.drop_model first."));
 }
 
 static void
 declare_numbers(const CreateModelRequest *request, ModelRecord *model)
 {
 	if (request->teachers < 1 || request->teachers > PRIVPRED_MAX_TEACHERS)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("teachers must be between 1 and %d", PRIVPRED_MAX_TEACHERS),
-						errhint("A few hundred rows per teacher is a good start.")));
+		refuse(errmsg("teachers must be between 1 and %d", PRIVPRED_MAX_TEACHERS),
+			   errhint("A few hundred rows per teacher is a good start."));
 	model->spec.teachers = request->teachers;
 	if (!epsilon_to_units(request->epsilon, EPSILON_PER_ANSWER_MAX, &model->spec.epsilon))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("epsilon must be a number from %g to %g", EPSILON_MIN,
-							   EPSILON_PER_ANSWER_MAX),
-						errdetail("It is the privacy loss of one answer."),
-						errhint("Useful values lie between 0.01 and 2.")));
+		refuse(
+			errmsg("epsilon must be a number from %g to %g", EPSILON_MIN, EPSILON_PER_ANSWER_MAX),
+			errdetail("It is the privacy loss of one answer."),
+			errhint("Useful values lie between 0.01 and 2."));
+	model->holdout = holdout_declare(request->holdout);
 }
 
 static void
@@ -66,12 +63,12 @@ check_size(const ModelRecord *model, const LearnerOptions *options)
 	int64		   bytes = model->spec.teachers * member;
 
 	if (bytes > MAX_PREDICTOR_BYTES)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("the model would need up to " INT64_FORMAT
-							   " MB, more than the limit of " INT64_FORMAT " MB",
-							   bytes / (1024 * 1024), MAX_PREDICTOR_BYTES / (1024 * 1024)),
-						errhint("Declare fewer teachers, classes, columns or levels, "
-								"or fewer and smaller trees.")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("the model would need up to " INT64_FORMAT
+					   " MB, more than the limit of " INT64_FORMAT " MB",
+					   bytes / (1024 * 1024), MAX_PREDICTOR_BYTES / (1024 * 1024)),
+				errhint("Declare fewer teachers, classes, columns or levels, "
+						"or fewer and smaller trees."));
 }
 
 const Learner *
@@ -80,28 +77,27 @@ find_learner(const char *name)
 	const Learner *learner = learner_lookup(name);
 
 	if (learner == NULL || learner->aggregate_only)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("learner \"%s\" does not exist", name),
-				 errhint("The learners are: %s.", learner_names())));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("learner \"%s\" does not exist", name),
+				errhint("The learners are: %s.", learner_names()));
 	return learner;
 }
 
 static void
 declare_plugins(const CreateModelRequest *request, ModelRecord *model)
 {
-	model->mechanism = mechanism_lookup(request->mechanism);
+	model->spec.mechanism = model->mechanism = mechanism_lookup(request->mechanism);
 	if (model->mechanism == NULL)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
-						errmsg("mechanism \"%s\" does not exist", request->mechanism),
-						errhint("The mechanisms are: %s.", mechanism_names())));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("mechanism \"%s\" does not exist", request->mechanism),
+				errhint("The mechanisms are: %s.", mechanism_names()));
 	model->learner = find_learner(request->learner);
 	if (model->mechanism->asks_teachers)
 		return;
 	/* A learner that was left out looks like the default. */
 	if (strcmp(request->learner, "logistic") != 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("mechanism \"%s\" takes no learner", request->mechanism),
-						errhint("Leave the argument learner out.")));
+		refuse(errmsg("mechanism \"%s\" takes no learner", request->mechanism),
+			   errhint("Leave the argument learner out."));
 	model->learner = NULL;
 	model->spec.teachers = 0;
 }
@@ -127,8 +123,7 @@ option_keys(const ModelRecord *model)
 static bool
 is_models_option(const ModelRecord *model, const char *key)
 {
-	return option_key_listed(MODEL_OPTION_KEYS, key) ||
-		   option_key_listed(model->mechanism->option_keys, key);
+	return option_find(model_options, key) || option_find(model->mechanism->options, key);
 }
 
 char *
@@ -170,33 +165,18 @@ learner_options(const ModelRecord *model)
 static void
 check_option_keys(const ModelRecord *model)
 {
-	const char *own = model->mechanism->option_keys;
-	ListCell   *cell;
+	StringInfoData known;
+	ListCell	  *cell;
 
+	initStringInfo(&known);
+	options_append_keys(&known, model->mechanism->options);
+	options_append_keys(&known, model_options);
+	known.len -= strlen(", ");
 	foreach(cell, option_keys(model))
 		if (!is_models_option(model, lfirst(cell)))
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("unknown option \"%s\" of mechanism \"%s\"",
-								   (char *) lfirst(cell), model->mechanism->name),
-							errhint("Its options are: %s%s%s.", own ? own : "", own ? ", " : "",
-									MODEL_OPTION_KEYS)));
-}
-
-/* Trees have a direction for missing values; all other learners need a number. */
-static void
-check_missing(const ModelRecord *model)
-{
-	for (int i = 0; i < model->features->nfeatures; i++)
-		if (model->features->features[i].missing &&
-			(model->learner == NULL || !model->learner->accepts_missing))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s \"%s\" cannot leave feature \"%s\" missing",
-							model->learner ? "learner" : "mechanism",
-							model->learner ? model->learner->name : model->mechanism->name,
-							model->features->features[i].name),
-					 errhint("Declare {\"null\": {\"fill\": value}}, or use learner boost, forest "
-							 "or tree.")));
+			refuse(errmsg("unknown option \"%s\" of mechanism \"%s\"", (char *) lfirst(cell),
+						  model->mechanism->name),
+				   errhint("Its options are: %.*s.", known.len, known.data));
 }
 
 static void
@@ -214,40 +194,21 @@ check_options(ModelRecord *model, Oid label_type, LearnerOptions *parsed)
 		model->learner->prepare();
 }
 
-Jsonb *
-declare_options(Jsonb *options)
-{
-	if (!JB_ROOT_IS_OBJECT(options))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("options must be a JSON object"),
-				 errhint("Pass options => '{\"key\": value}'.")));
-	return options;
-}
-
 /* ---------- labels ---------- */
 
 pg_noreturn static void
 bad_number_label(const char *problem)
 {
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", problem),
-					errhint("Declare a number by options => '{\"target\": {\"min\": 0, "
-							"\"max\": 100}}', or its bins by '{\"bins\": [0, 10, 100]}'.")));
-}
-
-static JsonbValue *
-option_value(const ModelRecord *model, const char *key, JsonbValue *storage)
-{
-	return getKeyJsonValueFromContainer(&model->spec.options->root, key, strlen(key), storage);
+	refuse(errmsg("%s", problem),
+		   errhint("Declare a number by options => '{\"target\": {\"min\": 0, "
+				   "\"max\": 100}}', or its bins by '{\"bins\": [0, 10, 100]}'."));
 }
 
 static double
 finite_number(const JsonbValue *value)
 {
-	double number = NAN;
+	double number = json_double(value);
 
-	if (value != NULL && value->type == jbvNumeric)
-		number = DatumGetFloat8(
-			DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
 	if (!isfinite(number))
 		bad_number_label("bounds and bins of a label must be finite numbers");
 	return number;
@@ -312,8 +273,8 @@ declare_label(const CreateModelRequest *request, Oid label_type, Relation relati
 			  ModelRecord *model)
 {
 	JsonbValue	storage[2];
-	JsonbValue *target = option_value(model, "target", &storage[0]);
-	JsonbValue *bins = option_value(model, "bins", &storage[1]);
+	JsonbValue *target = option_value(model->spec.options, "target", &storage[0]);
+	JsonbValue *bins = option_value(model->spec.options, "bins", &storage[1]);
 
 	if ((target != NULL) + (bins != NULL) + (request->classes != NULL) > 1)
 		bad_number_label("a label has classes, bins or a target, not several of them");
@@ -325,10 +286,9 @@ declare_label(const CreateModelRequest *request, Oid label_type, Relation relati
 		model->spec.classes =
 			classes_declare(request->classes, request->label, label_type, &model->spec.nclasses);
 	if (target != NULL && !model->mechanism->numeric_labels)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mechanism \"%s\" learns classes, not numbers", model->mechanism->name),
-				 errhint("Declare bins of the number by options => '{\"bins\": [0, 10, 100]}'.")));
+		refuse(errmsg("mechanism \"%s\" learns classes, not numbers", model->mechanism->name),
+			   errhint("Use mechanism gradient or stable_erm, or declare bins of the number by "
+					   "options => '{\"bins\": [0, 10, 100]}'."));
 	/* Raises an error if the column cannot be such a label. */
 	if (target != NULL || bins != NULL)
 		(void) label_spec(model, RelationGetDescr(relation), RelationGetRelationName(relation));
@@ -341,11 +301,9 @@ check_memoize(const ModelRecord *model)
 {
 	if (model_memo_limit(model) > 0 &&
 		(model->mechanism->charge_kind != CHARGE_PER_ANSWER || model->mechanism->owner_only))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("answers of mechanism \"%s\" are free, so there is nothing to memoize",
-						model->mechanism->name),
-				 errhint("Leave the option \"memoize\" out.")));
+		refuse(errmsg("answers of mechanism \"%s\" are free, so there is nothing to memoize",
+					  model->mechanism->name),
+			   errhint("Leave the option \"memoize\" out."));
 }
 
 /* A student has its teacher's labels and price; only its learner and default are declared. */
@@ -356,11 +314,10 @@ check_student(const ModelRecord *student)
 	LearnerOptions			 options;
 
 	for (int i = 0; i < lengthof(keys); i++)
-		if (option_given(&student->spec, keys[i]))
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("option \"%s\" cannot be used for a student", keys[i]),
-							errdetail("Its labels are its teacher's, and its answers are free."),
-							errhint("A student has its learner's options, and \"default\".")));
+		if (option_given(student->spec.options, keys[i]))
+			refuse(errmsg("option \"%s\" cannot be used for a student", keys[i]),
+				   errdetail("Its labels are its teacher's, and its answers are free."),
+				   errhint("A student has its learner's options, and \"default\"."));
 	check_missing(student);
 	learner_parse_options(student->learner, learner_options(student), &options);
 	check_size(student, &options);
@@ -377,16 +334,16 @@ model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
 	if (model->spec.max_rows_per_unit == 0 && units_are_rows(protected))
 		model->spec.max_rows_per_unit = 1;
 	if (model->mechanism->labels_only && !model->spec.protects_labels)
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("mechanism \"%s\" protects labels only", model->mechanism->name),
-						errdetail("The relation was protected with protects => 'rows', "
-								  "so features are secret, too."),
-						errhint("Use another mechanism.")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("mechanism \"%s\" protects labels only", model->mechanism->name),
+				errdetail("The relation was protected with protects => 'rows', "
+						  "so features are secret, too."),
+				errhint("Use another mechanism."));
 	declare_public_tables(model);
 	mechanism_validate(model->mechanism, &model->spec);
 }
 
-void
+static void
 draw_salt(ModelRecord *model)
 {
 	for (int i = 0; i < MODEL_SALT_LENGTH; i += sizeof(uint64))
@@ -412,24 +369,19 @@ model_declare(const CreateModelRequest *request, const ProtectedRelation *protec
 	model->relid = request->relid;
 	model->label = pstrdup(request->label);
 	if (label <= 0)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-						errmsg("column \"%s\" of relation \"%s\" does not exist", request->label,
-							   RelationGetRelationName(relation)),
-						errhint("The label is a column of the protected table.")));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+				errmsg("column \"%s\" of relation \"%s\" does not exist", request->label,
+					   RelationGetRelationName(relation)),
+				errhint("The label is a column of the protected table."));
 	label_type = getBaseType(TupleDescAttr(RelationGetDescr(relation), label - 1)->atttypid);
 	declare_numbers(request, model);
 	declare_plugins(request, model);
-	model->spec.options = declare_options(request->options);
-	if (option_given(&model->spec, "classes"))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("classes are not an option"),
-				 errhint("Pass them as the argument classes.")));
+	model->spec.options = options_object(request->options);
+	if (option_given(model->spec.options, "classes"))
+		refuse(errmsg("classes are not an option"), errhint("Pass them as the argument classes."));
 	declare_label(request, label_type, relation, model);
 	model->spec.default_class = model_default_class(model);
-	model->features = feature_spec_declare(request->features, RelationGetDescr(relation),
-										   RelationGetRelationName(relation));
-	model->spec.width = model->features->width;
-	model->spec.columns = feature_columns(model->features);
+	declare_features(model, request->features, relation);
 	model_declare_sizes(model, protected);
 	check_missing(model);
 	check_options(model, label_type, &options);

@@ -262,10 +262,11 @@ bool
 append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
 				   const ProtectedRelation *protected, double *rows)
 {
-	StringInfo text = &query->text;
-	NodeTables tables = find_tables(model);
-	List	  *columns = columns_read(model, protected);
-	ListCell  *cell;
+	StringInfo	text = &query->text;
+	NodeTables	tables = find_tables(model);
+	List	   *columns = columns_read(model, protected);
+	const char *trains = trains_sql(model, protected);
+	ListCell   *cell;
 
 	if (tables.nodes == NIL)
 		return false;
@@ -273,20 +274,23 @@ append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
 	appendStringInfo(
 		text,
 		"SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
-		" pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.n - s.used END)::bigint"
-		" FROM (SELECT u.h %% $%d AS t, privpred.finish_state(privpred.merge_states(u.state)) AS m,"
+		" pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.n - s.used END)::bigint,"
+		" pg_catalog.sum(s.n)::bigint FROM (SELECT u.h %% $%d AS t,"
+		" privpred.finish_state(privpred.merge_states(u.state)) AS m,"
 		" pg_catalog.sum(u.n) AS n, pg_catalog.sum(u.used) AS used FROM (",
 		PARAMETER_TEACHERS);
 	foreach(cell, tables.nodes)
 	{
 		append_states(text, model, protected, chunks(model, lfirst_oid(cell)));
-		appendStringInfo(text, "ONLY %s r WHERE %s GROUP BY 1", relation_sql_name(lfirst_oid(cell)),
-						 agreement_sql(model, columns));
+		appendStringInfo(text, "ONLY %s r WHERE %s AND %s GROUP BY 1",
+						 relation_sql_name(lfirst_oid(cell)), agreement_sql(model, columns),
+						 trains);
 	}
 	if (tables.others != NIL)
 	{
 		append_states(text, model, protected, 1);
-		appendStringInfo(text, "(%s) r GROUP BY 1", others_sql(tables.others, columns));
+		appendStringInfo(text, "(%s) r WHERE %s GROUP BY 1", others_sql(tables.others, columns),
+						 trains);
 	}
 	appendStringInfoString(text, ") u GROUP BY 1) s");
 	return true;

@@ -34,11 +34,10 @@ check_asker(const ModelRecord *model)
 pg_noreturn static void
 refuse_temporary_objects(const ModelRecord *model)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("model \"%s\" cannot be used in a session with temporary objects", model->name),
-			 errdetail("It runs functions of the owner of its relation, which could find them."),
-			 errhint("Use another session, or DISCARD TEMP.")));
+	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("model \"%s\" cannot be used in a session with temporary objects", model->name),
+			errdetail("It runs functions of the owner of its relation, which could find them."),
+			errhint("Use another session, or DISCARD TEMP."));
 }
 
 static bool
@@ -76,13 +75,12 @@ owner_code_check(const CachedModel *model)
 		return owner;
 	check_asker(record);
 	ereport(
-		ERROR,
-		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-		 errmsg("functions of model \"%s\" are not those that it was trained with", record->name),
-		 errdetail("Their definition or owner, or the owner of the relation, has changed. "
-				   "Nothing was charged."),
-		 errhint("The owner of the relation can take them as they are now with "
-				 "privpred.retrain().")));
+		ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		errmsg("functions of model \"%s\" are not those that it was trained with", record->name),
+		errdetail("Their definition or owner, or the owner of the relation, has changed. "
+				  "Nothing was charged."),
+		errhint("The owner of the relation can take them as they are now with "
+				"privpred.retrain()."));
 }
 
 void

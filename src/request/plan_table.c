@@ -179,6 +179,19 @@ append_number(StringInfo json, const char *name, double value, Oid type)
 		appendStringInfoString(json, number_text(value, buffer));
 }
 
+/* What create_model would have to be told of a column. */
+static const char *
+column_kind(Relation relation, AttrNumber attnum, Oid type)
+{
+	if (looks_like_an_id(relation, attnum))
+		return "id";
+	if (number_type_ok(type))
+		return "number";
+	if (time_type_ok(type))
+		return "time";
+	return category_type_ok(type) ? "category" : "other";
+}
+
 /* Levels of booleans and enums are left to those who know the type. */
 static void
 append_column(StringInfo json, Relation relation, Form_pg_attribute column)
@@ -189,7 +202,8 @@ append_column(StringInfo json, Relation relation, Form_pg_attribute column)
 	double		middle = (facts.min + facts.max) / 2;
 
 	append_text(json, "{\"name\": ", NameStr(column->attname));
-	appendStringInfo(json, ", \"type\": %u", type);
+	appendStringInfo(json, ", \"type\": %u, \"kind\": \"%s\"", type,
+					 column_kind(relation, column->attnum, type));
 	if (facts.levels != NIL && category_type_ok(type))
 	{
 		for (int i = 0; i < list_length(facts.levels); i++)
@@ -215,15 +229,21 @@ json_bool(bool value)
 
 /* What protect() declared; returns the columns that identify a unit. */
 static Bitmapset *
-append_protection(StringInfo json, Oid relid)
+append_protection(StringInfo json, Relation relation)
 {
+	Oid				   relid = RelationGetRelid(relation);
 	Bitmapset		  *unit = NULL;
 	ProtectedRelation *known;
 	Oid				   constraint;
 
 	/* To others it is a table like any other. */
 	if (!relation_is_protected(relid) || !relation_is_known(relid, GetUserId()))
+	{
+		warn_about_unit(relation);
+		if (other_ids(relation) != NULL)
+			append_text(json, ", \"other_ids\": ", other_ids(relation));
 		return get_primary_key_attnos(relid, false, &constraint);
+	}
 	known = protected_relation_get(relid);
 	appendStringInfo(json, ", \"protected\": true, \"one_row_a_unit\": %s, \"protects_labels\": %s",
 					 json_bool(units_are_rows(known)), json_bool(known->protects_labels));
@@ -259,7 +279,7 @@ request_plan_table(Oid relid, const char *label)
 					   "Name the column that is to be predicted, or leave label out.");
 	initStringInfo(&json);
 	append_text(&json, "{\"name\": ", RelationGetRelationName(relation));
-	unit = append_protection(&json, relid);
+	unit = append_protection(&json, relation);
 	appendStringInfo(&json, ", \"has_unit\": %s, \"columns\": [", json_bool(unit != NULL));
 	for (int i = 0; i < columns->natts; i++)
 	{

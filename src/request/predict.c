@@ -9,18 +9,20 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "catalog/store.h"
-#include "account/charge.h"
 #include "ledger/ledger.h"
 #include "mechanism/sparse/sparse.h"
+#include "request/foresee.h"
 #include "request/repeat.h"
 #include "request/request.h"
 
@@ -35,62 +37,20 @@ typedef struct PredictSite
 	LedgerLease	 *lease;	/* NULL: answers come through a stream */
 	LedgerStream *stream;	/* or NULL */
 	LedgerLease	 *fallback; /* for votes in place of unstable answers; or NULL */
+	TimestampTz	  foreseen; /* the statement whose cost was looked at */
 	RepeatHandle  repeats;
 	int			  memo_limit;	 /* answers to keep for good; 0: none */
 	Oid			  memo_full_for; /* the role that has that many */
 	double		 *x;			 /* the encoded question */
 	text		**answers;		 /* the classes, as they are returned */
 
-	RowEncoder *row_encoder; /* for the row type last seen */
-	Oid			row_type;
-	int32		row_typmod;
+	RowEncoder	 *row_encoder; /* for the row type last seen; NULL: none */
+	MemoryContext row_context; /* in which it is */
+	Oid			  row_type;
+	int32		  row_typmod;
 
 	struct PredictSite *next; /* other models at the same call site */
 } PredictSite;
-
-LedgerPrice
-request_price(const ModelRecord *model)
-{
-	LedgerPrice price = {
-		.relation_id = model->relation_id,
-		.model_id = model->model_id,
-		.version = model->version,
-		.training_id = model->training_id,
-		.model_name = model->name,
-		.kind = model->mechanism->charge_kind,
-	};
-
-	/* A charge that is not set cannot be paid by any budget. */
-	if ((model->charge != NULL && !charge_from_text(model->charge, &price.finite)) ||
-		(model->pure_charge != NULL && !charge_from_text(model->pure_charge, &price.infinite)))
-		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-						errmsg("stored charge of model \"%s\" cannot be read", model->name),
-						errhint("Retrain the model.")));
-	return price;
-}
-
-StatSite *
-request_stats(const ModelRecord *model, MemoryContext context)
-{
-	StatKey key = {
-		.role = asking_role(),
-		.relation = model->relid,
-		.model_id = model->model_id,
-		.by_stream = model->mechanism->charge_kind == CHARGE_PER_STREAM,
-	};
-
-	return stats_open(context, &key);
-}
-
-LedgerQuote
-request_quote(const char *name, int64 answers)
-{
-	Oid			asker = asking_role();
-	LedgerPrice price =
-		request_price(known_model_decoded(name, CurrentMemoryContext, asker)->record);
-
-	return ledger_quote(&price, asker, answers);
-}
 
 /* What a vote in place of an unstable answer costs. */
 static LedgerPrice
@@ -112,6 +72,7 @@ open_accounts(PredictSite *predict, MemoryContext context)
 
 	predict->price = request_price(record);
 	predict->price.stats = predict->stats;
+	predict->price.remembered = repeat_capacity(&predict->repeats);
 	if (record->mechanism->charge_kind != CHARGE_PER_STREAM)
 	{
 		predict->lease = ledger_open(context, &predict->price);
@@ -143,8 +104,8 @@ open_site(FmgrInfo *site, text *name)
 				1);
 	if (result->model->mechanism_model.ensemble != NULL)
 		ensemble_check_callable(result->model->mechanism_model.ensemble);
-	open_accounts(result, site->fn_mcxt);
 	result->repeats = repeat_open(record);
+	open_accounts(result, site->fn_mcxt);
 	result->memo_limit = model_memo_limit(record);
 	result->name_length = strlen(record->name);
 	result->x = palloc0_array(double, record->features->width);
@@ -189,14 +150,20 @@ encode_row_input(FmgrInfo *site, PredictSite *predict, HeapTupleHeader row)
 
 	if (predict->row_encoder == NULL || predict->row_type != type || predict->row_typmod != typmod)
 	{
-		caller = MemoryContextSwitchTo(site->fn_mcxt);
+		predict->row_encoder = NULL;
+		if (predict->row_context == NULL)
+			predict->row_context =
+				AllocSetContextCreate(site->fn_mcxt, "privpred row encoder", ALLOCSET_SMALL_SIZES);
+		MemoryContextReset(predict->row_context);
+		caller = MemoryContextSwitchTo(predict->row_context);
 		columns = lookup_rowtype_tupdesc_copy(type, typmod);
 		predict->row_encoder = row_encoder_create(predict->model->record->features, columns, false);
 		predict->row_type = type;
 		predict->row_typmod = typmod;
 		MemoryContextSwitchTo(caller);
 	}
-	encode_row(predict->row_encoder, row, ENCODE_PREDICTION, predict->x);
+	if (predict->row_encoder != NULL)
+		encode_row(predict->row_encoder, row, ENCODE_PREDICTION, predict->x);
 }
 
 static void
@@ -209,8 +176,30 @@ encode_input(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input)
 		encode_array(features, DatumGetArrayTypeP(input), predict->x);
 	else if (form == INPUT_JSONB)
 		encode_jsonb(features, DatumGetJsonbP(input), predict->x);
-	else
+	else if (form == INPUT_ROW)
 		encode_row_input(site, predict, DatumGetHeapTupleHeader(input));
+}
+
+/* The same for an asker who wants no error; false: the question is refused. */
+static bool
+encode_softly(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input)
+{
+	volatile bool good = false;
+
+	question_note_problems(true);
+	PG_TRY();
+	{
+		encode_input(site, predict, form, input);
+		good = question_problem() == NULL;
+		if (!good)
+			unanswered_problem(question_problem());
+	}
+	PG_FINALLY();
+	{
+		question_note_problems(false);
+	}
+	PG_END_TRY();
+	return good;
 }
 
 /* ---------- answers ---------- */
@@ -262,14 +251,14 @@ draw(Oid owner, const Receipt *receipt, const Mechanism *mechanism, const Cached
 
 /* Answers that no account can pay for are given to the owner alone. */
 static const Receipt *
-pay(PredictSite *predict)
+pay(PredictSite *predict, LedgerRefusal *refusal)
 {
 	const ModelRecord *record = predict->model->record;
 
 	if (predict->stream != NULL)
-		return ledger_stream_answer(predict->stream);
+		return ledger_stream_answer(predict->stream, refusal);
 	if (!record->mechanism->owner_only)
-		return ledger_spend(predict->lease);
+		return ledger_spend(predict->lease, refusal);
 	if (!object_ownercheck(RelationRelationId, record->relid, asking_role()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -327,38 +316,75 @@ keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *m
 		predict->memo_full_for = asking_role();
 }
 
-static Answer
-ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wish *wish)
+/* Pays and draws; false: a refusal is wanted in place of an error, and there is one. */
+static inline bool
+buy(PredictSite *predict, const Wish *wish, Answer *answer, LedgerRefusal *refusal)
 {
 	const CachedModel *model = predict->model;
 	const Receipt	  *receipt;
 	const Receipt	  *vote = NULL;
-	LedgerMemo		   memo;
-	Answer			   answer;
-	Oid				   owner;
+	/* for each answer: the asker's statement may run functions in between */
+	Oid owner = owner_code_check(model);
 
-	check_wish(model->record, wish);
-	encode_input(site, predict, form, input);
+	receipt = pay(predict, refusal);
+	if (receipt == NULL)
+		return false;
+	stats_count(predict->stats, STAT_ANSWERS, 1);
+	if (predict->fallback != NULL && ledger_stream_is_uniform(predict->stream))
+	{
+		vote = ledger_spend(predict->fallback, refusal);
+		if (vote == NULL)
+			return false;
+	}
+	*answer = draw(owner, receipt, model->record->mechanism, model, predict->x, wish);
+	if (predict->stream != NULL)
+	{
+		if (refusal != NULL && (*refusal = ledger_stream_refusal(predict->stream)) != NULL)
+			return false;
+		ledger_stream_even_out(predict->stream, model->record->mechanism->tests);
+	}
+	if (answer->isnull)
+		stats_count(predict->stats, STAT_UNSTABLE, 1);
+	if (!answer->isnull || predict->fallback == NULL)
+		return true;
+	if (vote == NULL)
+		vote = ledger_spend(predict->fallback, refusal);
+	if (vote == NULL)
+		return false;
+	*answer = draw(owner, vote, &vote_mechanism, model, predict->x, wish);
+	return true;
+}
+
+static Answer
+ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wish *wish)
+{
+	const ModelRecord *record = predict->model->record;
+	bool			   or_null = unanswered_as_null();
+	LedgerRefusal	   refusal = NULL;
+	LedgerMemo		   memo;
+	Answer			   answer = {.isnull = true};
+
+	check_wish(record, wish);
+	if (!or_null)
+		encode_input(site, predict, form, input);
+	else if (!encode_softly(site, predict, form, input))
+		return answer;
 	stats_set_role(predict->stats, asking_role());
 	if (recall(predict, wish, &answer, &memo))
 	{
 		stats_count(predict->stats, STAT_REPEATS, 1);
 		return answer;
 	}
-	/* for each answer: the asker's statement may run functions in between */
-	owner = owner_code_check(model);
-	receipt = pay(predict);
-	stats_count(predict->stats, STAT_ANSWERS, 1);
-	if (predict->fallback != NULL && ledger_stream_is_uniform(predict->stream))
-		vote = ledger_spend(predict->fallback);
-	answer = draw(owner, receipt, model->record->mechanism, model, predict->x, wish);
-	if (predict->stream != NULL)
-		ledger_stream_even_out(predict->stream, model->record->mechanism->tests);
-	if (answer.isnull)
-		stats_count(predict->stats, STAT_UNSTABLE, 1);
-	if (answer.isnull && predict->fallback != NULL)
-		answer = draw(owner, vote != NULL ? vote : ledger_spend(predict->fallback), &vote_mechanism,
-					  model, predict->x, wish);
+	if (unlikely(predict->foreseen != GetCurrentStatementStartTimestamp()))
+	{
+		foresee(site, record, &predict->price, &predict->repeats);
+		predict->foreseen = GetCurrentStatementStartTimestamp();
+	}
+	if (!buy(predict, wish, &answer, or_null ? &refusal : NULL))
+	{
+		unanswered_unpaid(refusal);
+		return (Answer){.isnull = true};
+	}
 	keep(predict, wish, &answer, &memo);
 	return answer;
 }

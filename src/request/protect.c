@@ -4,24 +4,202 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
 #include "request/request.h"
 
+/* ---------- the unit ---------- */
+
+/*
+ * Earlier charges relied on the unit and on what is protected, so these may change
+ * only while nothing was spent, and while nothing is there to spend: models were
+ * trained for the old unit, and budgets were granted for it.
+ */
+static void
+check_may_change(const ProtectedRelation *protected, bool has_cap)
+{
+	const char *name = get_rel_name(protected->relid);
+
+	if (ledger_relation_spent(protected->relation_id) > 0)
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
+				errmsg("relation \"%s\" was protected before with another unit or promise", name),
+				errdetail("What has been spent was spent under the earlier declaration."),
+				errhint("Use the same unit and protects; sizes and caps may change."));
+	if (relation_has_models(protected->relation_id) ||
+		ledger_relation_has_budgets(protected->relation_id))
+		ereport(
+			ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+			errmsg("relation \"%s\" still has models or budgets for another unit or promise", name),
+			errdetail("Nothing has been spent, so that the declaration may still change."),
+			errhint("Use privpred.drop_model and privpred.revoke_budget first, and train and "
+					"grant again afterwards."));
+	if (!has_cap && ledger_relation_has_cap(protected->relation_id))
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("relation \"%s\" has a cap for another unit or promise", name),
+				errdetail("Nothing has been spent, so that the declaration may still "
+						  "change; the cap ends with it."),
+				errhint("Give epsilon_cap as well, or epsilon_cap => 'Infinity'."));
+}
+
+static void
+change_declaration(Relation relation, bool has_cap)
+{
+	ProtectedRelation *before = protected_relation_declared_seize(RelationGetRelid(relation));
+
+	check_may_change(before, has_cap);
+	protected_relation_retire(before);
+	ereport(NOTICE,
+			errmsg("relation \"%s\" is declared anew, with another unit or promise",
+				   RelationGetRelationName(relation)),
+			errdetail("Nothing was spent under the earlier declaration."));
+}
+
+/* Keeps the unit that was declared before, unless another is given. */
+static ArrayType *
+choose_unit(Relation relation, const ProtectOptions *options, const ProtectedRelation *before)
+{
+	if (options->unit != NULL || before == NULL)
+		return resolve_unit(relation, options->unit);
+	check_unit_columns(before);
+	return unit_array(before);
+}
+
+/* ---------- tables of the same name ---------- */
+
+/* A table that has another name by now, and an account: which of the two is meant? */
+static void
+refuse_second(Relation relation, const PastRelation *past)
+{
+	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("relation \"%s\" was protected under the name of \"%s\", and has been asked",
+				   past->name, RelationGetRelationName(relation)),
+			errdetail("If \"%s\" replaces it, it must go on with its account.",
+					  RelationGetRelationName(relation)),
+			errhint("If it does, drop \"%s\" first. If both are to stay, with an account each, run "
+					"SELECT privpred.protect('%s') first.",
+					past->name, past->name));
+}
+
+static void
+warn_about_other_unit(Relation relation)
+{
+	ereport(WARNING,
+			errmsg("a relation \"%s\" that was dropped was protected with another unit or promise",
+				   RelationGetRelationName(relation)),
+			errdetail("What was spent on it is not counted for this one."),
+			errhint("If the rows are about the same people, protect the relation again with the "
+					"earlier unit and promise, before anything is asked."));
+}
+
+/*
+ * The account of a table of this name that was dropped after something was spent;
+ * 0: none.  If there are several, the one with most spent.
+ */
+static int64
+find_account(Relation relation, ArrayType *units, const ProtectOptions *options)
+{
+	int64	  found = 0;
+	int64	  most = 0;
+	bool	  other_unit = false;
+	ListCell *cell;
+
+	foreach(cell, past_relations(relation, units, options->protects_labels))
+	{
+		const PastRelation *past = lfirst(cell);
+		int64				spent = ledger_relation_spent(past->relation_id);
+
+		if (OidIsValid(past->relid))
+		{
+			if (spent > 0 && past->is_renamed)
+				refuse_second(relation, past);
+		}
+		else if (!past->same_declaration)
+			other_unit |= spent > 0;
+		else if (spent > most)
+		{
+			most = spent;
+			found = past->relation_id;
+		}
+	}
+	if (found != 0)
+		ereport(NOTICE,
+				errmsg("relation \"%s\" goes on with the account of one that was dropped",
+					   RelationGetRelationName(relation)),
+				errdetail("It had the same name, unit and owner. What was spent on it stays "
+						  "spent, and its cap holds; its budgets have ended."),
+				errhint("See privpred.budgets. If the rows are about other people, give the "
+						"relation another name."));
+	else if (other_unit)
+		warn_about_other_unit(relation);
+	return found;
+}
+
+/*
+ * A table that was protected under another name has an account by now, and keeps it
+ * when it takes the name of one that was dropped after something was spent.
+ */
+static void
+warn_about_replaced(Relation relation, const ProtectedRelation *before, ArrayType *units,
+					const ProtectOptions *options)
+{
+	ListCell *cell;
+
+	if (ledger_relation_spent(before->relation_id) > 0)
+		return;
+	foreach(cell, past_relations(relation, units, options->protects_labels))
+	{
+		const PastRelation *past = lfirst(cell);
+
+		if (OidIsValid(past->relid) || ledger_relation_spent(past->relation_id) == 0)
+			continue;
+		ereport(WARNING,
+				errmsg("relation \"%s\" has another account than one of that name that was dropped",
+					   RelationGetRelationName(relation)),
+				errdetail("It was protected before it had the name. What was spent on the dropped "
+						  "one is not counted for it."),
+				errhint("If the rows are about the same people, create the relation again and "
+						"protect it under its name, before anything is asked."));
+		return;
+	}
+}
+
 void
 request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 {
-	int64 relation_id;
+	ProtectedRelation *before;
+	Relation		   relation;
+	ArrayType		  *units;
+	int64			   relation_id = 0;
 
 	check_relation_owner(relid);
-	relation_id = protected_relation_declare(relid, options);
+	relation = protected_relation_open(relid);
+	before = protected_relation_declared(relid);
+	units = choose_unit(relation, options, before);
+	if (before != NULL && same_declaration(before, units, options->protects_labels))
+	{
+		relation_id = before->relation_id;
+		warn_about_replaced(relation, before, units, options);
+	}
+	else
+	{
+		if (before != NULL)
+			change_declaration(relation, cap != NULL);
+		else if (options->unit == NULL)
+			warn_about_unit(relation);
+		relation_id = find_account(relation, units, options);
+	}
+	relation_id = protected_relation_write(relation, units, options, relation_id);
 	if (cap != NULL)
 	{
 		cap->relation_id = relation_id;
+		cap->declared_units = protected_relation_get(relid)->declared_units;
 		ledger_set_cap(cap);
 	}
+	table_close(relation, NoLock);
 }
 
 void
@@ -34,20 +212,30 @@ request_unprotect(Oid relid)
 	if (relation_has_models(protected->relation_id) ||
 		ledger_relation_has_budgets(protected->relation_id))
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-			 errmsg("relation \"%s\" still has models or budgets", get_rel_name(relid)),
-			 errhint(
-				 "Use privpred.drop_model and privpred.revoke_budget first; the ledger stays.")));
+			ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+			errmsg("relation \"%s\" still has models or budgets", get_rel_name(relid)),
+			errhint("Use privpred.drop_model and privpred.revoke_budget first; the ledger stays."));
 	protected_relation_remove(protected);
 }
 
 void
 request_forget_dropped_relations(void)
 {
-	int64 *dropped;
-	int	   count = protected_relations_dropped(&dropped);
+	ListCell *cell;
 
-	for (int i = 0; i < count; i++)
-		ledger_relation_dropped(dropped[i]);
+	foreach(cell, protected_relations_dropped())
+	{
+		const PastRelation *past = lfirst(cell);
+		uint64				budgets = ledger_relation_dropped(past->relation_id);
+
+		if (budgets > 0)
+			ereport(WARNING,
+					errmsg_plural("relation %s was protected, and %lu budget on it ends",
+								  "relation %s was protected, and %lu budgets on it end", budgets,
+								  past->name, (unsigned long) budgets),
+					errdetail("What was spent is remembered: a relation of the same name, unit and "
+							  "owner that is protected later goes on with the same account."),
+					errhint("If the relation is created again, protect it, train its models and "
+							"grant its budgets again."));
+	}
 }

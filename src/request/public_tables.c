@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/array.h"
@@ -49,31 +48,23 @@ typedef struct ClassReader
 
 /* ---------- the relation ---------- */
 
-/* Inside a session of the owner: a name is looked up with its rights. */
+/* Inside a session of the owner. */
 static Oid
-public_relation(const char *option, const char *name)
+option_relation(const char *option, const char *name)
 {
-	List *names = parse_qualified_name(name);
-	Oid	  relid;
-
-	if (list_length(names) != 2)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("option \"%s\" must name a table with its schema", option),
-						errhint("Write \"schema.table\".")));
-	relid = RangeVarGetRelid(makeRangeVarFromNameList(names), AccessShareLock, false);
-	check_public_rows(relid,
-					  psprintf("Option \"%s\" makes the contents of a table public.", option));
-	return relid;
+	return public_relation(psprintf("option \"%s\"", option),
+						   psprintf("Option \"%s\" makes the contents of a table public.", option),
+						   name);
 }
 
 void
 require_column(Oid relid, const char *column, const char *hint)
 {
 	if (get_attnum(relid, column) <= 0)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-						errmsg("column \"%s\" of relation \"%s\" does not exist", column,
-							   get_rel_name(relid)),
-						errhint("%s", hint)));
+		ereport(
+			ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+			errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relid)),
+			errhint("%s", hint));
 }
 
 void
@@ -136,26 +127,24 @@ static void
 add_name(NameList *list, const ClassReader *reader, const text *name)
 {
 	if (VARSIZE_ANY_EXHDR(name) >= NAMEDATALEN)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("names of %s in relation \"%s\" must be shorter than %d bytes",
-							   list->what, reader->relation, NAMEDATALEN),
-						errhint("Use short names or numbers.")));
+		refuse(errmsg("names of %s in relation \"%s\" must be shorter than %d bytes", list->what,
+					  reader->relation, NAMEDATALEN),
+			   errhint("Use short names or numbers."));
 	if (list->count == list->limit)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("relation \"%s\" has more than %d %s", reader->relation, list->limit,
-							   list->what),
-						errhint("A finite class has at most %d hypotheses over %d points.",
-								FINITE_MAX_HYPOTHESES, FINITE_MAX_POINTS)));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("relation \"%s\" has more than %d %s", reader->relation, list->limit,
+					   list->what),
+				errhint("A finite class has at most %d hypotheses over %d points.",
+						FINITE_MAX_HYPOTHESES, FINITE_MAX_POINTS));
 	list->names[list->count++] = text_to_cstring(name);
 }
 
 pg_noreturn static void
 refuse_gap(const ClassReader *reader, const char *hypothesis, const char *point)
 {
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("hypothesis \"%s\" in relation \"%s\" has no label for point \"%s\"",
-						   hypothesis, reader->relation, point),
-					errhint("Every hypothesis of a finite class gives every point a label.")));
+	refuse(errmsg("hypothesis \"%s\" in relation \"%s\" has no label for point \"%s\"", hypothesis,
+				  reader->relation, point),
+		   errhint("Every hypothesis of a finite class gives every point a label."));
 }
 
 /* The hypothesis that was read must have labelled all points. */
@@ -177,11 +166,9 @@ add_point(ClassReader *reader, const text *point, bool label)
 	int		  p = reader->labelled;
 
 	if (p > 0 && name_is(points->names[p - 1], point))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("relation \"%s\" labels point \"%s\" twice for hypothesis \"%s\"",
-						reader->relation, points->names[p - 1], name),
-				 errhint("Every hypothesis of a finite class gives every point one label.")));
+		refuse(errmsg("relation \"%s\" labels point \"%s\" twice for hypothesis \"%s\"",
+					  reader->relation, points->names[p - 1], name),
+			   errhint("Every hypothesis of a finite class gives every point one label."));
 	if (hypothesis == 0)
 		add_name(points, reader, point);
 	else if (p == points->count || strcmp(points->names[p], text_to_cstring(point)) > 0)
@@ -203,11 +190,9 @@ read_class_row(ClassReader *reader, const QueryScan *scan)
 	Datum	  label = scan_value(scan, 3, &nulls[2]);
 
 	if (nulls[0] || nulls[1] || nulls[2])
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("relation \"%s\" has a row with a NULL, or with a label other than 0 and 1",
-						reader->relation),
-				 errhint("Every hypothesis of a finite class gives every point a label.")));
+		refuse(errmsg("relation \"%s\" has a row with a NULL, or with a label other than 0 and 1",
+					  reader->relation),
+			   errhint("Every hypothesis of a finite class gives every point a label."));
 	if (hypotheses->count == 0 ||
 		!name_is(hypotheses->names[hypotheses->count - 1], DatumGetTextPP(hypothesis)))
 	{
@@ -227,10 +212,10 @@ label_expression(Oid relid)
 	if (type == BOOLOID)
 		return "r.label::pg_catalog.bool";
 	if (type != INT2OID && type != INT4OID && type != INT8OID)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						errmsg("column \"label\" of relation \"%s\" is neither boolean nor integer",
-							   get_rel_name(relid)),
-						errhint("Labels of a finite class are booleans, or 0 and 1.")));
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("column \"label\" of relation \"%s\" is neither boolean nor integer",
+					   get_rel_name(relid)),
+				errhint("Labels of a finite class are booleans, or 0 and 1."));
 	return "CASE r.label::pg_catalog.int8 WHEN 0 THEN false WHEN 1 THEN true END";
 }
 
@@ -265,9 +250,8 @@ read_class(Oid relid, ClassReader *reader)
 	scan_close(&scan);
 	check_complete(reader, reader->hypotheses.count - 1);
 	if (reader->hypotheses.count == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("relation \"%s\" has no hypotheses", reader->relation),
-						errhint("A finite class has at least one.")));
+		refuse(errmsg("relation \"%s\" has no hypotheses", reader->relation),
+			   errhint("A finite class has at least one."));
 }
 
 /* Point p of the class is number order[p] of the reader, or p itself. */
@@ -300,13 +284,11 @@ order_by_levels(const FeatureSpec *features, const ClassReader *reader)
 
 	if (features->nfeatures != 1 || feature->kind != FEATURE_CATEGORY ||
 		feature->nlevels != reader->points.count)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a finite class needs one feature whose levels are its points"),
-			 errdetail("Relation \"%s\" has %d points.", reader->relation, reader->points.count),
-			 errhint("Declare features => '{\"column\": {\"levels\": [...]}}' with every point of "
-					 "the class.")));
+		refuse(
+			errmsg("a finite class needs one feature whose levels are its points"),
+			errdetail("Relation \"%s\" has %d points.", reader->relation, reader->points.count),
+			errhint("Declare features => '{\"column\": {\"levels\": [...]}}' with every point of "
+					"the class."));
 	order = palloc_array(int, feature->nlevels);
 	for (int i = 0; i < reader->points.count; i++)
 	{
@@ -314,11 +296,9 @@ order_by_levels(const FeatureSpec *features, const ClassReader *reader)
 		int			level = feature_level(feature, name, strlen(name));
 
 		if (level < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("point \"%s\" of relation \"%s\" is not a level of feature \"%s\"",
-							name, reader->relation, feature->name),
-					 errhint("Declare every point of the class as a level.")));
+			refuse(errmsg("point \"%s\" of relation \"%s\" is not a level of feature \"%s\"", name,
+						  reader->relation, feature->name),
+				   errhint("Declare every point of the class as a level."));
 		order[level] = i;
 	}
 	return order;
@@ -334,7 +314,7 @@ declare_finite_class(ModelRecord *model, const char *name)
 	int			  *order;
 
 	relation_owner_begin(&session, model->relid);
-	read_class(public_relation("class_table", name), &reader);
+	read_class(option_relation("class_table", name), &reader);
 	order = order_by_levels(model->features, &reader);
 	spi = MemoryContextSwitchTo(caller);
 	model->spec.finite_class = make_class(&reader, order);
@@ -354,13 +334,12 @@ request_littlestone_dimension(Oid relid)
 	dimension = littlestone_dimension_of_class(make_class(&reader, NULL), LITTLESTONE_WORK);
 	if (dimension < 0)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("the Littlestone dimension of \"%s\" takes too long to compute",
-					reader.relation),
-			 errdetail("The search is exponential in the dimension, and stops after a fixed number "
-					   "of steps."),
-			 errhint("Use fewer hypotheses or points.")));
+			ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			errmsg("the Littlestone dimension of \"%s\" takes too long to compute",
+				   reader.relation),
+			errdetail("The search is exponential in the dimension, and stops after a fixed number "
+					  "of steps."),
+			errhint("Use fewer hypotheses or points."));
 	catalog_end(&session);
 	return dimension;
 }
@@ -377,33 +356,30 @@ declare_reference(ModelRecord *model, const char *name)
 	int64 room = Min(fitting, MAX_REFERENCE_POINTS);
 
 	relation_owner_begin(&session, model->relid);
-	relid = public_relation("reference", name);
+	relid = option_relation("reference", name);
 	require_features(relid, model->features, "A reference has the columns of all features.");
 	model->spec.reference =
 		read_public_rows(relid, model->features, 0, room, caller, &model->spec.nreference);
 	catalog_end(&session);
 	if (model->spec.nreference > room && fitting < MAX_REFERENCE_POINTS)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
-						errmsg("the reference does not fit into maintenance_work_mem"),
-						errhint("Name a view with " INT64_FORMAT
-								" of its rows at most, or raise maintenance_work_mem.",
-								room)));
+		ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY),
+				errmsg("the reference does not fit into maintenance_work_mem"),
+				errhint("Name a view with at most " INT64_FORMAT
+						" of its rows, or raise maintenance_work_mem.",
+						room));
 	if (model->spec.nreference == 0 || model->spec.nreference > room)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("a reference needs 1 to %d rows", MAX_REFERENCE_POINTS),
-						errhint("Name a table or a view with a sample of public rows.")));
+		refuse(errmsg("a reference needs 1 to %d rows", MAX_REFERENCE_POINTS),
+			   errhint("Name a table or a view with a sample of public rows."));
 }
 
 void
 declare_public_tables(ModelRecord *model)
 {
-	const char *keys = model->mechanism->option_keys;
-	char	   *name;
+	const Option *own = model->mechanism->options;
+	Jsonb		 *options = model->spec.options;
 
-	name = option_key_listed(keys, "class_table") ? option_text(&model->spec, "class_table") : NULL;
-	if (name != NULL)
-		declare_finite_class(model, name);
-	name = option_key_listed(keys, "reference") ? option_text(&model->spec, "reference") : NULL;
-	if (name != NULL)
-		declare_reference(model, name);
+	if (option_find(own, "class_table") && option_given(options, "class_table"))
+		declare_finite_class(model, option_name(options, "class_table"));
+	if (option_find(own, "reference") && option_given(options, "reference"))
+		declare_reference(model, option_name(options, "reference"));
 }

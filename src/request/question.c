@@ -13,7 +13,6 @@
 #include "utils/fmgroids.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 
 #include "request/request.h"
 
@@ -76,11 +75,9 @@ form_of_text(const char *text)
 		text += strspn(text, space);
 		return *text == '"' || *text == '}' ? INPUT_JSONB : INPUT_ARRAY;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("features given as text must be a JSON object or an array of numbers"),
-			 errhint("Write '{\"feature\": value, ...}' or '{1, 2.5, ...}', or pass a row.")));
-	return INPUT_JSONB;
+	question_refuse("features given as text must be a JSON object or an array of numbers", NULL,
+					"Write '{\"feature\": value, ...}' or '{1, 2.5, ...}', or pass a row.");
+	return INPUT_TEXT;
 }
 
 InputForm
@@ -101,6 +98,8 @@ question_read(InputForm form, Datum *input)
 		case INPUT_TEXT:
 			written = TextDatumGetCString(*input);
 			form = form == INPUT_JSON ? INPUT_JSONB : form_of_text(written);
+			if (form == INPUT_TEXT)
+				return form;
 			*input = form == INPUT_JSONB ? DirectFunctionCall1(jsonb_in, CStringGetDatum(written))
 										 : OidInputFunctionCall(F_ARRAY_IN, written, FLOAT8OID, -1);
 			return form;

@@ -312,6 +312,28 @@ repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x, c
 	memcpy(entry->x, x, memory->width * sizeof(double));
 }
 
+bool
+repeat_remembers(void)
+{
+	return repeat_memory_kb > 0;
+}
+
+int64
+repeat_count(const RepeatHandle *handle)
+{
+	const RepeatMemory *memory = memory_of(handle);
+
+	return memory != NULL ? memory->newer.count + memory->older.count : 0;
+}
+
+int64
+repeat_capacity(const RepeatHandle *handle)
+{
+	const RepeatMemory *memory = memory_of(handle);
+
+	return memory != NULL ? memory->capacity : 0;
+}
+
 void
 repeat_init(void)
 {

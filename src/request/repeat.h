@@ -44,6 +44,11 @@ extern bool repeat_find(RepeatHandle *handle, const LedgerPrice *price, const Wi
 extern void repeat_remember(const RepeatHandle *handle, const Wish *wish, const double *x,
 							const Answer *answer);
 
+/* Are answers remembered; how many are; and how many of the last ones are at least? */
+extern bool	 repeat_remembers(void);
+extern int64 repeat_count(const RepeatHandle *handle);
+extern int64 repeat_capacity(const RepeatHandle *handle);
+
 extern void repeat_init(void);
 
 #endif /* PRIVPRED_REPEAT_H */

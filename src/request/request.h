@@ -6,14 +6,18 @@
  * authorise.c	who may know of a model
  * protect.c	protect, unprotect, dropped tables
  * train.h		create_model, retrain, drop_model, see there
+ * price.c		what answers cost
  * predict.c	private_predict, private_score
  * owner_code.c	functions of a relation's owner in an asker's session
  * question.c	the forms of a question
  * repeat.c		questions asked before
+ * foresee.h	what a statement will cost, see there
  * stream.c		open_stream, close_stream
  * evaluate.c	evaluate, confusion_matrix, accuracy_curve
  * audit.h		audit, see there
  * export.c		export_model
+ * accuracy.c	release_accuracy
+ * describe.h	describe, describe_cost, see there
  */
 #ifndef PRIVPRED_REQUEST_H
 #define PRIVPRED_REQUEST_H
@@ -73,6 +77,7 @@ typedef struct CreateModelRequest
 	int32		teachers;
 	double		epsilon;
 	Jsonb	   *options;
+	double		holdout; /* share of the units */
 } CreateModelRequest;
 
 extern Jsonb *request_create_model(const CreateModelRequest *request);
@@ -100,6 +105,43 @@ extern char *classes_json(const MechanismSpec *spec);
 
 /* A released model in words; charges everybody first. */
 extern text *request_export(const char *name);
+extern text *request_read_model(const char *name);
+
+typedef struct ReleasedAccuracy
+{
+	double accuracy;
+	double error; /* the standard error */
+	int64  units; /* that it is about */
+} ReleasedAccuracy;
+
+/* Charges everybody before it draws. */
+extern ReleasedAccuracy request_release_accuracy(const char *model, double epsilon);
+
+/* describe.h */
+
+typedef struct DescribeRequest
+{
+	Oid		   relid;
+	ArrayType *columns; /* names; NULL: all but the unit */
+	double	   epsilon;
+	double	   delta;
+	int32	   cuts;  /* of numbers; 0: none */
+	Datum	   given; /* json: what is known of columns without looking at rows */
+} DescribeRequest;
+
+/* A description as create_model() takes it, in JSON; charges everybody before it is drawn. */
+extern text *request_describe(const DescribeRequest *request);
+
+/* What a description would cost and could see. */
+typedef struct DescribeCost
+{
+	int	   histograms;
+	double sigma;		   /* of the noise of each count */
+	int64  smallest_cell;  /* that is seen, about; 0: there are no numbers */
+	int64  smallest_level; /* 0: there are no categories */
+} DescribeCost;
+
+extern DescribeCost request_describe_cost(const DescribeRequest *request);
 
 typedef enum InputForm
 {
@@ -114,9 +156,21 @@ typedef enum InputForm
 
 /*
  * Reads what is neither an array of float8 nor jsonb nor a row, and returns which
- * of them it has become.  22023 if it looks like none of them.
+ * of them it has become; INPUT_TEXT if it looks like none of them, which is refused.
  */
 extern InputForm question_read(InputForm form, Datum *input);
+
+/* check.c */
+
+typedef struct QuestionCheck
+{
+	bool		accepted;
+	const char *problem; /* NULL if there is none */
+	const char *hint;
+} QuestionCheck;
+
+/* Whether a question would be answered, as far as it depends on how it is asked. */
+extern QuestionCheck request_check(const char *model, InputForm form, Datum input);
 
 /* predict.c */
 
@@ -129,6 +183,8 @@ extern text *request_predict(FmgrInfo *site, text *model, InputForm form, Datum 
 /* The same for a number; false: an unstable answer.  precision 0: the model's own. */
 extern bool request_score(FmgrInfo *site, text *model, InputForm form, Datum input,
 						  double precision, double *score);
+
+/* price.c */
 
 /* What the ledger needs to know of a model: its price as stored. */
 extern LedgerPrice request_price(const ModelRecord *model);
@@ -208,11 +264,12 @@ typedef struct Evaluation
 } Evaluation;
 
 /*
- * Lives in the current context.  Without epsilons (NULL), the usual ones; the
- * model's own is always among them.
+ * Lives in the current context.  Without a relation (NULL), on the units that the
+ * model holds out.  Without epsilons (NULL), at the usual ones; the model's own is
+ * always among them.
  */
-extern Evaluation *
-request_evaluate(const char *model, Oid test_relation, const EpsilonUnits *epsilons, int count);
+extern Evaluation *request_evaluate(const char *model, const Oid *test_relation,
+									const EpsilonUnits *epsilons, int count);
 
 /* audit.h */
 

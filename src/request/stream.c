@@ -16,13 +16,12 @@ streamed_model(const char *name)
 	const Mechanism *mechanism = model->record->mechanism;
 
 	if (mechanism->charge_kind != CHARGE_PER_STREAM)
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("model \"%s\" does not answer through streams", name),
-						errdetail("Mechanism \"%s\" is charged %s.", mechanism->name,
-								  mechanism->charge_kind == CHARGE_PER_ANSWER ? "for each answer"
-																			  : "once"),
-						errhint("Ask it with private_predict; mechanisms \"sparse\" and \"soft\" "
-								"need streams.")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("model \"%s\" does not answer through streams", name),
+				errdetail("Mechanism \"%s\" is charged %s.", mechanism->name,
+						  mechanism->charge_kind == CHARGE_PER_ANSWER ? "for each answer" : "once"),
+				errhint("Ask it with private_predict; mechanisms \"sparse\" and \"soft\" "
+						"need streams."));
 	return model;
 }
 
@@ -45,10 +44,9 @@ stream_price(const ModelRecord *model, const StreamTerms *terms)
 		price.finite.delta = nextafter(price.finite.delta, INFINITY);
 	price.infinite = price.finite;
 	if (price.finite.delta >= 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("unstable times delta must be below 1"),
-						errhint("Choose delta so that their product is far less than one over the "
-								"number of protected units.")));
+		refuse(errmsg("unstable times delta must be below 1"),
+			   errhint("Choose delta so that their product is far less than one over the "
+					   "number of protected units."));
 	return price;
 }
 
@@ -60,15 +58,13 @@ warn_if_useless(const ModelRecord *model, const StreamTerms *terms)
 	int64 farthest = (model->spec.teachers - 1) / 2;
 
 	if (farthest < width)
-		ereport(
-			WARNING,
-			(errmsg("most answers of this stream will be unstable"),
-			 errdetail("Teachers that all agree are " INT64_FORMAT
-					   " changes away from another answer; a typical threshold is " INT64_FORMAT
-					   ".",
-					   farthest, width),
-			 errhint("Declare at least " INT64_FORMAT " teachers, or a larger epsilon or delta.",
-					 3 * width)));
+		ereport(WARNING, errmsg("most answers of this stream will be unstable"),
+				errdetail("Teachers that all agree are " INT64_FORMAT
+						  " changes away from another answer; a typical threshold is " INT64_FORMAT
+						  ".",
+						  farthest, width),
+				errhint("Declare at least " INT64_FORMAT " teachers, or a larger epsilon or delta.",
+						3 * width));
 }
 
 int64

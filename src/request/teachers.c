@@ -140,20 +140,20 @@ teacher_sql(const ProtectedRelation *protected)
  * one array instead of many columns.
  */
 static char *
-share_sql(const TrainingQuery *query, const ModelRecord *model, const char *teacher, int share,
-		  int shares)
+share_sql(const TrainingQuery *query, const ModelRecord *model, const char *teacher,
+		  const char *trains, int share, int shares)
 {
 	return psprintf(
 		"SELECT q.t, privpred.%s(q.y, q.x, $%d) AS m, pg_catalog.count(*) AS n,"
 		" pg_catalog.count(*) FILTER (WHERE (q.y = ANY ($%d::%s[])) IS NOT TRUE) AS unused"
-		" FROM (SELECT %s AS t, %s AS y, %s AS x FROM %s r%s"
+		" FROM (SELECT %s AS t, %s AS y, %s AS x FROM %s r WHERE %s%s"
 		/* A constant OFFSET 0, not to be computed: else no worker may run the subquery. */
 		" OFFSET '0'::pg_catalog.int8) q GROUP BY 1",
 		model->learner->aggregate ? model->learner->aggregate : model->learner->name,
 		PARAMETER_OPTIONS, PARAMETER_CLASSES,
 		model->nbins > 0 ? "pg_catalog.text" : label_type_name(model), teacher, class_sql(model),
-		encoding_sql(model->features, PARAMETER_FEATURES), query->relation,
-		shares > 1 ? psprintf(" WHERE COALESCE(%s, 0) %% %d = %d", teacher, shares, share) : "");
+		encoding_sql(model->features, PARAMETER_FEATURES), query->relation, trains,
+		shares > 1 ? psprintf(" AND COALESCE(%s, 0) %% %d = %d", teacher, shares, share) : "");
 }
 
 static void
@@ -161,18 +161,19 @@ append_teachers_query(TrainingQuery *query, const ModelRecord *model,
 					  const ProtectedRelation *protected, int  shares)
 {
 	const char *teacher = teacher_sql(protected);
+	const char *trains = trains_sql(model, protected);
 
 	appendStringInfoString(
 		&query->text, "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
-					  " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint"
-					  " FROM (");
+					  " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint,"
+					  " pg_catalog.sum(s.n)::bigint FROM (");
 	for (int share = 0; share < shares; share++)
 		appendStringInfo(&query->text, "%s%s", share > 0 ? " UNION ALL " : "",
-						 share_sql(query, model, teacher, share, shares));
+						 share_sql(query, model, teacher, trains, share, shares));
 	appendStringInfoString(&query->text, ") s");
 }
 
-int64
+RowCounts
 train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 {
 	MemoryContext  caller = CurrentMemoryContext;
@@ -182,7 +183,7 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	Datum		   predictor;
 	LearnerOptions options;
 	bool		   isnull;
-	int64		   unused_rows;
+	RowCounts	   counts;
 	double		   rows;
 	int			   shares = 1;
 
@@ -206,8 +207,9 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected)
 	model->predictor = predictor_complete(
 		model->learner, &options, isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
 		model->spec.teachers, model->features->width, model->spec.default_class);
-	unused_rows = row_int8(0, 2);
+	counts.unused = row_int8(0, 2);
+	counts.all = row_int8(0, 3);
 	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
-	return unused_rows;
+	return counts;
 }

@@ -15,7 +15,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/json.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -124,6 +123,7 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 				  array_of_classes(spec->classes, spec->nclasses));
 	set_parameter(query, PARAMETER_LABEL, JSONBOID, feature_spec_write(label));
 	set_parameter(query, PARAMETER_EDGES, FLOAT8ARRAYOID, scaled_edges(model, label));
+	holdout_parameters(query, model);
 }
 
 char *
@@ -163,41 +163,6 @@ label_number_sql(const ModelRecord *model)
 					model->nbins > 0 ? bin_sql(model) : scaled_label_sql(model));
 }
 
-/*
- * Messages go to the session's user, who need not be the owner: training may run
- * in a SECURITY DEFINER function or a trigger.
- */
-static bool
-owner_listens(const ModelRecord *model)
-{
-	return object_ownercheck(RelationRelationId, model->relid, GetOuterUserId());
-}
-
-/* Tells the owner, and nobody else, which rows and teachers were of no use. */
-static void
-report_training(const ModelRecord *model, int64 unused_rows)
-{
-	int fitted = model->predictor != NULL ? ensemble_fitted(ensemble_load(model->predictor))
-										  : model->spec.teachers;
-
-	if (!owner_listens(model))
-		return;
-	if (unused_rows > 0)
-		ereport(
-			NOTICE,
-			(errmsg(INT64_FORMAT " rows were left out of model \"%s\"", unused_rows, model->name),
-			 errdetail("Their label is NULL or not one of the declared classes, or their unit is "
-					   "NULL.")));
-	if (fitted < model->spec.teachers)
-		ereport(NOTICE,
-				(errmsg("%d of %d teachers of model \"%s\" always vote for the same class",
-						model->spec.teachers - fitted, model->spec.teachers, model->name),
-				 errdetail("Those with rows of one class only vote it; those without rows, or that "
-						   "could not be fitted, vote \"%s\".",
-						   model->spec.classes[model->spec.default_class]),
-				 errhint("Fewer teachers get more rows each.")));
-}
-
 /* Columns may have been renamed or dropped since they were declared. */
 static void
 check_columns(const ModelRecord *model)
@@ -209,7 +174,7 @@ check_columns(const ModelRecord *model)
 }
 
 /* Mechanisms that learn from units themselves. */
-static int64
+static RowCounts
 train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 {
 	MemoryContext  caller = CurrentMemoryContext;
@@ -218,7 +183,7 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 	CatalogSession session;
 	UnitSource	  *units;
 	bytea		  *state;
-	int64		   unused_rows;
+	RowCounts	   rows;
 	bool		   one_row_each = units_are_rows(protected); /* before the snapshot is taken */
 
 	relation_owner_begin(&session, model->relid);
@@ -229,16 +194,16 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 	training =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred training", ALLOCSET_DEFAULT_SIZES);
 	spi = MemoryContextSwitchTo(training);
-	units = units_open(model, protected, one_row_each);
+	units = units_open(model, protected, one_row_each, false);
 	progress_phase_rows("reading rows", estimated_rows(relation_sql_name(model->relid)));
 	state = model->mechanism->train(&model->spec, units, (Size) maintenance_work_mem * 1024);
-	unused_rows = units_close(units);
+	rows = units_close(units);
 	MemoryContextSwitchTo(caller);
 	model->state = (bytea *) PG_DETOAST_DATUM_COPY(PointerGetDatum(state));
 	MemoryContextSwitchTo(spi);
 	MemoryContextDelete(training);
 	catalog_end(&session);
-	return unused_rows;
+	return rows;
 }
 
 /* What this version costs, for views and for the choice of orders. */
@@ -259,17 +224,17 @@ set_charges(ModelRecord *model)
 static void
 train(ModelRecord *model, const ProtectedRelation *protected)
 {
-	int64 unused_rows;
+	RowCounts rows;
 
 	set_charges(model);
 	check_unit_columns(protected);
 	check_protected_once(model->relid);
 	check_columns(model);
 	if (model->mechanism->asks_teachers)
-		unused_rows = train_teachers(model, protected);
+		rows = train_teachers(model, protected);
 	else
-		unused_rows = train_on_units(model, protected);
-	report_training(model, unused_rows);
+		rows = train_on_units(model, protected);
+	report_training(model, protected, rows);
 	progress_phase("storing", -1);
 }
 

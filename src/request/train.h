@@ -5,6 +5,8 @@
  * model_declare.c	what an owner may declare
  * public_tables.c	finite classes and references: public tables that options name
  * train.c			create_model, retrain, drop_model; what training queries share
+ * train_report.c	what an owner is told of training
+ * holdout.c		units that never train
  * teachers.c		teachers
  * nodes.c			teachers from tables on several nodes
  * distill.c		distill
@@ -31,12 +33,8 @@ extern void check_model_name(const char *name);
 /* Raises 42704 if there is no such learner. */
 extern const Learner *find_learner(const char *name);
 
-/* Raises 22023 unless they are a JSON object. */
-extern Jsonb *declare_options(Jsonb *options);
-
 /* Raises 22023 or 54000 unless a student may be declared so, before labels are paid for. */
 extern void check_student(const ModelRecord *student);
-extern void draw_salt(ModelRecord *model);
 
 /* Takes over the sizes that are declared now, and checks that they are sufficient. */
 extern void model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected);
@@ -73,6 +71,14 @@ extern double *read_public_rows(Oid relid, const FeatureSpec *features, int64 li
 /* The encoded features in a column of a scan's current row. */
 extern const double *scan_features(const QueryScan *scan, int column);
 
+/* model_features.c */
+
+/* The features of a model whose mechanism and learner are known. */
+extern void declare_features(ModelRecord *model, Datum json, Relation relation);
+
+/* Raises 22023 if a feature may be missing and the learner cannot leave it so. */
+extern void check_missing(const ModelRecord *model);
+
 /* train.c: parameters of queries over the protected relation r */
 
 typedef enum TrainingParameter
@@ -84,13 +90,15 @@ typedef enum TrainingParameter
 	PARAMETER_CLASSES,
 	PARAMETER_LABEL, /* feature specification of a label that is a number */
 	PARAMETER_EDGES, /* inner edges of bins, scaled to [0, 1] */
-	TRAINING_PARAMETERS = PARAMETER_EDGES
+	PARAMETER_HOLDOUT_SALT,
+	PARAMETER_HOLDOUT, /* hashes below this never train */
+	TRAINING_PARAMETERS = PARAMETER_HOLDOUT
 } TrainingParameter;
 
 typedef struct TrainingQuery
 {
 	StringInfoData text;
-	const char	  *relation; /* qualified and quoted */
+	const char	  *relation; /* qualified and quoted, or a subquery */
 	QueryArgument  arguments[TRAINING_PARAMETERS];
 } TrainingQuery;
 
@@ -111,10 +119,54 @@ extern char		  *scaled_label_sql(const ModelRecord *model);
 /* The columns of row r as features; the parameter of that number specifies them. */
 extern char *encoding_sql(const FeatureSpec *features, int parameter);
 
+/* holdout.c */
+
+/* The share of units to hold out; raises 22023 if it is none. */
+extern double holdout_declare(double holdout);
+
+/* Raises 55000 unless units are held out. */
+extern void check_holds_out(const ModelRecord *model);
+
+/* What the conditions below need. */
+extern void holdout_parameters(TrainingQuery *query, const ModelRecord *model);
+
+/*
+ * Conditions on row r: it may train; it is one of a unit that is held out.  A row
+ * without a unit may train, to be counted among those left out.
+ */
+extern const char *trains_sql(const ModelRecord *model, const ProtectedRelation *protected);
+extern char		  *held_out_sql(const ProtectedRelation *protected);
+
+/*
+ * Sets the query's relation to the rows to evaluate on: those of a relation, or
+ * without one those of the units held out.  Returns whose rows they are.  Raises
+ * errors and warnings about relations, to their owner.
+ */
+extern Oid
+choose_test_rows(TrainingQuery *query, const ModelRecord *model, const Oid *test_relation);
+
+/* train_report.c */
+
+typedef struct RowCounts
+{
+	int64 all;	  /* that may train */
+	int64 unused; /* of them */
+} RowCounts;
+
+/*
+ * Messages go to the session's user, who need not be the owner: training may run
+ * in a SECURITY DEFINER function or a trigger.
+ */
+extern bool owner_listens(const ModelRecord *model);
+
+/* Tells the owner, and nobody else, what of the rows and of the declaration is of no use. */
+extern void
+report_training(const ModelRecord *model, const ProtectedRelation *protected, RowCounts rows);
+
 /* teachers.c */
 
-/* Trains the model's teachers; returns how many rows could not be used. */
-extern int64 train_teachers(ModelRecord *model, const ProtectedRelation *protected);
+/* Trains the model's teachers. */
+extern RowCounts train_teachers(ModelRecord *model, const ProtectedRelation *protected);
 
 /* Rows as the planner estimates them, inside a session; needs no scan. */
 extern double estimated_rows(const char *relation);
@@ -145,14 +197,15 @@ extern void nodes_init(void);
 /* units.c */
 
 /*
- * Opens a scan of all units inside a session of the relation's owner
- * (relation_owner_begin), to be closed before that ends.
+ * Opens a scan of all units that train, or of all that are held out, by a hash of
+ * their ids, inside a session of the relation's owner (relation_owner_begin), to
+ * be closed before that ends.
  */
-extern UnitSource *
-units_open(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each);
+extern UnitSource *units_open(const ModelRecord *model, const ProtectedRelation *protected,
+							  bool one_row_each, bool held_out);
 
-/* Returns how many rows could not be used in the last full scan. */
-extern int64 units_close(UnitSource *source);
+/* Returns what was read in the last full scan. */
+extern RowCounts units_close(UnitSource *source);
 
 /*
  * Is every unit a single row, by the relation's keys?  If so they stay, and

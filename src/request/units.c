@@ -38,7 +38,8 @@ typedef struct UnitScan
 	QueryScan		   tuples; /* a unit each */
 	bool			   unit_is_row;
 	bool			   keeps_unlabelled; /* labels alone are protected */
-	int64			   left_out;
+	bool			   held_out;		 /* units that do not train, in an order of their own */
+	RowCounts		   rows;
 	MemoryContext	   scratch; /* arrays unpacked from a tuple */
 
 	/* the current unit */
@@ -140,12 +141,16 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 	/* A key holds for the table's own rows; children may have been added since it was found. */
 	appendStringInfo(&scan->query.text, " FROM %s%s r", one_table ? "ONLY " : "",
 					 scan->query.relation);
+	appendStringInfo(&scan->query.text, " WHERE %s",
+					 scan->held_out ? held_out_sql(protected) : trains_sql(model, protected));
 	/* Else rows without a unit have no label, and are left out for that. */
 	if (scan->keeps_unlabelled)
-		appendStringInfo(&scan->query.text, " WHERE %s", known);
+		appendStringInfo(&scan->query.text, " AND %s", known);
 	appendStringInfoString(&scan->query.text, ") s");
 	if (!scan->unit_is_row)
 		appendStringInfo(&scan->query.text, " GROUP BY %s", outer.data);
+	if (scan->held_out)
+		appendStringInfo(&scan->query.text, " ORDER BY %d, %s", COLUMN_HASH, outer.data);
 }
 
 /* ---------- one unit ---------- */
@@ -251,7 +256,8 @@ add_row(UnitScan *scan, UnitRows *unit, Datum label, bool isnull, const double *
 	const MechanismSpec *spec = &scan->model->spec;
 	double				 number = isnull ? NAN : DatumGetFloat8(label);
 
-	scan->left_out += isnull;
+	scan->rows.all++;
+	scan->rows.unused += isnull;
 	if (isnull && !scan->keeps_unlabelled)
 		return;
 	if (spec->nclasses == 0)
@@ -295,13 +301,13 @@ read_unit(UnitScan *scan, UnitRows *unit)
 
 /* ---------- the scan ---------- */
 
-int64
+RowCounts
 units_close(UnitSource *source)
 {
 	UnitScan *scan = (UnitScan *) source;
 
 	scan_close(&scan->tuples);
-	return scan->left_out;
+	return scan->rows;
 }
 
 static void
@@ -310,7 +316,7 @@ units_rewind(UnitSource *source)
 	UnitScan *scan = (UnitScan *) source;
 
 	(void) units_close(source);
-	scan->left_out = 0;
+	scan->rows = (RowCounts){0};
 	scan_open(&scan->tuples, ROWS_PER_FETCH, scan->query.text.data, TRAINING_PARAMETERS,
 			  scan->query.arguments);
 }
@@ -334,7 +340,8 @@ units_next(UnitSource *source, UnitRows *unit)
 }
 
 UnitSource *
-units_open(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each)
+units_open(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each,
+		   bool held_out)
 {
 	UnitScan *scan = palloc0_object(UnitScan);
 
@@ -342,6 +349,7 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	scan->source.rewind = units_rewind;
 	scan->model = model;
 	scan->unit_is_row = one_row_each;
+	scan->held_out = held_out;
 	scan->scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred unit", ALLOCSET_DEFAULT_SIZES);
 	scan->keeps_unlabelled = model->mechanism->labels_only;

@@ -90,6 +90,44 @@ typedef void (*shmem_request_hook_type)(void);
 #define PARSE_TYPE_HARD_ERRORS NULL
 #endif
 
+/* Rights on tables are apart from the range table since 16. */
+#if PG_VERSION_NUM < 160000
+#define ADD_PERMISSION_INFO(query, entry) ((void) 0)
+#define check_statement_rights(statement) ((void) ExecCheckRTPerms((statement)->rtable, true))
+#else
+#define ADD_PERMISSION_INFO(query, entry) \
+	((entry)->perminfoindex = 0, (void) addRTEPermissionInfo(&(query)->rteperminfos, entry))
+#define check_statement_rights(statement) \
+	((void) ExecCheckPermissions((statement)->rtable, (statement)->permInfos, true))
+#endif
+
+#if PG_VERSION_NUM < 150000
+#define parse_analyze_fixedparams(statement, text, types, count, environment) \
+	parse_analyze(statement, text, types, count, environment)
+#endif
+
+#if PG_VERSION_NUM < 150000
+#define MERGE_ACTIONS(change) NIL
+#else
+#define MERGE_ACTIONS(change) ((change)->mergeActionLists)
+#endif
+
+/* Of Append and MergeAppend. */
+#if PG_VERSION_NUM < 180000
+#define PRUNES_AT_RUN_TIME(append) ((append)->part_prune_info != NULL)
+#else
+#define PRUNES_AT_RUN_TIME(append) ((append)->part_prune_index >= 0)
+#endif
+
+/* Whether the value is copied became an argument with 16; before, it always was. */
+#if PG_VERSION_NUM < 160000
+#define tuplesort_next_datum(state, value, isnull) \
+	tuplesort_getdatum(state, true, value, isnull, NULL)
+#else
+#define tuplesort_next_datum(state, value, isnull) \
+	tuplesort_getdatum(state, true, true, value, isnull, NULL)
+#endif
+
 /* A process's number in ProcGlobal->allProcs. */
 #if PG_VERSION_NUM < 170000
 #define MyProcNumber (MyProc->pgprocno)

@@ -17,6 +17,8 @@ typedef int64 EpsilonUnits;
 #define EPSILON_UNITS_PER_ONE INT64CONST(1000000000000)
 #define EPSILON_MIN 1e-9
 #define EPSILON_MAX 1e6 /* of a budget */
+#define EPSILON_WITHOUT_WARNING (10 * EPSILON_UNITS_PER_ONE)
+#define DELTA_WITHOUT_FORCE 0.01
 #define EPSILON_PER_ANSWER_MAX 100.0
 
 /* In doubles, for what is not charged. */
@@ -68,5 +70,8 @@ typedef enum ChargeKind
 
 /* SQL schema that holds everything except private_predict. */
 #define PRIVPRED_SCHEMA "privpred"
+
+/* Raises 22023, with errmsg() and, where they help, errdetail() and errhint(). */
+#define refuse(...) ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), __VA_ARGS__)
 
 #endif /* PRIVPRED_H */

@@ -43,8 +43,8 @@ rows_begin(FunctionCallInfo fcinfo)
 
 	if (result == NULL || !IsA(result, ReturnSetInfo) ||
 		(result->allowedModes & SFRM_Materialize) == 0)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("set-valued function called in context that cannot accept a set")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("set-valued function called in context that cannot accept a set"));
 	/* The descriptor and the rows outlive this call. */
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 	rows = row_begin(fcinfo);

@@ -28,9 +28,9 @@ catalog_owner(void)
 	Oid		  owner;
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("extension \"privpred\" is not installed in this database"),
-						errhint("Run CREATE EXTENSION privpred.")));
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("extension \"privpred\" is not installed in this database"),
+				errhint("Run CREATE EXTENSION privpred."));
 	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
 	ReleaseSysCache(tuple);
 	return owner;
@@ -196,9 +196,9 @@ relation_owner(Oid relid)
 	Oid owner = relation_owner_if_any(relid);
 
 	if (!OidIsValid(owner))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						errmsg("the protected relation does not exist any more"),
-						errhint("Its models were dropped with it.")));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("the protected relation no longer exists"),
+				errhint("Its models were dropped with it."));
 	return owner;
 }
 

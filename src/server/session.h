@@ -47,7 +47,7 @@ session_keep(const CatalogSession *session)
  */
 extern void relation_owner_begin(CatalogSession *session, Oid relid);
 
-/* The owner of a relation; 42P01, or InvalidOid, if it does not exist any more. */
+/* The owner of a relation; 42P01, or InvalidOid, if it no longer exists. */
 extern Oid relation_owner(Oid relid);
 extern Oid relation_owner_if_any(Oid relid);
 

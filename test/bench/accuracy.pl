@@ -20,7 +20,7 @@ for my $data (@datasets)
 	my @teachers = sort { $a <=> $b } keys %teachers;
 
 	heading("Accuracy on $data");
-	paragraph("Logistic teachers by epsilon of one answer (the exact expectation over the noise), and their plain majority. Always the most common class: "
+	paragraph("The table shows the accuracy of logistic teachers by the epsilon of one answer (the exact expectation over the noise), and that of their plain majority. Always giving the most common class: "
 		. number(median("baseline/$data"), 3)
 		. (has("majority/$data/logistic/1") ? "; one logistic regression on all rows, not private: " . number(median("majority/$data/logistic/1"), 3) : '')
 		. (has("best/$data") ? "; the best possible: " . number(median("best/$data"), 3) : '') . ".");

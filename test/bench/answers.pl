@@ -25,7 +25,7 @@ if (has('sessions/8'))
 {
 	my %seen;
 	my @sessions = grep { !$seen{$_}++ } (1, $cores, 8);
-	paragraph("Sessions that ask at the same time, 200,000 answers a statement, $cores cores:");
+	paragraph("Several sessions at the same time, 200,000 answers a statement, $cores cores:");
 	table([ 'sessions', 'answers a second', 'x one session' ],
 		map { [ $_, number(median("sessions/$_"), 0), number(ratio("sessions/$_", 'sessions/1'), 2) ] } @sessions);
 	target("$cores sessions against 1, on $cores cores", [ ratios("sessions/$cores", 'sessions/1') ], 2, ' x', '>=', 0.8 * $cores) if $cores > 1;
@@ -33,7 +33,7 @@ if (has('sessions/8'))
 }
 if (has('cold/megabyte'))
 {
-	paragraph("The first answer of a new session, the ledger's process being up, and the next statement, in milliseconds; debits are durable:");
+	paragraph("Milliseconds of the first answer of a new session while the ledger's process is running, and of the next statement; debits are durable:");
 	table([ 'model', 'first', 'next' ],
 		[ '100 teachers, 2 classes', number(median('cold/answers'), 1), number(median('warm/answers'), 2) ],
 		[ '600 teachers, 10 classes, ' . number(fact('megabyte') / 1e6, 2) . ' MB', number(median('cold/megabyte'), 1), number(median('warm/megabyte'), 2) ]);

@@ -10,8 +10,8 @@ my @latest = map { { name => $_, longest => (sort { $b <=> $a } all("cancel/$_")
 if (@latest)
 {
 	heading('Cancelling');
-	paragraph('Milliseconds from the signal to the error, the longest of a few moments spread over the statement; one process, maintenance_work_mem 1 GB, '
-		. '1,000,000 rows where nothing else is said. Single teachers of 100,000 rows are larger than those that anybody would train; one of 1,000,000 needs longer.');
+	paragraph('The table shows milliseconds from the signal to the error, the longest of several attempts spread over the statement, in one process with maintenance_work_mem 1 GB and '
+		. '1,000,000 rows unless stated otherwise. Single teachers of 100,000 rows are larger than any that one would train; a teacher of 1,000,000 rows takes longer.');
 	table([ 'statement', 'takes, left alone', 'ends after' ],
 		map { [ $_->{name}, number($_->{whole}, 0), number($_->{longest}, 1) ] } sort { $b->{longest} <=> $a->{longest} } @latest);
 	target('a statement ends after it was cancelled, the longest of ' . @latest . ' statements',

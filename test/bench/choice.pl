@@ -17,10 +17,10 @@ if (has('choice/plain'))
 		push @rows, [ $name, map { number($of{$_}, 3) } @counts ];
 	}
 	heading('Which mechanism for how many answers');
-	paragraph('Accuracy on Adult (39,074 rows to train on) of so many answers within one budget of (1, 1e-6): expectations by privpred.evaluate(), '
-		. 'each with the parameters that privpred.plan() suggests; the mean of three trainings for what is charged once, and answers that a stream '
-		. 'does not give count as wrong. One logistic regression, not private: ' . number(median('choice/plain'), 3) . '; always the commonest class: '
-		. number(median('choice/baseline'), 3) . '. Students had 3,200 public rows to be taught from.');
+	paragraph('The table shows the accuracy on Adult (39,074 rows to train on) of a number of answers within one budget of (1, 1e-6): expectations by privpred.evaluate(), '
+		. 'each with the parameters that privpred.plan() suggests. Models that are charged once are the mean of three trainings, and answers that a stream '
+		. 'does not give count as wrong. One logistic regression, not private: ' . number(median('choice/plain'), 3) . '; always giving the commonest class: '
+		. number(median('choice/baseline'), 3) . '. Students learnt from 3,200 public rows.');
 	table([ 'answers', map { number($_, 0) } @counts ], @rows);
 	picture('Accuracy on Adult by number of answers, for each mechanism', 'choice.svg', 'labelled_lines',
 		'Accuracy of the answers that one budget of (1, 1e-6) pays for, Adult', 'answers (logarithmic)', 'expected accuracy', 0.5, 0.9, 0.05,

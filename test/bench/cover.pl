@@ -9,8 +9,8 @@ my @measured = map { [ (split m{/})[ 2, 3 ] ] } names(qr{^cover/mean/});
 if (@measured)
 {
 	heading('Covers of thresholds');
-	paragraph('Error beyond that of the best threshold, one label in ten wrong: the mean and the worst of 20 trainings, beside the least accuracy that is promised '
-		. '(with probability 0.95) for so many units, and what the constants of the paper would promise.');
+	paragraph('The table shows the error beyond that of the best threshold, with one label in ten wrong: the mean and the worst of 20 trainings, beside the least accuracy that is promised '
+		. '(with probability 0.95) for that many units, and what the constants of the paper would promise.');
 	table([ 'epsilon, units', 'mean', 'worst of 20', 'promised', "the paper's" ],
 		map {
 			my ($epsilon, $units) = @$_;

@@ -9,7 +9,7 @@ my @models = ([ 'gradient, Adult', 'gradient/adult' ], [ 'diffprivlib, Adult', '
 if (has('gradient/adult/1'))
 {
 	heading('Released linear models');
-	paragraph('Accuracy on rows that were not trained on by total epsilon, delta 1e-6'
+	paragraph('The table shows the accuracy on rows that were not trained on, by total epsilon, with delta 1e-6'
 		. (has('diffprivlib/adult/1') ? '; diffprivlib\'s logistic regression without delta' : '') . '. Median of ' . fact('repeat') . ' trainings.');
 	table([ 'model', @epsilons ], map { my ($what, $name) = @$_; [ $what, map { number(median("$name/$_"), 4) } @epsilons ] }
 			grep { has("$_->[1]/1") } @models);

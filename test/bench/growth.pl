@@ -11,8 +11,8 @@ if (@measured)
 {
 	my $n = number($large, 0);
 	heading('Ten times the rows');
-	paragraph("One process, 100 teachers, $n rows beside 1,000,000, maintenance_work_mem " . fact('maintenance_work_mem') . " MB. MB are the growth of the backend's private memory "
-		. "(RssAnon, looked at every 5 ms) at its peak; VmHWM also counts shared buffers. The sums of linear, naive_bayes and centroid are merged, so their memory does not grow with the rows; "
+	paragraph("One process, 100 teachers, $n rows compared with 1,000,000, maintenance_work_mem " . fact('maintenance_work_mem') . " MB. The columns in MB show the growth of the backend's private memory "
+		. "(RssAnon, read every 5 ms) at its peak; VmHWM also counts shared buffers. The sums of linear, naive_bayes and centroid are merged, so their memory does not grow with the rows; "
 		. "logistic collects the rows of one teacher after the other if not all fit.");
 	table([ 'learner', 'times the time', 'MB, 1,000,000 rows', "MB, $n rows", 'model', 'VmHWM' ],
 		map { [ $_, number(ratio("large/$_", "small/$_"), 2), number(median("memory/growth/$_/1000000"), 1), number(median("memory/growth/$_/$large"), 1),

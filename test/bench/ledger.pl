@@ -8,7 +8,7 @@ my $share = has('share/asleep') ? 100 * (median('share/asleep') + (median('share
 if (has('tps/debit/1'))
 {
 	heading('Ledger');
-	paragraph("Transactions a second of pgbench -M prepared on one account, and on one row; fsync and synchronous_commit on.");
+	paragraph("The table shows transactions a second of pgbench -M prepared on one account, and on one row; fsync and synchronous_commit are on.");
 	table([ 'clients', 'SELECT private_predict()', 'UPDATE + COMMIT', 'debits / updates' ],
 		map { [ $_, number(median("tps/debit/$_"), 0), number(median("tps/update/$_"), 0),
 				number(ratio("tps/debit/$_", "tps/update/$_"), 2) ] } (1, 8, 32));

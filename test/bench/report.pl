@@ -30,8 +30,8 @@ paragraph('privpred ' . fact('version') . ', PostgreSQL ' . fact('server') . ', 
 	. (fact('failed') ? ' Failed, so some of it is missing: ' . fact('failed') . '.' : '')
 	. join('', map { " Left out: $_." } fact('left_out')));
 
-Report::finish('Written by `make bench SAVE=1`; run `make bench` for those of your machine. Everything is measured in one run; '
-	. 'what is compared is measured in turn, ' . fact('repeat') . ' times where nothing else is said. '
-	. 'A ratio is the median of the ratios of neighbours in time, so it is not the quotient of two medians in a table; the range is from the smallest to the largest. '
-	. 'Where the range holds the target, this run does not decide. Trust ratios rather than times, and neither on a busy machine.');
+Report::finish('Written by `make bench SAVE=1`; run `make bench` to measure your own machine. Everything is measured in one run; '
+	. 'things that are compared are measured in turn, ' . fact('repeat') . ' times unless stated otherwise. '
+	. 'A ratio is the median of the ratios of measurements that follow each other, so it is not the quotient of two medians in a table; the range goes from the smallest ratio to the largest. '
+	. 'If the target lies within the range, this run does not decide. Trust ratios rather than times, and trust neither on a busy machine.');
 print "\n";

@@ -4,7 +4,7 @@
 # met; missing one is no failure, a part that fails is.
 #
 #	SAVE=1			writes docs/benchmarks.md and its pictures
-#	DATA=DIR		accuracy also on adult_{train,test}.csv.gz and
+#	DATA=DIR		accuracy also on adult_{train,test}.csv.gz, adult_raw, bank_raw and
 #					mnist7x7_{train,test}.csv.gz in DIR (header row, id first, label last)
 #	PARTS="..."		some of those below
 #	DIFFPRIVLIB=DIR	its source, to compare mechanism gradient with (needs DATA)
@@ -19,7 +19,7 @@
 . "$(dirname "$0")/../lib/common.sh"
 . "$(dirname "$0")/alternatives.sh"
 
-all_parts="training growth prediction answers threshold ledger cancel accuracy streams gradient trees distill choice rates cover"
+all_parts="training growth prediction answers threshold ledger cancel accuracy streams gradient trees distill choice rates cover features"
 
 # Outside the sandbox: the packages that are not essential, and a place for
 # the results, because enter_sandbox never comes back.

@@ -8,11 +8,11 @@ if (has('stream/majority'))
 	my @counts = sort { $a <=> $b } map { m{^stream/vote/(\d+)} } names(qr{^stream/vote/});
 	my %of = map { my $kind = $_; ($kind => [ map { [ $_, median("stream/$kind/$_") ] } @counts ]) } qw(vote sparse);
 	heading('A stream beside votes');
-	paragraph('Accuracy of so many answers within one budget of (1, 1e-6), ' . number(fact('stream_rows'), 0)
+	paragraph('The table shows the accuracy of a number of answers within one budget of (1, 1e-6): ' . number(fact('stream_rows'), 0)
 		. ' rows, 4,000 centroid teachers, two classes with a margin, 5% of the labels wrong, questions off the margin. '
-		. 'Votes by the exponential mechanism, each at the largest epsilon that buys so many (expectation); '
-		. 'a stream for 20 unstable answers at epsilon ' . number(median('stream/epsilon'), 4)
-		. ' and delta 2.5e-8 each (as drawn; an unstable answer counts as wrong). The plain majority has '
+		. 'Votes are drawn by the exponential mechanism, each at the largest epsilon that buys that many (expectation); '
+		. 'the stream is for 20 unstable answers at epsilon ' . number(median('stream/epsilon'), 4)
+		. ' and delta 2.5e-8 each (as drawn; an unstable answer counts as wrong). The accuracy of the plain majority is '
 		. number(median('stream/majority'), 4) . ". The stream gave " . number(median('stream/unstable'), 0)
 		. ' unstable answers and ' . number(median('stream/answered'), 0) . ' others, '
 		. number(median('stream/microseconds'), 1) . " us each.");

@@ -34,9 +34,9 @@ sub multiple
 if (@sizes)
 {
 	heading('Training, 20 float8 columns');
-	paragraph("Milliseconds, and multiples of avg() in one process. One process unless workers are named; maintenance_work_mem is 64 MB unless 1 GB is named. "
-		. "The others make one model, not private, of all rows, outside the server. What takes long was measured fewer times: "
-		. "fetchall() and liblinear once with 1,000,000 rows, everything but avg() once with more. 10,000,000 rows are 1,000,000 ten times, with ids of their own.");
+	paragraph("The table shows milliseconds, and multiples of avg() in one process. Training uses one process unless workers are named; maintenance_work_mem is 64 MB unless 1 GB is named. "
+		. "The other programs make one model, not private, of all rows, outside the server. Slow ones were measured fewer times: "
+		. "fetchall() and liblinear once with 1,000,000 rows, everything but avg() once with more. The 10,000,000 rows are 1,000,000 rows ten times, each with an id of its own.");
 	table([ 'what', map { my $n = number($_, 0); ("$n rows", 'x avg') } @sizes ],
 		map {
 			my ($what, $name) = @$_;

@@ -8,7 +8,7 @@ my @models = map { [ (split m{/})[ 2 .. 5 ] ] } names(qr{^trees/private/});
 if (@models)
 {
 	heading('Trees');
-	paragraph('Accuracy on rows that were not trained on (expectation over the noise), and the time of training.'
+	paragraph('The table shows the accuracy on rows that were not trained on (expectation over the noise), and the time of training.'
 		. (has('trees/answer') ? ' An answer of the 100 boosted teachers takes ' . number(median('trees/answer'), 1) . ' us.' : ''));
 	table([ 'data, learner', 'teachers', 'epsilon', 'accounts with delta', 'without', 'seconds' ],
 		map {

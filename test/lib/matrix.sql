@@ -48,7 +48,7 @@ BEGIN
       PERFORM privpred.protect(relation::regclass, unit => 'unit', protects => CASE left(relation, 1) WHEN 'l' THEN 'labels' ELSE 'rows' END,
         declared_units => 10000, max_rows_per_unit => 4);
       PERFORM privpred.grant_budget('pure', relation::regclass, epsilon => 1e6);
-      PERFORM privpred.grant_budget('approximate', relation::regclass, epsilon => 1e6, delta => 0.5);
+      PERFORM privpred.grant_budget('approximate', relation::regclass, epsilon => 1e6, delta => 0.5, force => true);
     END LOOP;
     INSERT INTO shape VALUES (s, ('t' || n)::regclass, ('l' || n)::regclass, CASE s WHEN 'ten classes' THEN 10 ELSE 2 END);
   END LOOP;
@@ -95,7 +95,9 @@ BEGIN
     options := options || '{"precision": 0.5}';
   END IF;
   PERFORM privpred.create_model('m', relation, CASE label WHEN 'bins' THEN 'number' ELSE label END::name,
-    CASE WHEN narrow THEN '{"x": {"min": 0, "max": 10}}' ELSE '{"x": {"min": 0, "max": 10}, "w": {"levels": ["A", "B", "C"]}, "s": {"type": "boolean"}}' END::json,
+    replace(CASE WHEN narrow THEN '{"x": {"min": 0, "max": 10}}' ELSE '{"x": {"min": 0, "max": 10}, "w": {"levels": ["A", "B", "C"]}, "s": {"type": "boolean"}}' END,
+      -- numbers with cuts, one of them on a question, for half of the labels
+      '10}', CASE WHEN label IN ('integer', 'enum', 'number') THEN '10, "cuts": [3, 5.5, 8]}' ELSE '10}' END)::json,
     classes => classes_of(label, classes), mechanism => mechanism, learner => learner, teachers => 7, epsilon => 100, options => options);
   RETURN NULL;
 EXCEPTION WHEN OTHERS THEN

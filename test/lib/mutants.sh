@@ -2,7 +2,7 @@
 # Mutants: known mistakes, each a patch of the source (docs/audit.md).  Source it from the top of
 # the tree.  A patch begins with
 #
-#	# what the mistake is, in one line, as in the table of docs/audit.md
+#	# what the mistake is, in one line, as in the table of test/audit/mutants/README.md
 #	# caught-by rows: a; b		rows of conformance.txt, in their short form
 #	# caught-by audit: a; b		models of audit/audit.pl whose privpred.audit() says "violated"
 #	# caught-by: sql/streams	tests: sql/NAME, specs/NAME, t/NAME, unit/NAME, check_NAME

@@ -45,6 +45,7 @@ my $patient = 0;
 for (1 .. 100)
 {
 	$holder->query_safe(q{BEGIN});
+	$holder->query_safe('SET LOCAL client_min_messages = error');	# it is much
 	$holder->query_safe(q{SELECT privpred.grant_budget('alice', 'patients', 150)});
 	my $started = time;
 	my $asker = IPC::Run::start([ 'psql', '-XAtq', '-U', 'alice', '-h', $node->host, '-p', $node->port,

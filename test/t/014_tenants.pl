@@ -60,11 +60,14 @@ CREATE TABLE hers (id int PRIMARY KEY, x float8, y text);
 CREATE TABLE bare (LIKE hers INCLUDING ALL);
 INSERT INTO hers VALUES (1, 0.5, 't');
 SELECT privpred.protect('hers', declared_units => 1);
-SELECT privpred.protect('bare');
+SELECT privpred.protect('bare', declared_units => 1);
 SELECT privpred.create_model('hers', 'hers', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 10, epsilon => 0.1);
 SELECT privpred.create_model('hers flow', 'hers', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 10, epsilon => 1,
 	mechanism => 'sparse');
 SELECT privpred.distill('her student', 'hers', 'public_rows', 'stump');
+CREATE TABLE kept (LIKE hers INCLUDING ALL);
+SELECT privpred.protect('kept', declared_units => 1000);
+SELECT privpred.create_model('kept', 'kept', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 10, epsilon => 0.1, holdout => 0.5);
 SELECT privpred.grant_budget('olga', 'hers', 50, delta => 1e-3);
 SELECT privpred.grant_budget('alice', 'hers', 50);
 });
@@ -79,6 +82,9 @@ my @acts = (
 	q{SELECT privpred.drop_model('hers')},
 	q{SELECT privpred.distill('another student', 'hers', 'public_rows', 'stump')},
 	q{SELECT privpred.export_model('her student')},
+	q{SELECT privpred.read_model('her student')},
+	q{SELECT privpred.describe('bare')},
+	q{SELECT privpred.release_accuracy('kept', 1)},
 	q{SELECT privpred.grant_budget('olga', 'hers', 60)},
 	q{SELECT privpred.grant_budget('alice', 'hers', 60)},
 	q{SELECT privpred.grant_budget('bob', 'hers', 60)},
@@ -92,6 +98,7 @@ my @acts = (
 	q{SELECT privpred.verify_ledger()},
 	q{SELECT privpred.report()},
 	q{SELECT privpred.cost('hers')},
+	q{SELECT privpred.cost_of($$UPDATE hers h SET y = private_predict('hers', h)$$)},
 	q{DECLARE c CURSOR FOR SELECT probe('hers') FROM generate_series(1, 100); FETCH 5 FROM c},
 	q{LOCK TABLE hers},
 	q{SELECT * FROM hers FOR UPDATE},
@@ -100,10 +107,10 @@ my @acts = (
 	q{REASSIGN OWNED BY olga TO olga},
 	q{DROP OWNED BY olga},
 );
-# These only read, but for the last two: one goes the way of private_predict, the other comes below.  A new
-# function belongs to one list or the other.
-my %harmless = map { $_ => 1 } qw(accuracy_curve confusion_matrix plot predict votes audit progress_entries stat_entries budget_entries
-	private_score forgive_lease);
+# These only read, but for the last three: explain calls read_model, private_score goes the way of
+# private_predict, and forgive_lease comes below.  A new function belongs to one list or the other.
+my %harmless = map { $_ => 1 } qw(accuracy_curve confusion_matrix plot predict votes audit progress_entries stat_entries budget_entries describe_cost check
+	explain private_score forgive_lease);
 
 my $volatile = $node->safe_psql('postgres', q{SELECT DISTINCT p.proname FROM pg_proc p
 	WHERE p.pronamespace = 'privpred'::regnamespace AND p.provolatile = 'v' AND p.prokind = 'f'

@@ -32,7 +32,7 @@ sql(q{
 CREATE EXTENSION privpred;
 CREATE TABLE people (visit int PRIMARY KEY GENERATED ALWAYS AS IDENTITY, id int NOT NULL, x float8 NOT NULL, y text NOT NULL);
 SELECT privpred.protect('people', unit => 'id');
-SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 1e6, delta => 0.99);
+SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 1e6, delta => 0.99, force => true);
 CREATE FUNCTION fill(model text, turned int[]) RETURNS void LANGUAGE sql AS $$
 TRUNCATE people;
 WITH chosen AS (
@@ -140,7 +140,7 @@ sql(q{SELECT count(privpred.open_stream('many ' || i, 5, 2, 1e-4)) FROM generate
 # again holds nothing, and another role has its answers.
 sql(q{
 CREATE ROLE neighbour LOGIN;
-SELECT privpred.grant_budget('neighbour', 'people', epsilon => 1000, delta => 0.99);
+SELECT privpred.grant_budget('neighbour', 'people', epsilon => 1000, delta => 0.99, force => true);
 CREATE FUNCTION hold(streams int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	held int := 0;

@@ -44,6 +44,15 @@ CREATE FUNCTION ward.answer(t ward."A Teacher", x float8[]) RETURNS ward.outcome
 SELECT privpred.create_model('own', 'ward."The Patients"', label => 'outcome', features => '{"age": {"min": 0, "max": 90}}', teachers => 20, epsilon => 2,
   learner => 'sql', options => '{"train": "ward.\"Train (it)\"", "predict": "ward.answer"}');
 });
+# Of another table there is a description, and nobody has a budget yet.
+sql(q{
+SET ROLE owner;
+CREATE TABLE ward.visits (id int PRIMARY KEY, days int, ward text);
+INSERT INTO ward.visits SELECT i, i % 30, 'w' || i % 3 FROM generate_series(1, 2000) i;
+SELECT privpred.protect('ward.visits', declared_units => 2000);
+SELECT privpred.describe('ward.visits', epsilon => 0.5);
+});
+my $descriptions = q{SELECT id, relation, at, epsilon, delta, charge, columns, features::text, null_shares, left_out, described_by FROM privpred.descriptions ORDER BY id};
 my $ann = q{"Ann O'Lyst"};
 is(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}), 'ward', 'answer before the dump');
 my $budget = q{SELECT role, relation, epsilon_limit, epsilon_spent, epsilon_left FROM privpred.budgets WHERE role IS NOT NULL};
@@ -58,6 +67,7 @@ sql(q{CREATE DATABASE restored TEMPLATE template0});
 command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', $node->host, '-p', $node->port, '-d', 'restored', '-f', $dump ], 'restore');
 is(sql($budget, 'restored'), sql($budget), 'the budget is restored, and what was spent');
 is(sql($models, 'restored'), sql($models), 'the model is restored');
+is(sql($descriptions, 'restored'), sql($descriptions), 'the description is restored');
 is(sql(q{SELECT md5(predictor::text) FROM privpred.model ORDER BY name}, 'restored'), sql(q{SELECT md5(predictor::text) FROM privpred.model ORDER BY name}), 'bit for bit');
 like(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}, 'restored'), qr/^\S*\s*ERROR:  .*adopt|ERROR:.*ledger/s, 'a restored ledger does not answer by itself');
 sql(q{SELECT privpred.adopt_ledger()}, 'restored');
@@ -67,6 +77,14 @@ is(sql(q{SELECT ok FROM privpred.verify_ledger()}, 'restored'), 't', 'the chain 
 is(ask('owner', q{SELECT privpred.retrain('m') ->> 'version'}, 'restored'), '2', 'the owner can retrain');
 is(ask('owner', q{SELECT privpred.create_model('n', 'ward."The Patients"', label => 'outcome', features => '{"smoker": {}}') ->> 'name'}, 'restored'), 'n', 'and create: sequences are restored');
 is(sql($budget), q{"Ann O'Lyst"|ward."The Patients"|10|2|8}, 'the original is as it was');
+
+# What was described there is known to whoever gets a budget here, and another draw is another number.
+my $start = q{SELECT count(*), max(e.detail) FROM privpred.ledger e WHERE e.kind = 'describe' AND e.relation = 'ward.visits'::regclass};
+like(ask('owner', q{SELECT privpred.grant_budget('"Ann O''Lyst"', 'ward.visits', epsilon => 3)}, 'restored'), qr/ERROR:  the budget cannot pay for description/, 'a budget without delta cannot pay for the description');
+ask('owner', q{SELECT privpred.grant_budget('"Ann O''Lyst"', 'ward.visits', epsilon => 3, delta => 1e-5)}, 'restored');
+is(sql($start, 'restored'), '1|description ' . sql(q{SELECT id FROM privpred.descriptions}), 'one with delta starts with its charge');
+ask('owner', q{SELECT privpred.describe('ward.visits', epsilon => 0.1)}, 'restored');
+is(sql(q{SELECT count(DISTINCT id) FROM privpred.descriptions}, 'restored'), '2', 'and pays for the next');
 
 # Functions of learner sql are known by names and a digest without OIDs.
 is(ask($ann, q{SELECT private_predict('own', ARRAY[80])}, 'restored'), 'ward', 'functions of the owner are the same after a restore');
@@ -80,6 +98,22 @@ command_ok([ 'pg_dump', '-Fc', '-h', $node->host, '-p', $node->port, '-f', "$dum
 sql(q{CREATE DATABASE again TEMPLATE template0});
 command_ok([ 'pg_restore', '-e', '-j', '2', '-h', $node->host, '-p', $node->port, '-d', 'again', "$dump.c" ], 'pg_restore -j');
 is(sql($budget, 'again'), sql($budget), 'the budget is restored in parallel');
+
+# ---------- a ledger without budgets, in which something was described ----------
+
+sql(q{CREATE DATABASE bare TEMPLATE template0});
+sql(q{CREATE EXTENSION privpred; CREATE TABLE t (id int PRIMARY KEY, x int)}, 'bare');
+sql(q{SELECT privpred.protect('t', declared_units => 10)}, 'bare');
+sql(q{SELECT privpred.describe('t')}, 'bare');
+sql(q{SELECT privpred.describe('t')}, 'bare');
+command_ok([ 'pg_dump', '-h', $node->host, '-p', $node->port, '-f', "$dump.bare", 'bare' ], 'pg_dump of it');
+sql(q{CREATE DATABASE bare2 TEMPLATE template0});
+command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', $node->host, '-p', $node->port, '-d', 'bare2', '-f', "$dump.bare" ], 'restore of it');
+like(ask('postgres', q{SELECT privpred.describe('t')}, 'bare2'), qr/ERROR:  the privacy ledger of this database is a copy/, 'what was restored describes nothing by itself');
+like(ask('postgres', q{SELECT privpred.grant_budget('owner', 't', 3, delta => 1e-5)}, 'bare2'), qr/ERROR:  the privacy ledger of this database is a copy/, 'nor grants');
+sql(q{SELECT privpred.adopt_ledger()}, 'bare2');
+sql(q{SELECT privpred.grant_budget('owner', 't', 3, delta => 1e-5)}, 'bare2');
+is(sql(q{SELECT count(*) FROM privpred.ledger WHERE kind = 'describe'}, 'bare2'), '2', 'once it is adopted, budgets start with both charges');
 
 # ---------- a dump without the role fails closed ----------
 

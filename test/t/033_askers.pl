@@ -32,7 +32,7 @@ SELECT privpred.create_model('paid', 'people', label => 'y', classes => '{a,b}',
 	features => '{"x": {"min": 0, "max": 1}}', mechanism => 'vote');
 SELECT privpred.create_model('streamed', 'people', label => 'y', classes => '{a,b}', teachers => 9,
 	features => '{"x": {"min": 0, "max": 1}}', mechanism => 'sparse');
-SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 100, delta => 0.1);
+SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 100, delta => 0.1, force => true);
 SET SESSION AUTHORIZATION eve;
 -- from 17 on, maintenance sets a search_path without public
 CREATE TABLE points AS SELECT 0.9::float8 AS x;

@@ -23,7 +23,7 @@ CREATE EXTENSION privpred;
 CREATE TABLE people (id int PRIMARY KEY, x float8 NOT NULL, y text NOT NULL);
 INSERT INTO people SELECT i, i / 100.0, CASE WHEN i > 50 THEN 'b' ELSE 'a' END FROM generate_series(1, 100) i;
 SELECT privpred.protect('people');
-SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 1e6, delta => 0.9);
+SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 1e6, delta => 0.9, force => true);
 CREATE TABLE points AS SELECT i / 10.0 AS x FROM generate_series(1, 9) i;
 -- teachers that wait for a lock at 0.5
 CREATE FUNCTION step(state float8, label text, x float8[]) RETURNS float8 IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT 1';

@@ -23,8 +23,8 @@ GRANT CREATE ON SCHEMA public TO owner;
 SET ROLE owner;
 CREATE TABLE patients (id int PRIMARY KEY, x float8, y boolean);
 INSERT INTO patients SELECT i, i / 300.0, i > 150 FROM generate_series(1, 300) i;
-SELECT privpred.protect('patients', declared_units => 2000, epsilon_cap => 1000, delta_cap => 0.1);
-SELECT privpred.grant_budget('analyst', 'patients', epsilon => 100, delta => 0.05);
+SELECT privpred.protect('patients', declared_units => 2000, epsilon_cap => 1000, delta_cap => 0.1, force => true);
+SELECT privpred.grant_budget('analyst', 'patients', epsilon => 100, delta => 0.05, force => true);
 SELECT privpred.create_model(m, 'patients', label => 'y', features => '{"x": {"min": 0, "max": 1}}', mechanism => m, teachers => 30, epsilon => 1)
 FROM unnest('{vote,sparse,cover,gradient}'::text[]) m;
 });

@@ -48,7 +48,7 @@ SELECT privpred.create_model('streamed', 'people', label => 'y', classes => '{a,
 	features => '{"x": {"min": 0, "max": 1}}', mechanism => 'sparse');
 SELECT privpred.create_model('released', 'people', label => 'y', classes => '{a,b}',
 	features => '{"x": {"min": 0, "max": 1}}', mechanism => 'cover', epsilon => 1, options => '{"class": "thresholds"}');
-SELECT privpred.grant_budget(r::regrole, 'people', epsilon => 1000, delta => 0.1)
+SELECT privpred.grant_budget(r::regrole, 'people', epsilon => 1000, delta => 0.1, force => true)
 	FROM unnest('{asker,definer,maker}'::text[]) r;
 RESET SESSION AUTHORIZATION;
 

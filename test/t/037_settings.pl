@@ -33,7 +33,7 @@ my %context = map { split /\|/ } split /\n/, $node->safe_psql('postgres',
 cmp_ok(scalar(keys %context), '>', 4, 'settings are found');
 for my $name (sort keys %context)
 {
-	my $type = $node->safe_psql('postgres', "DO 'BEGIN PERFORM privpred.build(); END'; SELECT vartype, coalesce(min_val, 'on') FROM pg_settings WHERE name = '$name'");
+	my $type = $node->safe_psql('postgres', "DO 'BEGIN PERFORM privpred.build(); END'; SELECT vartype, coalesce(min_val, enumvals[2], 'on') FROM pg_settings WHERE name = '$name'");
 	my ($kind, $value) = split /\|/, $type;
 	my ($out, $err);
 	with_options("-c $name=$value", sub {
@@ -53,13 +53,15 @@ for my $name (sort keys %context)
 
 # ---------- ceilings ----------
 
-my $all = join(' ', '-c client_min_messages=error', map { "-c $_=" . ($_ =~ /max_answers|interval/ ? -1 : $_ =~ /states/ ? 'on' : $_ =~ /repeat/ ? 0 : 2000) } keys %context,
+my $all = join(' ', '-c client_min_messages=error', map { "-c $_=" . ($_ =~ /max_answers|interval/ ? -1 : $_ =~ /states/ ? 'on' : $_ =~ /foresee/ ? 'off' : $_ =~ /refusal/ ? 'null' : $_ =~ /repeat/ ? 0 : 2000) } keys %context,
 	'privpred.max_answers_ceiling', 'privpred.ceiling');
 my $many = q{SELECT probe('m') FROM generate_series(1, 50)};
 sub ceiling { $node->safe_psql('postgres', "SELECT privpred.set_ceiling($_[0], $_[1])") }
 
 ceiling("'bob'", 3);
 charges($node, 'bob', 3, $many, 'a ceiling', state => '54000');
+charges($node, 'bob', 0, "SET privpred.foresee = on; $many", 'a ceiling that is foreseen', state => '54000');
+charges($node, 'bob', 3, "SET privpred.on_refusal = 'null'; $many", 'a ceiling is an error always', state => '54000');
 with_options($all, sub { charges($node, 'bob', 3, $many, 'a ceiling, all settings set before', state => '54000') });
 with_options($all, sub { charges($node, 'bob', 3, "DO 'BEGIN PERFORM privpred.build(); END'; ALTER ROLE bob SET privpred.max_answers_per_statement = -1; SET privpred.max_answers_per_statement = -1; $many",
 	'a ceiling, and after', state => '54000') });
@@ -99,7 +101,7 @@ refused($node, 'bob', '54000', q{SELECT probe('m')}, 'none at all');
 # Streams and students.
 $node->safe_psql('postgres', q{SET client_min_messages = error;
 SELECT privpred.create_model('s', 'visits', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 1000, mechanism => 'sparse');
-SELECT privpred.grant_budget('bob', 'visits', 100, delta => 0.1);
+SELECT privpred.grant_budget('bob', 'visits', 100, delta => 0.1, force => true);
 CREATE TABLE points AS SELECT i / 10.0::float8 AS x FROM generate_series(1, 10) i;
 GRANT SELECT ON points TO bob, carol});
 ceiling("'bob'", 3);

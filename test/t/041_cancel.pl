@@ -75,6 +75,7 @@ my @statements = (
 	[ 'littlestone', create(q{'points', label => 'y', features => '{"x": {"min": 0, "max": 256}}', mechanism => 'littlestone', epsilon => 4, options => '{"points": 256}'}) ],
 	[ 'stable_erm', create("'many', $wide, mechanism => 'stable_erm'") ],
 	[ 'gradient', create("'many', $wide, mechanism => 'gradient', options => '{\"steps\": 500}'") ],
+	[ 'describe', q{SELECT privpred.describe('points')} ],
 	[ 'littlestone_dimension', q{SELECT privpred.littlestone_dimension('class')} ],
 	[ 'evaluate', q{SELECT privpred.evaluate('teacher', 'many')} ],
 	[ 'evaluate, stable_flip', q{SELECT privpred.evaluate('drawn few', 'few')} ],

@@ -134,7 +134,8 @@ CREATE TABLE clinic.class (hypothesis int, point int, label boolean);
 INSERT INTO clinic.class VALUES (1, 1, true), (2, 1, false);
 });
 my @statements = (
-	q{SELECT privpred.protect('clinic.patients', declared_units => 1000, max_rows_per_unit => 1, epsilon_cap => 1000, delta_cap => 0.1)},
+	q{SELECT privpred.protect('clinic.patients', declared_units => 1000, max_rows_per_unit => 1, epsilon_cap => 1000, delta_cap => 0.1, force => true)},
+	q{SELECT privpred.describe('clinic.patients', epsilon => 0.1)}, q{SELECT * FROM privpred.describe_cost('clinic.patients')},
 	(map { qq{SELECT privpred.create_model('$_', 'clinic.patients', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 10, epsilon => 1, mechanism => '$_')} }
 		'vote', 'sparse', 'threshold', 'cover', 'gradient', 'stable'),
 	q{SELECT privpred.create_model('bins', 'clinic.patients', label => 'x', features => '["x"]', options => '{"bins": [0, 0.5, 1]}', teachers => 10)},
@@ -148,6 +149,8 @@ my @statements = (
 	q{SELECT privpred.open_stream('sparse', 2, 1, 1e-4)}, q{SELECT privpred.private_predict('sparse', '{0.5}')}, q{SELECT privpred.close_stream('sparse')},
 	(map { qq{SELECT * FROM privpred.cost('$_', 5)} } 'vote', 'sparse', 'cover'),
 	q{SELECT privpred.distill('student', 'vote', 'clinic.rows', labels => 1)}, q{SELECT privpred.export_model('student')}, q{SELECT privpred.export_model('cover')},
+	(map { qq{SELECT * FROM privpred.explain('$_')} } 'cover', 'gradient'), q{SELECT privpred.plot('gradient')}, q{SELECT privpred.read_model('gradient')},
+	q{SELECT privpred.explain(privpred.ensemble(p)) FROM (SELECT privpred.tree('a'::pg_catalog.text, '{1}'::pg_catalog.float8[]) AS p UNION ALL SELECT privpred.stump('a'::pg_catalog.text, '{1}'::pg_catalog.float8[])) s},
 	(map { qq{SELECT * FROM privpred.$_} } "evaluate('vote', 'clinic.rows')", "confusion_matrix('vote', 'clinic.rows')", "accuracy_curve('vote', 'clinic.rows')",
 		"plot('vote', 'clinic.rows')", "plot('vote', 'clinic.rows', 'answers', epsilon => 1)", "audit('vote', 1000)", "plan(relation => 'clinic.patients', label => 'y')",
 		"plan(1000, 3, 2)", 'verify_ledger()', 'report()', 'build()', "littlestone_dimension('clinic.class')", 'answers_for(1, 0, 0.1)', 'epsilon_for(1, 0, 10)',

@@ -257,13 +257,44 @@ test_neighbours(GradientLoss loss)
 		units[lengthof(crowd)] = &other;
 		sum_units(&shape, weights, limit, units, lengthof(units), after);
 		furthest_features =
-			Max(furthest_features, distance(before, after, MAX_WIDTH) / (M_SQRT2 * limit));
+			Max(furthest_features, distance(before, after, MAX_WIDTH + 1) / (M_SQRT2 * limit));
 	}
 	ok(furthest <= 1 && furthest > 0.9, "%s: one unit moves the gradients by %.6f of 2 clip",
 	   loss_name[loss], furthest);
 	ok(furthest_features <= 1 && furthest_features > 0.9,
 	   "%s: one unit moves the features by %.6f of sqrt(2) limit", loss_name[loss],
 	   furthest_features);
+}
+
+/* One unit more, with all features. */
+static void
+test_count(void)
+{
+	static Unit	  crowd[40];
+	static float  weights[PARAMETERS];
+	const Unit	 *units[lengthof(crowd)];
+	const int	  last = lengthof(crowd) - 1;
+	const int64	  limit = 7000;
+	GradientShape shape = make_shape(GRADIENT_LOGISTIC, MAX_WIDTH, 1 << 22, 2000);
+	int64		  before[PARAMETERS];
+	int64		  after[PARAMETERS];
+	double		  moved;
+
+	for (int i = 0; i <= last; i++)
+	{
+		random_unit(&shape, i % 3 == 0 ? 2 + i : 1, false, &crowd[i]);
+		units[i] = &crowd[i];
+	}
+	for (int i = 0; i < MAX_WIDTH; i++)
+		for (int row = 0; row < crowd[last].rows; row++)
+			crowd[last].x[row][i] = 1;
+	sum_units(&shape, weights, limit, units, last, before);
+	sum_units(&shape, weights, limit, units, last + 1, after);
+	moved = distance(before, after, MAX_WIDTH + 1) / (M_SQRT2 * limit);
+	ok(moved <= 1 && moved > 0.99,
+	   "one unit more moves features and count by %.6f of sqrt(2) limit", moved);
+	ok(before[MAX_WIDTH] == last * limit && after[MAX_WIDTH] == (last + 1) * limit,
+	   "units are counted, whatever the number of their rows");
 }
 
 /* ---------- order ---------- */
@@ -473,6 +504,21 @@ test_cut(void)
 	   hits);
 }
 
+/* Of what was declared and what was counted, the surer one counts more. */
+static void
+test_units(void)
+{
+	GradientNoise noise = {.shift = 3, .sensitivity_squared = 1, .variance = 10000};
+	double		  balance = gradient_units(1000, 2000, 500);
+
+	ok(gradient_deviation(&noise) == 800, "the deviation is that of the sum, not of what was cut");
+	ok(fabs(gradient_units(1000, 3000, 1) - 3000) < 0.1, "a count without noise is believed");
+	ok(fabs(gradient_units(1000, 3000, 1e6) - 1000) < 0.1, "a count that is all noise is not");
+	ok(fabs(balance - 1500) < 1e-9, "in between lies the mean (%g)", balance);
+	ok(gradient_units(1000, -1e9, 1) == 125 && gradient_units(1, 0, 0) > 0,
+	   "there are always some units");
+}
+
 int
 main(void)
 {
@@ -483,7 +529,9 @@ main(void)
 		test_order(loss);
 		test_truth(loss);
 	}
+	test_count();
 	test_noise();
 	test_cut();
+	test_units();
 	return done();
 }

@@ -9,6 +9,8 @@
 #include <setjmp.h>
 
 #include "draw/receipt_maker.h"
+#include "mechanism/accuracy/accuracy.h"
+#include "mechanism/describe/describe.h"
 #include "mechanism/mechanism.h"
 #include "unit.h"
 
@@ -71,6 +73,19 @@ count_score(const Receipt *receipt, const MechanismModel *model, const double *x
 	return receipt_stable(receipt, (int64) x[0]);
 }
 
+void
+describe_draw(const DescribeNoise *noise, int count, Histogram *histograms, LevelSource *levels)
+{
+	draws++;
+}
+
+int64
+accuracy_draw(int64 mean, int64 sensitivity, EpsilonUnits epsilon)
+{
+	draws++;
+	return mean;
+}
+
 static const Mechanism counts = {.answer = count_answer, .score = count_score};
 
 static bool
@@ -101,7 +116,14 @@ main(void)
 		   "no answer without a receipt");
 	RAISES(mechanism_score(&counts, NULL, &model, &x, 0, &score), "an answer needs a receipt",
 		   "no score without a receipt");
+	RAISES((mechanism_describe(NULL, NULL, 0, NULL, NULL), 0), "an answer needs a receipt",
+		   "no description without a receipt");
+	RAISES(mechanism_accuracy(NULL, 0, 1, 1), "an answer needs a receipt",
+		   "no accuracy without a receipt");
 	ok(draws == 0, "nothing was drawn");
+	mechanism_describe(&finite, NULL, 0, NULL, NULL);
+	ok(draws == 1, "a description with one");
+	ok(mechanism_accuracy(&infinite, 5, 1, 1) == 5 && draws == 2, "an accuracy with one");
 	ok(mechanism_answer(&counts, &finite, &model, &x) == 0, "a receipt of finite order");
 	ok(mechanism_answer(&counts, &infinite, &model, &x) == 1, "a receipt of infinite order");
 	RAISES(receipt_stable(&finite, 1), "a stability test needs a stream",

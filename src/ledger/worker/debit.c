@@ -294,6 +294,8 @@ serve(Batch *batch, LedgerSlot *slot)
 		case REQUEST_RELEASE:
 			return release_grant(batch, &slot->request, &slot->reply);
 		case REQUEST_EXPORT:
+		case REQUEST_DESCRIBE:
+		case REQUEST_ACCURACY:
 			return release_export(batch, &slot->request, &slot->reply);
 		case REQUEST_SETTLE:
 		case REQUEST_GIVE_BACK:

@@ -60,8 +60,8 @@ log_if_due(bool now_or_never)
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	hex[hex_encode((char *) end.head, HEAD_SIZE, hex)] = '\0';
-	ereport(LOG, (errmsg("privacy ledger of database %u: entry " INT64_FORMAT ", head %s",
-						 MyDatabaseId, end.id, hex)));
+	ereport(LOG, errmsg("privacy ledger of database %u: entry " INT64_FORMAT ", head %s",
+						MyDatabaseId, end.id, hex));
 	head_changed = false;
 }
 

@@ -40,12 +40,13 @@ mark_paid(Batch *batch, int64 account_id, const LedgerRequest *request)
 
 	query_kept(&plan,
 			   "INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, "
-			   "model, version, at, charge, pure_charge) "
-			   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+			   "model, version, at, charge, pure_charge, accuracy) "
+			   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
 			   ARG_INT8(account_id), ARG_INT8(request->training_id), ARG_INT8(request->relation_id),
 			   ARG_INT8(request->model_id), ARG_TEXT(name), ARG_INT4(request->version),
 			   ARG_TIME(batch->now), ARG_TEXT(charge_to_text(&request->finite, finite)),
-			   ARG_TEXT(charge_to_text(&request->infinite, infinite)));
+			   ARG_TEXT(charge_to_text(&request->infinite, infinite)),
+			   ARG_BOOL(request->kind == REQUEST_ACCURACY));
 }
 
 /* An account of the role or of its groups that has paid already; NULL: none. */
@@ -81,7 +82,11 @@ find_paid(Batch *batch, const LedgerRequest *request, Account **payer)
 static char *
 training_text(const LedgerRequest *request)
 {
-	return psprintf("training " INT64_FORMAT, request->training_id);
+	const char *what = request->kind == REQUEST_DESCRIBE   ? "description"
+					   : request->kind == REQUEST_ACCURACY ? "accuracy"
+														   : "training";
+
+	return psprintf("%s " INT64_FORMAT, what, request->training_id);
 }
 
 /* Charges an account, and the cap unless it has paid; false: refused. */
@@ -164,7 +169,7 @@ release_mark(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	return true;
 }
 
-/* ---------- export ---------- */
+/* ---------- exports, descriptions and accuracies ---------- */
 
 /*
  * All accounts of the relation that have not paid, the cap among them.  An
@@ -205,7 +210,61 @@ charge_export(Batch *batch, const LedgerRequest *request, Account *account)
 	mark_paid(batch, account->account_id, request);
 	entry.detail = training_text(request);
 	entry.actor = GetUserNameFromId(request->role, true);
-	book_append(batch, "export", request, &entry);
+	book_append(batch,
+				request->kind == REQUEST_DESCRIBE	? "describe"
+				: request->kind == REQUEST_ACCURACY ? "accuracy"
+													: "export",
+				request, &entry);
+}
+
+/* Names an account in the reply if it has no room, or could not pay for this whatever it had. */
+static void
+check_unable(const LedgerRequest *request, LedgerReply *reply, const Account *account)
+{
+	const Charge *drawn = payer_charge(request, account);
+
+	if (account_affords(account, drawn) > 0)
+		return;
+	if (!account_can_pay(account, drawn))
+		reply->outcome = OUTCOME_CANNOT_PAY;
+	else if (reply->outcome != OUTCOME_CANNOT_PAY)
+		reply->outcome = OUTCOME_EXHAUSTED;
+	if (reply->nunable < UNABLE_NAMED)
+		reply->unable[reply->nunable] = account->role;
+	reply->nunable++;
+}
+
+/* The version that an accuracy tells of, as if it were exported. */
+static LedgerRequest *
+told_version(const LedgerRequest *request)
+{
+	LedgerRequest *told = palloc_object(LedgerRequest);
+
+	*told = *request;
+	told->kind = REQUEST_EXPORT;
+	told->training_id = request->told_of;
+	told->finite = request->told_finite;
+	told->infinite = request->told_infinite;
+	return told;
+}
+
+/* The same for an account that pays for two draws, the first of them if it has not paid. */
+static void
+check_unable_both(const LedgerRequest *told, bool pays_told, const LedgerRequest *request,
+				  LedgerReply *reply, const Account *account)
+{
+	Account		 after = *account;
+	EpsilonUnits window;
+	int			 unable = reply->nunable;
+
+	if (pays_told)
+	{
+		check_unable(told, reply, account);
+		if (reply->nunable > unable)
+			return;
+		(void) account_debit(&after, payer_charge(told, account), 1, &window);
+	}
+	check_unable(request, reply, &after);
 }
 
 /*
@@ -215,8 +274,10 @@ charge_export(Batch *batch, const LedgerRequest *request, Account *account)
 bool
 release_export(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 {
-	List	 *unpaid;
-	ListCell *cell;
+	LedgerRequest *told = request->told_of != 0 ? told_version(request) : NULL;
+	List		  *told_unpaid = NIL;
+	List		  *unpaid;
+	ListCell	  *cell;
 
 	if (!batch->careful)
 	{
@@ -225,27 +286,29 @@ release_export(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	}
 	if (!gate_pass(request->relation_id, true, false))
 		return false;
+	/* Later budgets find the charge by the relation's number, which must be there for good. */
+	if (relation_brief(request->relation_id).name == NULL)
+	{
+		reply->outcome = OUTCOME_NO_BUDGET;
+		return true;
+	}
 	if (has_paid(EVERYBODY, request))
 		return true;
-	if (find_unpaid(batch, request, &unpaid) == ACCOUNT_LOCKED)
+	if (find_unpaid(batch, request, &unpaid) == ACCOUNT_LOCKED ||
+		(told != NULL && find_unpaid(batch, told, &told_unpaid) == ACCOUNT_LOCKED))
 		return false;
 	foreach(cell, unpaid)
-	{
-		Account *account = lfirst(cell);
-
-		if (account_affords(account, payer_charge(request, account)) > 0)
-			continue;
-		if (reply->nunable < UNABLE_NAMED)
-			reply->unable[reply->nunable] = account->role;
-		reply->nunable++;
-	}
+		check_unable_both(told, list_member_ptr(told_unpaid, lfirst(cell)), request, reply,
+						  lfirst(cell));
 	if (reply->nunable > 0)
-	{
-		reply->outcome = OUTCOME_EXHAUSTED;
 		return true;
-	}
+	foreach(cell, told_unpaid)
+		charge_export(batch, told, lfirst(cell));
 	foreach(cell, unpaid)
 		charge_export(batch, request, lfirst(cell));
+	if (told != NULL && !has_paid(EVERYBODY, told))
+		mark_paid(batch, EVERYBODY, told);
 	mark_paid(batch, EVERYBODY, request);
+	ledger_make_ours(); /* it is in use now, even if there are no accounts yet */
 	return true;
 }

@@ -113,12 +113,11 @@ returns_give_up(const LedgerRequest *request)
 	}
 	ereport(
 		LOG,
-		(errmsg("%d unused private answers were not returned to their account", request->answers),
-		 errdetail(
-			 "The account is locked, and the ledger's process cannot wait for it any longer."),
-		 lists ? errhint("The owner of the relation can forgive lease " INT64_FORMAT ".",
-						 request->paid.lease)
-			   : 0));
+		errmsg("%d unused private answers were not returned to their account", request->answers),
+		errdetail("The account is locked, and the ledger's process cannot wait for it any longer."),
+		lists ? errhint("The owner of the relation can forgive lease " INT64_FORMAT ".",
+						request->paid.lease)
+			  : 0);
 }
 
 void

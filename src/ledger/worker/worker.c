@@ -18,7 +18,6 @@
 #include "storage/proc.h"
 #include "storage/s_lock.h"
 #include "tcop/tcopprot.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"

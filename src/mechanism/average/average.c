@@ -23,11 +23,11 @@ average_validate(const MechanismSpec *spec)
 	int64 margin = average_margin(spec->epsilon);
 
 	if (!average_answers_at(spec))
-		refuse_spec(
-			errmsg("mechanism \"average\" needs at least " INT64_FORMAT " teachers at this epsilon",
-				   2 * margin),
-			errdetail("There are %d.", spec->teachers),
-			errhint("Declare more teachers or a larger epsilon, or use mechanism \"vote\"."));
+		refuse(errmsg("mechanism \"average\" needs at least " INT64_FORMAT
+					  " teachers at this epsilon",
+					  2 * margin),
+			   errdetail("There are %d.", spec->teachers),
+			   errhint("Declare more teachers or a larger epsilon, or use mechanism \"vote\"."));
 }
 
 /* The second class is yes. */

@@ -22,10 +22,34 @@
 #include "mechanism/released.h"
 #include "server/progress.h"
 
-#define DEFAULT_ACCURACY 0.1
+#define USUAL_ACCURACY 0.1
 
 /* Halfspaces of more numbers would take long to project rows on. */
 #define MAX_HALFSPACE_WIDTH 64
+
+enum
+{
+	CLASS,
+	ACCURACY,
+	BETA,
+	REALIZABLE,
+	CLASS_TABLE,
+	REFERENCE
+};
+
+#define SHARED_OPTIONS \
+	[CLASS] = CHOICE_OPTION("class", candidate_class_names), \
+	[ACCURACY] = {"accuracy", OPTION_NUMBER, 1e-4, 1}, \
+	[BETA] = {"beta", OPTION_NUMBER, 1e-12, 0.5, 0.05}, \
+	[REALIZABLE] = {"realizable", OPTION_FLAG}, [CLASS_TABLE] = {"class_table", OPTION_NAME}
+
+static const Option cover_options[] = {
+	SHARED_OPTIONS,
+	[REFERENCE] = {"reference", OPTION_NAME},
+	{NULL},
+};
+
+static const Option label_private_options[] = {SHARED_OPTIONS, {NULL}};
 
 typedef struct CoverDeclaration
 {
@@ -43,14 +67,14 @@ check_columns(const MechanismSpec *spec, CandidateClass class)
 	int most = class == CLASS_RECTANGLES ? MAX_SIDES : 1;
 
 	if (class == CLASS_HALFSPACES && spec->width > MAX_HALFSPACE_WIDTH)
-		refuse_spec(errmsg("halfspaces need at most %d encoded numbers, not %d",
-						   MAX_HALFSPACE_WIDTH, spec->width),
-					errhint("Declare fewer columns or levels, or use the class \"stumps\"."));
+		refuse(errmsg("halfspaces need at most %d encoded numbers, not %d", MAX_HALFSPACE_WIDTH,
+					  spec->width),
+			   errhint("Declare fewer columns or levels, or use the class \"stumps\"."));
 	if (class == CLASS_HALFSPACES || class == CLASS_STUMPS)
 		return;
 	for (int i = 0; i < spec->width; i++)
 		if (spec->width > most || spec->columns[i].level != NULL)
-			refuse_spec(
+			refuse(
 				errmsg("the class \"%s\" needs %s", candidate_class_names[class],
 					   most == 1 ? "one feature that is a number"
 								 : "at most three features, all of them numbers"),
@@ -60,19 +84,18 @@ check_columns(const MechanismSpec *spec, CandidateClass class)
 static void
 read_class(const MechanismSpec *spec, CoverDeclaration *declaration)
 {
-	if (option_given(spec, "class_table"))
+	if (option_given(spec->options, "class_table"))
 	{
-		if (option_given(spec, "class") || option_given(spec, "reference"))
-			refuse_spec(
+		if (option_given(spec->options, "class") || option_given(spec->options, "reference"))
+			refuse(
 				errmsg(
 					"option \"class_table\" cannot be combined with \"class\" and \"reference\""),
 				errhint("A finite class is taken as it is and needs no cover."));
 		declaration->class = CLASS_FINITE;
 		return;
 	}
-	declaration->class = option_given(spec, "class")
-							 ? option_choice(spec, "class", candidate_class_names)
-							 : CLASS_STUMPS;
+	declaration->class =
+		(CandidateClass) option_or(spec->options, &cover_options[CLASS], CLASS_STUMPS);
 	check_columns(spec, declaration->class);
 }
 
@@ -122,24 +145,30 @@ least_accuracy(const MechanismSpec *spec, const CoverDeclaration *declaration)
 	return ceil(high * 1000) / 1000;
 }
 
+double
+cover_beta(const MechanismSpec *spec)
+{
+	return option_number(spec->options, &cover_options[BETA]);
+}
+
 static void
-declaration_read(const MechanismSpec *spec, bool own_features, CoverDeclaration *declaration)
+declaration_read(const MechanismSpec *spec, CoverDeclaration *declaration)
 {
 	bool *binary = palloc_array(bool, spec->width);
 
 	memset(declaration, 0, sizeof(CoverDeclaration));
 	read_class(spec, declaration);
-	declaration->own_features = own_features;
+	declaration->own_features = spec->mechanism->labels_only;
 	declaration->plan.epsilon = epsilon_real(spec->epsilon);
 	declaration->plan.beta = cover_beta(spec);
-	declaration->plan.realizable = option_flag(spec, "realizable", false);
+	declaration->plan.realizable = option_number(spec->options, &cover_options[REALIZABLE]);
 	for (int i = 0; i < spec->width; i++)
 		binary[i] = spec->columns[i].binary;
 	declaration->reference = (Reference){spec->width, binary, spec->nreference, spec->reference};
 	/* The default is the usual accuracy, or the least that can be promised. */
 	declaration->plan.accuracy =
-		option_number(spec, "accuracy",
-					  Min(1, Max(DEFAULT_ACCURACY, least_accuracy(spec, declaration))), 1e-4, 1);
+		option_or(spec->options, &cover_options[ACCURACY],
+				  Min(1, Max(USUAL_ACCURACY, least_accuracy(spec, declaration))));
 }
 
 pg_noreturn static void
@@ -150,15 +179,14 @@ refuse_accuracy(const MechanismSpec *spec, const CoverDeclaration *declaration, 
 
 	if (needed > MAX_CANDIDATES)
 		ereport(
-			ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("accuracy %g needs more than " INT64_FORMAT " candidates",
-					declaration->plan.accuracy, MAX_CANDIDATES),
-			 accuracy <= 1
-				 ? errhint("Declare fewer columns, a simpler class, or an accuracy of %g or more.",
-						   accuracy)
-				 : errhint("Declare fewer columns or a simpler class.")));
-	refuse_spec(
+			ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			errmsg("accuracy %g needs more than " INT64_FORMAT " candidates",
+				   declaration->plan.accuracy, MAX_CANDIDATES),
+			accuracy <= 1
+				? errhint("Declare fewer columns, a simpler class, or an accuracy of %g or more.",
+						  accuracy)
+				: errhint("Declare fewer columns or a simpler class."));
+	refuse(
 		errmsg("accuracy %g cannot be promised with " INT64_FORMAT " declared units",
 			   declaration->plan.accuracy, spec->declared_units),
 		errdetail("At this epsilon it takes %.0f units to choose among " INT64_FORMAT
@@ -194,27 +222,15 @@ build_candidates(const MechanismSpec *spec, const CoverDeclaration *declaration,
 }
 
 static void
-check_declaration(const MechanismSpec *spec, bool own_features)
+cover_validate(const MechanismSpec *spec)
 {
 	CoverDeclaration declaration;
 	int64			 needed;
 
-	declaration_read(spec, own_features, &declaration);
+	declaration_read(spec, &declaration);
 	needed = candidates_needed(spec, &declaration);
 	if (needed > candidate_limit(spec, &declaration))
 		refuse_accuracy(spec, &declaration, needed);
-}
-
-static void
-cover_validate(const MechanismSpec *spec)
-{
-	check_declaration(spec, false);
-}
-
-static void
-label_private_validate(const MechanismSpec *spec)
-{
-	check_declaration(spec, true);
 }
 
 /* What is proved of all the class; of halfspaces, what was found. */
@@ -262,7 +278,7 @@ release(const MechanismSpec *spec, const CoverDeclaration *declaration,
 }
 
 static bytea *
-train(const MechanismSpec *spec, UnitSource *units, Size memory, bool own_features)
+cover_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 {
 	CoverDeclaration declaration;
 	Reference		 reference;
@@ -272,12 +288,12 @@ train(const MechanismSpec *spec, UnitSource *units, Size memory, bool own_featur
 	int64			 limit;
 	double			 radius;
 
-	declaration_read(spec, own_features, &declaration);
+	declaration_read(spec, &declaration);
 	reference = declaration.reference;
 	/* Cuts, cells and errors; no more candidates than memory has room for. */
 	check_training_memory(4 * sizeof(double) * candidates_needed(spec, &declaration), memory);
 	limit = Min(candidate_limit(spec, &declaration), memory / (4 * sizeof(double)));
-	if (own_features && declaration.class != CLASS_FINITE)
+	if (declaration.own_features && declaration.class != CLASS_FINITE)
 		own_reference(spec, units, memory, &reference);
 	progress_phase("making candidates", -1);
 	candidates = build_candidates(spec, &declaration, &reference, limit);
@@ -288,54 +304,30 @@ train(const MechanismSpec *spec, UnitSource *units, Size memory, bool own_featur
 	release(spec, &declaration, candidates, radius,
 			cover_draw(spec->epsilon, candidates->count, errors), &released);
 	/* What the owner is told is public, except with label_private. */
-	ereport(NOTICE, (errmsg("one of " INT64_FORMAT " candidates was chosen", released.candidates),
-					 errdetail("%s", released_promise(spec, &released))));
+	ereport(NOTICE, errmsg("one of " INT64_FORMAT " candidates was chosen", released.candidates),
+			errdetail("%s", released_promise(spec, &released)));
 	return released_write(&released, spec->width);
 }
 
-static bytea *
-cover_train(const MechanismSpec *spec, UnitSource *units, Size memory)
-{
-	return train(spec, units, memory, false);
-}
-
-static bytea *
-label_private_train(const MechanismSpec *spec, UnitSource *units, Size memory)
-{
-	return train(spec, units, memory, true);
-}
+/* One draw serves accounts of both kinds. */
+#define SHARED_FACTS \
+	.charge_kind = CHARGE_ONCE, .two_classes = true, .needs_units = true, .finds_cuts = true, \
+	.validate = cover_validate, .finite_shape = CHARGE_BOUNDED_RANGE, \
+	.infinite_shape = CHARGE_BOUNDED_RANGE, .train = cover_train, .load = released_load, \
+	.majority = released_majority, .export_json = released_export, \
+	.audit_cases = cover_audit_cases
 
 const Mechanism cover_mechanism = {
 	.name = "cover",
-	.charge_kind = CHARGE_ONCE,
-	.two_classes = true,
-	.needs_units = true,
-	.option_keys = "class, accuracy, beta, realizable, reference, class_table",
-	.validate = cover_validate,
-	.finite_shape = CHARGE_BOUNDED_RANGE,
-	.infinite_shape = CHARGE_BOUNDED_RANGE, /* one draw serves accounts of both kinds */
-	.train = cover_train,
-	.load = released_load,
-	.majority = released_majority,
-	.export_json = released_export,
+	.options = cover_options,
 	.plan = &plan_cover,
-	.audit_cases = cover_audit_cases,
+	SHARED_FACTS,
 };
 
 const Mechanism label_private_mechanism = {
 	.name = "label_private",
-	.charge_kind = CHARGE_ONCE,
-	.two_classes = true,
-	.needs_units = true,
 	.labels_only = true,
-	.option_keys = "class, accuracy, beta, realizable, class_table",
-	.validate = label_private_validate,
-	.finite_shape = CHARGE_BOUNDED_RANGE,
-	.infinite_shape = CHARGE_BOUNDED_RANGE, /* one draw serves accounts of both kinds */
-	.train = label_private_train,
-	.load = released_load,
-	.majority = released_majority,
-	.export_json = released_export,
+	.options = label_private_options,
 	.plan = &plan_label_private,
-	.audit_cases = cover_audit_cases,
+	SHARED_FACTS,
 };

@@ -10,18 +10,7 @@
 #include "mechanism/cover/cover.h"
 #include "mechanism/released.h"
 
-#define DEFAULT_BETA 0.05
-
-double
-cover_beta(const MechanismSpec *spec)
-{
-	return option_number(spec, "beta", DEFAULT_BETA, 1e-12, 0.5);
-}
-
-/*
- * Three digits, of a number that must not be said to be less, or more, than it
- * is.
- */
+/* Three digits, of a number that must not be said to be less, or more, than it is. */
 static char *
 three_digits(double number, bool at_least)
 {
@@ -46,7 +35,8 @@ nothing_promised(const MechanismSpec *spec, const Released *released)
 	return psprintf(
 		"No accuracy is promised, as all that is proved is that they cover the class within %s%s.",
 		three_digits(released->radius, true),
-		option_given(spec, "reference") ? " of what the reference's rows were drawn from" : "");
+		option_given(spec->options, "reference") ? " of what the reference's rows were drawn from"
+												 : "");
 }
 
 /* For whom. */
@@ -59,7 +49,7 @@ promised_to(const MechanismSpec *spec, const Released *released)
 		return pstrdup("whatever the features");
 	return psprintf("for features at most %s times as dense anywhere as %s",
 					three_digits(released->smoothness, false),
-					option_given(spec, "reference")
+					option_given(spec->options, "reference")
 						? "what the reference's rows were drawn from, independently"
 						: "if they were uniform within their bounds");
 }
@@ -68,7 +58,7 @@ char *
 released_promise(const MechanismSpec *spec, const Released *released)
 {
 	/* The rows of a reference may be odd ones, too. */
-	int chances = option_given(spec, "reference") ? 2 : 1;
+	int chances = option_given(spec->options, "reference") ? 2 : 1;
 
 	if (released->accuracy == 0)
 		return nothing_promised(spec, released);

@@ -15,11 +15,10 @@
 static void
 distill_validate(const MechanismSpec *spec)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("a student is made by privpred.distill"),
-			 errhint("Use SELECT privpred.distill(student, teacher, public_relation, learner); "
-					 "to train it anew, drop it first.")));
+	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("a student is made by privpred.distill"),
+			errhint("Use SELECT privpred.distill(student, teacher, public_relation, learner); "
+					"to train it anew, drop it first."));
 }
 
 const Mechanism distill_mechanism = {

@@ -17,8 +17,9 @@ static const AuditUnit seven_rows[] = {AUDIT_UNIT(7, 1, 1), AUDIT_UNIT(7, 1, 0)}
 static bool
 complete(const AuditedModel *model, AuditCase *audit)
 {
-	audit->options = psprintf("{\"delta\": %.17g, \"steps\": 1, \"clip\": 0.05}",
-							  option_number(model->spec, "delta", GRADIENT_DEFAULT_DELTA, 0, 1));
+	audit->options = psprintf(
+		"{\"delta\": %.17g, \"steps\": 1, \"clip\": 0.05}",
+		option_number(model->spec->options, option_find(gradient_mechanism.options, "delta")));
 	return true;
 }
 

@@ -21,23 +21,43 @@
 
 #define MAX_PARAMETERS (1 << 22)
 #define MAX_STEPS 10000
-#define FEATURES_SHARE 0.05 /* of rho, for the mean of the features */
+#define FEATURES_SHARE 0.05 /* of rho, for mean and number */
 #define CLIP_UNITS (1 << 23)
 
 /* ---------- defaults ----------
  *
- * Chosen on public data sets by the noise alone, so from declared numbers.
- * noise is how long the noise of all steps together is, on average, beside
- * the longest gradient that a unit may have.
+ * Chosen on public data sets by the noise alone: how long the noise of all
+ * steps together is, on average, beside the longest gradient that a unit may
+ * have, and over the number of units.
  */
-#define DEFAULT_STEPS 100
-#define DEFAULT_HUBER 0.1
-#define DEFAULT_MOMENTUM 0.8
-
-static double
-default_rate(double noise)
+enum
 {
-	return Min(Max(0.25 / sqrt(noise), 0.5), 16);
+	DELTA,
+	STEPS,
+	RATE,
+	MOMENTUM,
+	CLIP,
+	LOSS,
+	HUBER
+};
+
+static const char *const losses[] = {"logistic", "huber", NULL};
+
+static const Option options_of[] = {
+	[DELTA] = {"delta", OPTION_NUMBER, DBL_MIN, 0.1, GRADIENT_DEFAULT_DELTA},
+	[STEPS] = {"steps", OPTION_COUNT, 1, MAX_STEPS, 100},
+	[RATE] = {"rate", OPTION_NUMBER, 1e-6, 1e6}, /* absent: gradient_rate() */
+	[MOMENTUM] = {"momentum", OPTION_NUMBER, 0, 0.99, 0.8},
+	[CLIP] = {"clip", OPTION_NUMBER, 0.01, 1000}, /* absent: by the features' size */
+	[LOSS] = CHOICE_OPTION("loss", losses),
+	[HUBER] = {"huber", OPTION_NUMBER, 0.001, 1, 0.1},
+	{NULL},
+};
+
+double
+gradient_rate(const GradientPlan *plan, double units)
+{
+	return plan->rate > 0 ? plan->rate : Min(Max(0.25 / sqrt(plan->noise / units), 0.5), 16);
 }
 
 /* ---------- what follows from the declared numbers ---------- */
@@ -45,19 +65,18 @@ default_rate(double noise)
 static void
 plan_loss(const MechanismSpec *spec, GradientPlan *plan)
 {
-	static const char *const losses[] = {"logistic", "huber", NULL};
-	int						 loss = option_choice(spec, "loss", losses);
-	bool					 number = spec->nclasses == 0;
+	int	 loss = option_number(spec->options, &options_of[LOSS]);
+	bool number = spec->nclasses == 0;
 
-	if (option_given(spec, "loss") && (loss == 1) != number)
-		refuse_spec(errmsg("loss \"%s\" is for labels that are %s", losses[loss],
-						   number ? "classes" : "numbers"),
-					errhint("Leave the option \"loss\" out."));
-	if (option_given(spec, "huber") && !number)
-		refuse_spec(errmsg("option \"huber\" is for labels that are numbers"),
-					errhint("Leave it out, or declare a number by "
-							"options => '{\"target\": {\"min\": 0, \"max\": 100}}'."));
-	plan->huber = option_number(spec, "huber", DEFAULT_HUBER, 0.001, 1);
+	if (option_given(spec->options, "loss") && (loss == 1) != number)
+		refuse(errmsg("loss \"%s\" is for labels that are %s", losses[loss],
+					  number ? "classes" : "numbers"),
+			   errhint("Leave the option \"loss\" out."));
+	if (option_given(spec->options, "huber") && !number)
+		refuse(errmsg("option \"huber\" is for labels that are numbers"),
+			   errhint("Leave it out, or declare a number by "
+					   "options => '{\"target\": {\"min\": 0, \"max\": 100}}'."));
+	plan->huber = option_number(spec->options, &options_of[HUBER]);
 	plan->loss = number				   ? GRADIENT_HUBER
 				 : spec->nclasses == 2 ? GRADIENT_LOGISTIC
 									   : GRADIENT_SOFTMAX;
@@ -70,7 +89,7 @@ plan_clip(const MechanismSpec *spec, GradientPlan *plan)
 	/* A residual of one must not need more units than it may have. */
 	const double largest = (double) GRADIENT_RESIDUAL_MAX * GRADIENT_FEATURE_ONE;
 
-	plan->clip = option_number(spec, "clip", 0, 0.01, 1000);
+	plan->clip = option_number(spec->options, &options_of[CLIP]);
 	plan->clip_units = plan->clip > 0 ? (int32) Min(plan->clip * largest, CLIP_UNITS) : CLIP_UNITS;
 	plan->features_limit = (int64) (Max(sqrt(spec->width) / 2, 1) * GRADIENT_FEATURE_ONE);
 }
@@ -78,31 +97,30 @@ plan_clip(const MechanismSpec *spec, GradientPlan *plan)
 pg_noreturn static void
 too_little(double epsilon, double delta)
 {
-	refuse_spec(
+	refuse(
 		errmsg("mechanism \"gradient\" cannot work with epsilon %g and delta %g", epsilon, delta),
 		errdetail("The noise would be beyond what can be drawn."),
 		errhint("Declare a larger epsilon, such as 1, or a larger delta, such as 1e-6."));
 }
 
-/* One unit changed moves the sums by 2 clip; non-negative features by sqrt(2). */
+/* One unit changed moves the sums by 2 clip; features and count (sums.h) by sqrt(2) limits. */
 static void
 plan_noise(const MechanismSpec *spec, GradientPlan *plan)
 {
 	double epsilon = epsilon_real(spec->epsilon);
-	double delta = option_number(spec, "delta", GRADIENT_DEFAULT_DELTA, DBL_MIN, 0.1);
+	double delta = option_number(spec->options, &options_of[DELTA]);
 	int64  parameters = (int64) plan->outputs * (spec->width + 1);
 	double rho = gradient_rho(epsilon, delta, MAX_STEPS);
-	double noise;
 
 	if (rho <= 0)
 		too_little(epsilon, delta);
-	noise = sqrt((spec->width + 1) * 2 / rho) / spec->declared_units;
-	plan->steps = option_integer(spec, "steps", DEFAULT_STEPS, 1, MAX_STEPS);
-	plan->rate = option_number(spec, "rate", default_rate(noise), 1e-6, 1e6);
-	plan->momentum = option_number(spec, "momentum", DEFAULT_MOMENTUM, 0, 0.99);
+	plan->noise = sqrt((spec->width + 1) * 2 / rho);
+	plan->steps = option_number(spec->options, &options_of[STEPS]);
+	plan->rate = option_or(spec->options, &options_of[RATE], 0);
+	plan->momentum = option_number(spec->options, &options_of[MOMENTUM]);
 
 	rho = gradient_rho(epsilon, delta, plan->steps + 1);
-	if (!gradient_noise(M_SQRT2 * plan->features_limit, spec->width, rho * FEATURES_SHARE,
+	if (!gradient_noise(M_SQRT2 * plan->features_limit, spec->width + 1, rho * FEATURES_SHARE,
 						&plan->features_noise) ||
 		!gradient_noise(2.0 * plan->clip_units, parameters,
 						rho * (1 - FEATURES_SHARE) / plan->steps, &plan->step_noise))
@@ -124,12 +142,34 @@ gradient_plan(const MechanismSpec *spec, GradientPlan *plan)
 	plan_noise(spec, plan);
 }
 
+/* Above this, plain columns were better on five public data sets (docs/features.md). */
+#define NOISE_FOR_CUTS 0.08
+
+static void
+notice_cuts(const MechanismSpec *spec, const GradientPlan *plan)
+{
+	bool   cuts = false;
+	double noise = plan->noise / spec->declared_units * sqrt(plan->outputs);
+
+	for (int i = 0; i < spec->width; i++)
+		cuts = cuts || spec->columns[i].piece > 0;
+	if (cuts && noise > NOISE_FOR_CUTS)
+		ereport(
+			NOTICE,
+			(errmsg("a model without cuts would probably be better"),
+			 errdetail("With these declared units, epsilon, classes and %d encoded features the "
+					   "noise is %.2f; cuts help below %.2f.",
+					   spec->width, noise, NOISE_FOR_CUTS),
+			 errhint("Leave the cuts out, declare fewer, or declare a larger epsilon.")));
+}
+
 static void
 gradient_validate(const MechanismSpec *spec)
 {
 	GradientPlan plan;
 
 	gradient_plan(spec, &plan);
+	notice_cuts(spec, &plan);
 }
 
 static ChargePart
@@ -158,7 +198,14 @@ typedef struct GradientModel
 	int			  outputs;
 	int			  width;
 	const double *weights;
+	double		  noise; /* of each of them, at most */
 } GradientModel;
+
+static int64
+state_numbers(int outputs, int width)
+{
+	return (int64) outputs * (width + 1) + 1;
+}
 
 static bytea *
 gradient_train_state(const MechanismSpec *spec, UnitSource *units, Size memory)
@@ -168,7 +215,7 @@ gradient_train_state(const MechanismSpec *spec, UnitSource *units, Size memory)
 
 	gradient_plan(spec, &plan);
 	weights = gradient_train(spec, &plan, units, memory);
-	return weights_write(STATE_FORMAT, (int64) plan.outputs * (spec->width + 1), weights);
+	return weights_write(STATE_FORMAT, state_numbers(plan.outputs, spec->width), weights);
 }
 
 static void *
@@ -180,7 +227,8 @@ gradient_load(const MechanismSpec *spec, bytea *state)
 	plan_loss(spec, &plan);
 	model->outputs = plan.outputs;
 	model->width = spec->width;
-	model->weights = weights_read(STATE_FORMAT, (int64) plan.outputs * (spec->width + 1), state);
+	model->weights = weights_read(STATE_FORMAT, state_numbers(plan.outputs, spec->width), state);
+	model->noise = model->weights[state_numbers(plan.outputs, spec->width) - 1];
 	return model;
 }
 
@@ -250,10 +298,7 @@ gradient_plain_score(const MechanismModel *model, const double *x)
 	return answer_probability(model->state, x, gradient_class(model, x));
 }
 
-/*
- * Features are encoded, numbers scaled to [0, 1] and one for each level, in
- * the order of the array form.
- */
+/* Of encoded features, as a linear member of an ensemble is (learner/predictor_json.c). */
 static char *
 gradient_export(const MechanismModel *model)
 {
@@ -263,7 +308,8 @@ gradient_export(const MechanismModel *model)
 
 	initStringInfo(&json);
 	json_open(&json, NULL, '{');
-	json_string(&json, "model",
+	json_string(&json, "kind", "linear");
+	json_string(&json, "loss",
 				spec->nclasses == 0	 ? "huber"
 				: state->outputs > 1 ? "softmax"
 									 : "logistic");
@@ -274,27 +320,16 @@ gradient_export(const MechanismModel *model)
 		json_number(&json, "max", spec->label_max);
 		json_close(&json, '}');
 	}
-	else
-	{
-		json_open(&json, "classes", '[');
-		for (int i = 0; i < spec->nclasses; i++)
-			json_string(&json, NULL, spec->classes[i]);
-		json_close(&json, ']');
-	}
-	json_open(&json, "outputs", '[');
+	json_open(&json, "weights", '[');
 	for (int k = 0; k < state->outputs; k++)
 	{
-		const double *weights = &state->weights[(int64) k * (state->width + 1)];
-
-		json_open(&json, NULL, '{');
-		json_number(&json, "intercept", weights[state->width]);
-		json_open(&json, "weights", '[');
-		for (int i = 0; i < state->width; i++)
-			json_number(&json, NULL, weights[i]);
+		json_open(&json, NULL, '[');
+		for (int i = 0; i <= state->width; i++)
+			json_number(&json, NULL, state->weights[(int64) k * (state->width + 1) + i]);
 		json_close(&json, ']');
-		json_close(&json, '}');
 	}
 	json_close(&json, ']');
+	json_number(&json, "noise", state->noise);
 	json_close(&json, '}');
 	return json.data;
 }
@@ -304,7 +339,7 @@ const Mechanism gradient_mechanism = {
 	.charge_kind = CHARGE_ONCE,
 	.numeric_labels = true,
 	.needs_units = true,
-	.option_keys = "delta, steps, rate, momentum, clip, loss, huber",
+	.options = options_of,
 	.validate = gradient_validate,
 	.finite_shape = CHARGE_GAUSSIAN,
 	.infinite_shape = CHARGE_GAUSSIAN,

@@ -88,3 +88,18 @@ gradient_noisy_sum(int64 sum, const GradientNoise *noise)
 
 	return ldexp((double) (cut + sample_discrete_gaussian(noise->variance, 1)), noise->shift);
 }
+
+double
+gradient_deviation(const GradientNoise *noise)
+{
+	return ldexp(sqrt((double) noise->variance), noise->shift);
+}
+
+/* The mean of the two, each by its variance: half of what was declared is its deviation. */
+double
+gradient_units(double declared, double count, double deviation)
+{
+	double known = declared + (count - declared) / (1 + pow(2 * deviation / declared, 2));
+
+	return Max(known, declared / 8);
+}

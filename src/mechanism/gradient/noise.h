@@ -39,4 +39,14 @@ extern bool gradient_noise(double sensitivity, int64 count, double rho, Gradient
 /* A sum, cut and with its noise, in its own unit again. */
 extern double gradient_noisy_sum(int64 sum, const GradientNoise *noise);
 
+/* The standard deviation of that noise, in the same unit. */
+extern double gradient_deviation(const GradientNoise *noise);
+
+/*
+ * How many units there are, as far as is known: the declared number may be
+ * wrong, by a factor of two, say, and the count by its noise.  Where budget and
+ * table are small this is nearly what was declared, else nearly the count.
+ */
+extern double gradient_units(double declared, double count, double deviation);
+
 #endif /* PRIVPRED_GRADIENT_NOISE_H */

@@ -143,7 +143,7 @@ add_clipped(const int64 *vector, int64 count, int64 limit, int64 *sums)
 		sums[i] += (int64) (vector[i] * factor);
 }
 
-/* ---------- the mean of the features ---------- */
+/* ---------- the features and the units ---------- */
 
 void
 gradient_add_features(const GradientShape *shape, const GradientBlock *block, bool shared,
@@ -163,6 +163,7 @@ gradient_add_features(const GradientShape *shape, const GradientBlock *block, bo
 		for (int i = 0; i < shape->width && unit_rows > 1; i++)
 			unit[i] /= unit_rows;
 		add_clipped(unit, shape->width, limit, work->sums);
+		work->sums[shape->width] += limit;
 		memset(unit, 0, shape->width * sizeof(int64));
 	}
 }

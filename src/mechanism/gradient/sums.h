@@ -92,8 +92,10 @@ extern void gradient_work_place(const GradientShape *shape, char *memory, Gradie
 
 /*
  * First: adds features, as they were put, each unit's mean clipped to a norm
- * of limit, to sums[width].  They are not negative, so that two such vectors
- * are at most sqrt(2) limit apart.
+ * of limit, to sums[width + 1], of which the last counts units: limit for each.
+ * A unit that changes keeps its count, and features are not negative; one that
+ * comes or goes moves count and features.  Either way the sums move by at
+ * most sqrt(2) limit.
  */
 extern void gradient_add_features(const GradientShape *shape, const GradientBlock *block,
 								  bool shared, int64 limit, GradientWork *work);

@@ -2,11 +2,11 @@
  * train.c
  *		Noisy gradient descent on all rows (docs/mechanisms.md, section 9).
  *
- * First the mean of the features is released, with a small part of the
- * budget, and subtracted.  Centred features are shorter, so that less noise is
- * needed, and a step is of use in all directions, not only along the mean.
- * Then come the steps, each a noisy sum of clipped gradients.  All that follows
- * from those sums is post-processing.
+ * First the number of units and the mean of the features are released, with a
+ * small part of the budget.  The mean is subtracted: centred features are
+ * shorter, so that less noise is needed, and a step is of use in all
+ * directions, not only along the mean.  Then come the steps, each a noisy sum of
+ * clipped gradients.  All that follows from those sums is post-processing.
  *
  * Rows are kept in memory if they fit, else read again for every step.  The
  * sums are the same.
@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "mechanism/gradient/gradient.h"
+#include "mechanism/gradient/spread.h"
 #include "mechanism/kept.h"
 #include "server/progress.h"
 
@@ -26,6 +27,19 @@
 
 /* How long a gradient is, of centred features of the usual length, when it is clipped. */
 #define CLIPPED_RESIDUAL 0.33
+
+/* By how much a step that was halved grows again. */
+#define REGROWTH 1.1
+
+/* Parameters whose steps are of one size. */
+typedef struct Stride
+{
+	double step;
+	double longest; /* what it may grow to again */
+	double product; /* of the last two slopes */
+	double square;	/* of the longer one */
+	bool   crossed; /* the last step led across the valley */
+} Stride;
 
 /* Units of one row, or of several. */
 typedef struct Rows
@@ -47,12 +61,15 @@ typedef struct Trainer
 	bool				 keeps; /* else rows are read again */
 	Size				 memory_left;
 	int16				*centre;
-	bool				 centred; /* is the mean released? */
-	double				 step_size;
-	double				*weights; /* of centred features */
+	bool				 centred;	   /* is the mean released? */
+	double				 number;	   /* of units, as far as is known */
+	Stride				 of_features;  /* their weights */
+	Stride				 of_constants; /* the intercepts */
+	double				*weights;	   /* of centred features */
 	double				*velocity;
 	double				*slope; /* the last step's */
 	double				*average;
+	Spread				 spread;
 } Trainer;
 
 /* ---------- rows ---------- */
@@ -146,7 +163,18 @@ visit_kept(Trainer *trainer, Rows *rows, bool centre)
 	}
 }
 
-/* ---------- the mean of the features ---------- */
+/* ---------- the number of units and the mean of the features ---------- */
+
+static void
+release_number(Trainer *trainer)
+{
+	const GradientNoise *noise = &trainer->plan->features_noise;
+	double				 limit = (double) trainer->plan->features_limit;
+	double count = gradient_noisy_sum(trainer->work.sums[trainer->shape.width], noise) / limit;
+
+	trainer->number = gradient_units((double) trainer->spec->declared_units, count,
+									 gradient_deviation(noise) / limit);
+}
 
 /*
  * The usual square of the length of centred features, with the intercept: the
@@ -191,10 +219,11 @@ release_centre(Trainer *trainer)
 	double				square;
 	double				clip;
 
+	release_number(trainer);
 	for (int i = 0; i < trainer->shape.width; i++)
 	{
-		double mean = gradient_noisy_sum(trainer->work.sums[i], &plan->features_noise) /
-					  trainer->spec->declared_units;
+		double mean =
+			gradient_noisy_sum(trainer->work.sums[i], &plan->features_noise) / trainer->number;
 
 		if (i % DRAWS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -208,7 +237,10 @@ release_centre(Trainer *trainer)
 			   : sqrt(square) * (plan->loss == GRADIENT_HUBER ? plan->huber : CLIPPED_RESIDUAL);
 	trainer->shape.residual_one =
 		Min(plan->clip_units / (clip * GRADIENT_FEATURE_ONE), GRADIENT_RESIDUAL_MAX);
-	trainer->step_size = plan->rate / (curvature(plan) * square);
+	trainer->of_features.longest =
+		gradient_rate(plan, trainer->number) / (curvature(plan) * square);
+	trainer->of_features.step = trainer->of_features.longest;
+	trainer->of_constants = trainer->of_features;
 }
 
 /* ---------- steps ---------- */
@@ -237,14 +269,35 @@ sum_gradients(Trainer *trainer)
 
 /*
  * Slopes that point against each other, by more than noise explains, mean that
- * steps jump across the valley: features that go together make it narrow.
- * Four standard deviations of the noise, given either slope.
+ * steps jump across the valley: features that go together make it narrow, and
+ * the step is halved.  Where slopes agree again, it grows back.  Four standard
+ * deviations of the noise, given either slope.
  */
-static bool
-overshoots(const Trainer *trainer, double product, double square, double noise)
+static void
+adjust(Stride *stride, double noise, int64 parameters)
 {
-	return product <
-		   -4 * noise * (sqrt(square) + noise * sqrt(gradient_parameters(&trainer->shape)));
+	double beyond_noise = 4 * noise * (sqrt(stride->square) + noise * sqrt(parameters));
+
+	stride->crossed = stride->product < -beyond_noise;
+	if (stride->crossed)
+		stride->step /= 2;
+	else if (stride->product > beyond_noise)
+		stride->step = Min(stride->step * REGROWTH, stride->longest);
+	stride->product = 0;
+	stride->square = 0;
+}
+
+/*
+ * All rows have the intercept, but the others of a row's features may hardly
+ * vary, so that a step that is right for them crosses the valley along the
+ * intercepts.  These have a step size of their own, or all would be slowed down.
+ */
+static Stride *
+stride_of(Trainer *trainer, int64 parameter)
+{
+	bool constant = parameter % (trainer->shape.width + 1) == trainer->shape.width;
+
+	return constant ? &trainer->of_constants : &trainer->of_features;
 }
 
 static void
@@ -252,32 +305,32 @@ take_step(Trainer *trainer)
 {
 	const GradientPlan *plan = trainer->plan;
 	int64				parameters = gradient_parameters(&trainer->shape);
-	double				unit =
-		(double) trainer->shape.residual_one * GRADIENT_FEATURE_ONE * trainer->spec->declared_units;
-	double noise = ldexp(sqrt(plan->step_noise.variance), plan->step_noise.shift) / unit;
-	double product = 0;
-	double square = 0;
-	double momentum = plan->momentum;
+	int					outputs = trainer->shape.outputs;
+	double unit = (double) trainer->shape.residual_one * GRADIENT_FEATURE_ONE * trainer->number;
+	double noise = gradient_deviation(&plan->step_noise) / unit;
 
 	for (int64 i = 0; i < parameters; i++)
 	{
-		double slope = gradient_noisy_sum(trainer->work.sums[i], &plan->step_noise) / unit;
+		double	slope = gradient_noisy_sum(trainer->work.sums[i], &plan->step_noise) / unit;
+		double	before = trainer->slope[i];
+		Stride *stride = stride_of(trainer, i);
 
 		if (i % DRAWS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		product += slope * trainer->slope[i];
-		square += Max(slope * slope, trainer->slope[i] * trainer->slope[i]);
+		stride->product += slope * before;
+		stride->square += Max(slope * slope, before * before);
 		trainer->slope[i] = slope;
 	}
-	if (overshoots(trainer, product, square, noise))
-	{
-		trainer->step_size /= 2;
-		momentum = 0;
-	}
+	adjust(&trainer->of_features, noise, parameters - outputs);
+	adjust(&trainer->of_constants, noise, outputs);
+	spread_step(&trainer->spread, trainer->of_features.crossed ? 0 : plan->momentum,
+				trainer->of_features.step * noise);
 	for (int64 i = 0; i < parameters; i++)
 	{
-		trainer->velocity[i] =
-			momentum * trainer->velocity[i] - trainer->step_size * trainer->slope[i];
+		const Stride *stride = stride_of(trainer, i);
+		double		  momentum = stride->crossed ? 0 : plan->momentum;
+
+		trainer->velocity[i] = momentum * trainer->velocity[i] - stride->step * trainer->slope[i];
 		trainer->weights[i] += trainer->velocity[i];
 	}
 }
@@ -297,6 +350,8 @@ descend(Trainer *trainer)
 		take_step(trainer);
 		for (int64 i = 0; i < parameters && step >= first; i++)
 			trainer->average[i] += trainer->weights[i] / (steps - first);
+		if (step >= first)
+			spread_average(&trainer->spread, 1.0 / (steps - first));
 		progress_update(step + 1);
 	}
 }
@@ -343,7 +398,8 @@ prepare(Trainer *trainer, Size memory)
 		&trainer->shape,
 		MemoryContextAllocHuge(CurrentMemoryContext, gradient_work_size(&trainer->shape)),
 		&trainer->work);
-	trainer->weights = palloc_extended(4 * vector, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	trainer->weights =
+		palloc_extended(4 * vector + sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	trainer->velocity = trainer->weights + parameters;
 	trainer->slope = trainer->velocity + parameters;
 	trainer->average = trainer->slope + parameters;
@@ -381,5 +437,6 @@ gradient_train(const MechanismSpec *spec, const GradientPlan *plan, UnitSource *
 		trainer.weights[spec->width] = 0.5 * GRADIENT_FEATURE_ONE / GRADIENT_INTERCEPT;
 	descend(&trainer);
 	uncentre(&trainer);
+	trainer.average[gradient_parameters(&trainer.shape)] = sqrt(trainer.spread.average);
 	return trainer.average;
 }

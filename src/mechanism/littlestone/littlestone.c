@@ -25,11 +25,30 @@
 #include "mechanism/released.h"
 #include "server/progress.h"
 
-#define DEFAULT_POINTS 16
 #define MAX_BATCHES 100000
 
 /* Parts of a batch that a tournament works with have about that many examples. */
 #define LEAST_PART 8
+
+enum
+{
+	CLASS,
+	POINTS,
+	BATCHES,
+	DELTA,
+	CLASS_TABLE
+};
+
+static const char *const class_names[] = {"thresholds", NULL};
+
+static const Option options_of[] = {
+	[CLASS] = CHOICE_OPTION("class", class_names),
+	[POINTS] = {"points", OPTION_COUNT, 2, FINITE_MAX_POINTS, 16},
+	[BATCHES] = {"batches", OPTION_COUNT}, /* epsilon, delta and units say how many */
+	[DELTA] = {"delta", OPTION_NUMBER, 1e-15, 0.5, 1e-7},
+	[CLASS_TABLE] = {"class_table", OPTION_NAME},
+	{NULL},
+};
 
 typedef struct Declaration
 {
@@ -63,13 +82,10 @@ make_thresholds(int npoints)
 static void
 read_class(const MechanismSpec *spec, Declaration *declaration)
 {
-	static const char *const choices[] = {"thresholds", NULL};
-
-	(void) option_choice(spec, "class", choices);
-	if (option_given(spec, "class_table"))
+	if (option_given(spec->options, "class_table"))
 	{
-		if (option_given(spec, "class") || option_given(spec, "points"))
-			refuse_spec(
+		if (option_given(spec->options, "class") || option_given(spec->options, "points"))
+			refuse(
 				errmsg("option \"class_table\" cannot be combined with \"class\" and \"points\""),
 				errhint("The table says what the points are."));
 		declaration->finite = spec->finite_class;
@@ -77,22 +93,22 @@ read_class(const MechanismSpec *spec, Declaration *declaration)
 		return;
 	}
 	if (spec->width != 1 || spec->columns[0].level != NULL)
-		refuse_spec(
+		refuse(
 			errmsg("thresholds need one feature that is a number"),
 			errhint("Declare one such feature, or name a finite class by option \"class_table\"."));
-	declaration->finite =
-		make_thresholds((int) option_integer(spec, "points", DEFAULT_POINTS, 2, FINITE_MAX_POINTS));
+	declaration->finite = make_thresholds((int) option_number(spec->options, &options_of[POINTS]));
 }
 
 static void
 read_batches(const MechanismSpec *spec, Declaration *declaration)
 {
-	int64 threshold = declaration->threshold;
-	int64 least = threshold + 1;
-	int64 usual = Min(3 * threshold, MAX_BATCHES);
+	int64  threshold = declaration->threshold;
+	int64  least = threshold + 1;
+	int64  usual = Min(3 * threshold, MAX_BATCHES);
+	Option batches = options_of[BATCHES];
 
 	if (least > MAX_BATCHES || least > spec->declared_units)
-		refuse_spec(
+		refuse(
 			errmsg("mechanism \"littlestone\" needs at least " INT64_FORMAT
 				   " batches of units at this epsilon and delta",
 				   least),
@@ -100,9 +116,10 @@ read_batches(const MechanismSpec *spec, Declaration *declaration)
 					  MAX_BATCHES, spec->declared_units),
 			errhint(
 				"If there are more units, declare them; otherwise use a larger epsilon or delta."));
-	declaration->batches =
-		(int) option_integer(spec, "batches", Max(Min(usual, spec->declared_units), least), least,
-							 Min(MAX_BATCHES, spec->declared_units));
+	batches.min = least;
+	batches.max = Min(MAX_BATCHES, spec->declared_units);
+	batches.fallback = Max(Min(usual, spec->declared_units), least);
+	declaration->batches = (int) option_number(spec->options, &batches);
 }
 
 /* As deep as batches of the declared size have parts for (2^(depth+1) - 1 of them). */
@@ -121,7 +138,7 @@ plan_tournament(const MechanismSpec *spec, Declaration *declaration)
 static double
 option_delta(const MechanismSpec *spec)
 {
-	return option_number(spec, "delta", 1e-7, 1e-15, 0.5);
+	return option_number(spec->options, &options_of[DELTA]);
 }
 
 static void
@@ -131,16 +148,16 @@ declaration_read(const MechanismSpec *spec, Declaration *declaration)
 	read_class(spec, declaration);
 	declaration->half = spec->epsilon / 2;
 	if (declaration->half == 0)
-		refuse_spec(errmsg("epsilon is too small to be halved"),
-					errhint("Useful values lie between 0.1 and 10."));
+		refuse(errmsg("epsilon is too small to be halved"),
+			   errhint("Useful values lie between 0.1 and 10."));
 	declaration->threshold = histogram_threshold(declaration->half, option_delta(spec));
 	read_batches(spec, declaration);
 	declaration->dimension = littlestone_dimension_of_class(declaration->finite, LITTLESTONE_WORK);
 	if (declaration->dimension < 0)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("the Littlestone dimension of the class takes too long to compute"),
-						errhint("Use fewer hypotheses or points, or mechanism \"cover\", "
-								"which does not need it.")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("the Littlestone dimension of the class takes too long to compute"),
+				errhint("Use fewer hypotheses or points, or mechanism \"cover\", "
+						"which does not need it."));
 	plan_tournament(spec, declaration);
 }
 
@@ -331,7 +348,8 @@ const Mechanism littlestone_mechanism = {
 	.charge_kind = CHARGE_ONCE,
 	.two_classes = true,
 	.needs_units = true,
-	.option_keys = "class, points, batches, delta, class_table",
+	.finds_cuts = true,
+	.options = options_of,
 	.validate = littlestone_validate,
 	.charge = littlestone_charge,
 	.train = littlestone_train,

@@ -16,12 +16,32 @@
 
 /* ---------- options ---------- */
 
+enum
+{
+	ALPHA,
+	N_MAX,
+	J,
+	KAPPA,
+	Q,
+	CHUNKS
+};
+
+static const Option options_of[] = {
+	[ALPHA] = {"alpha", OPTION_NUMBER, ALPHA_MIN, ALPHA_MAX, ALPHA_DEFAULT},
+	[N_MAX] = {"n_max", OPTION_COUNT, 1, RELABEL_N_MAX}, /* the declared units */
+	[J] = {"j", OPTION_COUNT, 0, RELABEL_N_MAX},
+	[KAPPA] = {"kappa", OPTION_NUMBER, 1e-9, 100, 1},
+	[Q] = {"q", OPTION_NUMBER, 1e-9, 0.999999, 0.5},
+	[CHUNKS] = {"chunks", OPTION_COUNT, 1, PRIVPRED_MAX_TEACHERS}, /* enough of them */
+	{NULL},
+};
+
 pg_noreturn static void
 refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters)
 {
 	int64 needed = relabel_n_needed(spec->epsilon, parameters);
 
-	refuse_spec(
+	refuse(
 		errmsg("the declared parameters would exceed the epsilon of the model"),
 		errdetail("With n_max = " INT64_FORMAT ", alpha = %.6g, j = " INT64_FORMAT
 				  ", kappa = %.6g, q = %.6g the proved epsilon is %.6g; it must be at most %.6g, "
@@ -30,9 +50,9 @@ refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters
 				  epsilon_real(parameters->kappa), share_to_double(parameters->q),
 				  epsilon_real(relabel_prove(parameters).epsilon), epsilon_real(spec->epsilon)),
 		needed > 0
-			? errhint("Without j, kappa and q, the least n_max that will do is " INT64_FORMAT ".",
+			? errhint("Without j, kappa and q, the least n_max that suffices is " INT64_FORMAT ".",
 					  needed)
-			: errhint("No n_max will do: raise epsilon or alpha, or use mechanism \"vote\"."));
+			: errhint("No n_max suffices; raise epsilon or alpha, or use mechanism \"vote\"."));
 }
 
 /* Only declared numbers decide, also whether they are refused. */
@@ -40,22 +60,21 @@ RelabelParameters
 relabel_parameters(const MechanismSpec *spec)
 {
 	RelabelParameters parameters = {0};
+	Jsonb			 *options = spec->options;
 
-	parameters.n_max = option_integer(spec, "n_max", spec->declared_units, 1, RELABEL_N_MAX);
+	parameters.n_max = option_or(options, &options_of[N_MAX], spec->declared_units);
 	parameters.rows_per_unit = spec->max_rows_per_unit;
 	parameters.features = spec->width;
-	parameters.alpha =
-		share_from_double(option_number(spec, "alpha", ALPHA_DEFAULT, ALPHA_MIN, ALPHA_MAX));
-	parameters.j = option_integer(spec, "j", 0, 0, RELABEL_N_MAX);
-	parameters.kappa =
-		(EpsilonUnits) rint(option_number(spec, "kappa", 1, 1e-9, 100) * EPSILON_UNITS_PER_ONE);
-	parameters.q = share_from_double(option_number(spec, "q", 0.5, 1e-9, 0.999999));
+	parameters.alpha = share_from_double(option_number(options, &options_of[ALPHA]));
+	parameters.j = option_number(options, &options_of[J]);
+	parameters.kappa = rint(option_number(options, &options_of[KAPPA]) * EPSILON_UNITS_PER_ONE);
+	parameters.q = share_from_double(option_number(options, &options_of[Q]));
 	if (parameters.n_max == 0)
-		refuse_spec(errmsg("mechanism \"relabel\" needs a declared number of units"),
-					errhint("Declare it by privpred.protect(..., declared_units => N) or "
-							"options => '{\"n_max\": N}'; of more units, N are used."));
-	if (!relabel_solve(spec->epsilon, option_given(spec, "j"), option_given(spec, "kappa"),
-					   option_given(spec, "q"), &parameters))
+		refuse(errmsg("mechanism \"relabel\" needs a declared number of units"),
+			   errhint("Declare it by privpred.protect(..., declared_units => N) or "
+					   "options => '{\"n_max\": N}'; of more units, N are used."));
+	if (!relabel_solve(spec->epsilon, option_given(options, "j"), option_given(options, "kappa"),
+					   option_given(options, "q"), &parameters))
 		refuse_parameters(spec, &parameters);
 	return parameters;
 }
@@ -71,17 +90,13 @@ read_chunks(const MechanismSpec *spec, const RelabelParameters *parameters)
 						 epsilon_real(parameters->kappa));
 	double most = Min(parameters->n_max, PRIVPRED_MAX_TEACHERS);
 
-	return (int) option_integer(spec, "chunks", (int64) Min(Max(enough, 1), most), 1,
-								PRIVPRED_MAX_TEACHERS);
+	return (int) option_or(spec->options, &options_of[CHUNKS], floor(Min(Max(enough, 1), most)));
 }
 
 static void
 relabel_validate(const MechanismSpec *spec)
 {
-	RelabelParameters parameters = relabel_parameters(spec);
-
-	(void) read_chunks(spec, &parameters);
-	unit_table_validate(spec, parameters.n_max);
+	unit_table_validate(spec, relabel_parameters(spec).n_max);
 }
 
 /* ---------- state ---------- */
@@ -131,7 +146,8 @@ const Mechanism relabel_mechanism = {
 	.charge_kind = CHARGE_PER_ANSWER,
 	.two_classes = true,
 	.needs_unit_rows = true,
-	.option_keys = "alpha, n_max, j, kappa, q, chunks",
+	.finds_cuts = true,
+	.options = options_of,
 	.validate = relabel_validate,
 	.train = relabel_train,
 	.load = relabel_load,

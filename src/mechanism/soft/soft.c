@@ -14,7 +14,10 @@
 #include "mechanism/sparse/sparse.h"
 #include "mechanism/teachers.h"
 
-#define DEFAULT_PRECISION 0.1
+static const Option options_of[] = {
+	{"precision", OPTION_NUMBER, 1.0 / SOFT_MAX_BINS, 1, 0.1},
+	{NULL},
+};
 
 static int
 bins_of(double precision)
@@ -22,15 +25,15 @@ bins_of(double precision)
 	int bins = soft_bins(precision);
 
 	if (bins == 0)
-		refuse_spec(errmsg("precision must be 1 divided by a whole number up to %d", SOFT_MAX_BINS),
-					errhint("Ask for 0.1, 0.05 or 0.01, for example."));
+		refuse(errmsg("precision must be 1 divided by a whole number up to %d", SOFT_MAX_BINS),
+			   errhint("Ask for 0.1, 0.05 or 0.01, for example."));
 	return bins;
 }
 
 static double
 own_precision(const MechanismSpec *spec)
 {
-	return option_number(spec, "precision", DEFAULT_PRECISION, 1.0 / SOFT_MAX_BINS, 1);
+	return option_number(spec->options, options_of);
 }
 
 static void
@@ -78,7 +81,7 @@ const Mechanism soft_mechanism = {
 	.tests = 2,
 	.asks_teachers = true,
 	.two_classes = true, /* the score says how much is for the second one */
-	.option_keys = "precision",
+	.options = options_of,
 	.validate = soft_validate,
 	.charge = stream_charge,
 	.score = soft_score,

@@ -13,18 +13,13 @@
 #include "mechanism/sparse/sparse.h"
 #include "mechanism/teachers.h"
 
-static void
-sparse_validate(const MechanismSpec *spec)
-{
-	(void) stream_falls_back(spec);
-}
+static const char *const substitutes[] = {"null", "vote", NULL};
+static const Option		 options_of[] = {CHOICE_OPTION("on_unstable", substitutes), {NULL}};
 
 bool
 stream_falls_back(const MechanismSpec *spec)
 {
-	static const char *const choices[] = {"null", "vote", NULL};
-
-	return option_choice(spec, "on_unstable", choices) == 1;
+	return option_number(spec->options, options_of) == 1;
 }
 
 /* One unstable answer of a stream as wide as the model declares. */
@@ -89,8 +84,7 @@ const Mechanism sparse_mechanism = {
 	.charge_kind = CHARGE_PER_STREAM,
 	.tests = 1,
 	.asks_teachers = true,
-	.option_keys = "on_unstable",
-	.validate = sparse_validate,
+	.options = options_of,
 	.charge = stream_charge,
 	.answer = sparse_answer,
 	.distribution = sparse_distribution,

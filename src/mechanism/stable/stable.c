@@ -21,8 +21,6 @@
 /* Rows of a sample, as declared: more have too many labelings for one answer. */
 #define INTERVAL_MAX_SAMPLE 2000.0
 
-#define DEFAULT_GAMMA 0.1
-
 /* ---------- options ---------- */
 
 static const char *const	 class_names[] = {"stump", "threshold", "interval", "halfspace", NULL};
@@ -30,18 +28,41 @@ static const HypothesisClass classes[] = {HYPOTHESES_STUMP, HYPOTHESES_STUMP, HY
 										  HYPOTHESES_HALFSPACE};
 static const int			 needed_width[] = {0, 1, 1, 2};
 
+enum
+{
+	HYPOTHESES,
+	BOUND, /* on flips, or on gamma */
+	Q,
+	E
+};
+
+#define SHARED_OPTIONS \
+	[HYPOTHESES] = CHOICE_OPTION("hypotheses", class_names), \
+	[Q] = {"q", OPTION_NUMBER, 1e-9, 0.999999, 0.5}, [E] = {"e", OPTION_NUMBER, 1e-9, 100, 1}
+
+static const Option flip_options[] = {
+	[BOUND] = {"alpha", OPTION_NUMBER, ALPHA_MIN, ALPHA_MAX, ALPHA_DEFAULT},
+	SHARED_OPTIONS,
+	{NULL},
+};
+
+static const Option stable_options[] = {
+	[BOUND] = {"gamma", OPTION_NUMBER, 1e-6, 0.99, 0.1},
+	SHARED_OPTIONS,
+	{NULL},
+};
+
 static HypothesisClass
 read_class(const MechanismSpec *spec)
 {
-	int choice = option_choice(spec, "hypotheses", class_names);
+	int choice = option_number(spec->options, &stable_options[HYPOTHESES]);
 
 	if (needed_width[choice] != 0 && spec->width != needed_width[choice])
-		refuse_spec(
-			errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
-				   needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
-				   spec->width),
-			errdetail("A number or a boolean is one feature, a category one for each level."),
-			errhint("Declare other features, or use hypotheses \"stump\"."));
+		refuse(errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
+					  needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
+					  spec->width),
+			   errdetail("A number or a boolean is one feature, a category one for each level."),
+			   errhint("Declare other features, or use hypotheses \"stump\"."));
 	return classes[choice];
 }
 
@@ -55,9 +76,8 @@ most_units(const MechanismSpec *spec, HypothesisClass class)
 static void
 read_given(const MechanismSpec *spec, StableParameters *parameters)
 {
-	parameters->q = share_from_double(option_number(spec, "q", 0.5, 1e-9, 0.999999));
-	parameters->e =
-		(EpsilonUnits) rint(option_number(spec, "e", 1, 1e-9, 100) * EPSILON_UNITS_PER_ONE);
+	parameters->q = share_from_double(option_number(spec->options, &stable_options[Q]));
+	parameters->e = rint(option_number(spec->options, &stable_options[E]) * EPSILON_UNITS_PER_ONE);
 }
 
 StableParameters
@@ -67,12 +87,11 @@ stable_flip_parameters(const MechanismSpec *spec)
 	bool			 solved;
 
 	read_given(spec, &parameters);
-	parameters.alpha =
-		share_from_double(option_number(spec, "alpha", ALPHA_DEFAULT, ALPHA_MIN, ALPHA_MAX));
-	solved = stable_flip_solve(spec->epsilon, option_given(spec, "q"), option_given(spec, "e"),
-							   &parameters);
+	parameters.alpha = share_from_double(option_number(spec->options, &flip_options[BOUND]));
+	solved = stable_flip_solve(spec->epsilon, option_given(spec->options, "q"),
+							   option_given(spec->options, "e"), &parameters);
 	if (!solved)
-		refuse_spec(
+		refuse(
 			errmsg("the options would exceed the epsilon of the model"),
 			errdetail(
 				"With alpha = %.6g, q = %.6g, e = %.6g the proved epsilon is %.6g, more than %.6g.",
@@ -88,27 +107,22 @@ StableParameters
 stable_parameters(const MechanismSpec *spec)
 {
 	StableParameters parameters;
-	double			 gamma = option_number(spec, "gamma", DEFAULT_GAMMA, 1e-6, 0.99);
+	StableParameters given;
+	double			 gamma = option_number(spec->options, &stable_options[BOUND]);
 	double			 proved;
 
 	stable_solve(gamma, &parameters);
-	if (option_given(spec, "q") || option_given(spec, "e"))
-	{
-		StableParameters given;
-
-		read_given(spec, &given);
-		if (option_given(spec, "q"))
-			parameters.q = given.q;
-		if (option_given(spec, "e"))
-			parameters.e = given.e;
-	}
+	read_given(spec, &given);
+	if (option_given(spec->options, "q"))
+		parameters.q = given.q;
+	if (option_given(spec->options, "e"))
+		parameters.e = given.e;
 	proved = stable_gamma(&parameters);
-	if (proved > gamma && option_given(spec, "gamma"))
-		refuse_spec(errmsg("the options would exceed gamma"),
-					errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
-							  share_to_double(parameters.q), epsilon_real(parameters.e), proved,
-							  gamma),
-					errhint("Leave out q and e, or gamma."));
+	if (proved > gamma && option_given(spec->options, "gamma"))
+		refuse(errmsg("the options would exceed gamma"),
+			   errdetail("With q = %.6g and e = %.6g it is %.6g, more than %.6g.",
+						 share_to_double(parameters.q), epsilon_real(parameters.e), proved, gamma),
+			   errhint("Leave out q and e, or gamma."));
 	parameters.alpha = 0;
 	return parameters;
 }
@@ -126,13 +140,12 @@ check_limits(const MechanismSpec *spec, HypothesisClass class, Share q)
 	if (class == HYPOTHESES_STUMP)
 		return;
 	if (spec->declared_units == 0)
-		refuse_spec(
-			errmsg("these hypotheses need a declared number of units"),
-			errdetail("The time of an answer grows with the square of the rows."),
-			errhint("Declare it by privpred.protect(..., declared_units => N); of more units, N "
-					"are used."));
+		refuse(errmsg("these hypotheses need a declared number of units"),
+			   errdetail("The time of an answer grows with the square of the rows."),
+			   errhint("Declare it by privpred.protect(..., declared_units => N); of more units, N "
+					   "are used."));
 	if (rows > most)
-		refuse_spec(
+		refuse(
 			errmsg("too many rows are declared for these hypotheses"),
 			errdetail("%.0f units of at most %d rows are declared; %s may have %.0f rows%s.",
 					  (double) spec->declared_units, spec->max_rows_per_unit,
@@ -141,16 +154,17 @@ check_limits(const MechanismSpec *spec, HypothesisClass class, Share q)
 			errhint("Declare fewer units, so that fewer are used, or use hypotheses \"stump\"."));
 }
 
-static void
-stable_flip_validate(const MechanismSpec *spec)
+static StableParameters
+parameters_of(const MechanismSpec *spec)
 {
-	check_limits(spec, read_class(spec), stable_flip_parameters(spec).q);
+	return spec->mechanism == &stable_mechanism ? stable_parameters(spec)
+												: stable_flip_parameters(spec);
 }
 
 static void
 stable_validate(const MechanismSpec *spec)
 {
-	check_limits(spec, read_class(spec), stable_parameters(spec).q);
+	check_limits(spec, read_class(spec), parameters_of(spec).q);
 }
 
 /* ---------- state ---------- */
@@ -162,58 +176,34 @@ stable_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 }
 
 /* The draw from H_T: odds move by e^e if weights do by e^(+-e/2). */
-static DrawnModel *
-load_model(const MechanismSpec *spec, bytea *state, StableParameters parameters)
+static void *
+stable_load(const MechanismSpec *spec, bytea *state)
 {
-	DrawnModel *model = drawn_load(spec, state, read_class(spec), parameters.q, parameters.e);
+	StableParameters parameters = parameters_of(spec);
+	DrawnModel		*model = drawn_load(spec, state, read_class(spec), parameters.q, parameters.e);
 
 	model->alpha = parameters.alpha;
 	return model;
 }
 
-static void *
-stable_flip_load(const MechanismSpec *spec, bytea *state)
-{
-	return load_model(spec, state, stable_flip_parameters(spec));
-}
-
-static void *
-stable_load(const MechanismSpec *spec, bytea *state)
-{
-	return load_model(spec, state, stable_parameters(spec));
-}
+#define SHARED_FACTS \
+	.charge_kind = CHARGE_PER_ANSWER, .two_classes = true, .needs_unit_rows = true, \
+	.finds_cuts = true, .validate = stable_validate, .train = stable_train, .load = stable_load, \
+	.answer = drawn_answer, .distribution = drawn_distribution, \
+	.estimate_steps = drawn_estimate_steps, .majority = drawn_majority, \
+	.audit_cases = stable_audit_cases
 
 const Mechanism stable_flip_mechanism = {
 	.name = "stable_flip",
-	.charge_kind = CHARGE_PER_ANSWER,
-	.two_classes = true,
-	.needs_unit_rows = true,
-	.option_keys = "hypotheses, alpha, q, e",
-	.validate = stable_flip_validate,
-	.train = stable_train,
-	.load = stable_flip_load,
-	.answer = drawn_answer,
-	.distribution = drawn_distribution,
-	.estimate_steps = drawn_estimate_steps,
-	.majority = drawn_majority,
+	.options = flip_options,
 	.plan = &plan_stable_flip,
-	.audit_cases = stable_audit_cases,
+	SHARED_FACTS,
 };
 
 const Mechanism stable_mechanism = {
 	.name = "stable",
-	.charge_kind = CHARGE_PER_ANSWER,
 	.owner_only = true, /* nobody can pay for a delta as large as gamma */
-	.two_classes = true,
-	.needs_unit_rows = true,
-	.option_keys = "hypotheses, gamma, q, e",
-	.validate = stable_validate,
-	.train = stable_train,
-	.load = stable_load,
-	.answer = drawn_answer,
-	.distribution = drawn_distribution,
-	.estimate_steps = drawn_estimate_steps,
-	.majority = drawn_majority,
+	.options = stable_options,
 	.plan = &plan_stable,
-	.audit_cases = stable_audit_cases,
+	SHARED_FACTS,
 };

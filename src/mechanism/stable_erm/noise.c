@@ -126,10 +126,7 @@ erm_draw_signs(bool order_is_infinite, EpsilonUnits epsilon, double score, doubl
 	*below = tail(order_is_infinite, scale, 1 + steps);
 }
 
-/*
- * Antiderivatives of F(t) and of 2 t F(t) for the distribution function F of
- * noise of scale 1.
- */
+/* Antiderivatives of F(t) and of 2 t F(t) for the distribution function F of noise of scale 1. */
 static void
 antiderivatives(bool order_is_infinite, double t, double *of_f, double *of_tf)
 {

@@ -20,7 +20,6 @@
 #define STATE_FORMAT 0x45524d31 /* "ERM1" */
 
 #define MAX_UNITS INT64CONST(1000000000000)
-#define DEFAULT_SHARE 0.01
 
 /*
  * The default lambda makes the largest scale of the noise this much: of the
@@ -29,7 +28,6 @@
 #define MARGIN_NOISE 0.2
 #define NUMBER_NOISE 0.03
 
-/* Share of half the range at which Huber's loss becomes linear. */
 #define DEFAULT_HUBER 0.25
 
 typedef struct StableErm
@@ -45,15 +43,48 @@ typedef struct StableErm
 static const char *const losses_of_classes[] = {"logistic", NULL};
 static const char *const losses_of_numbers[] = {"huber", "squared", NULL};
 
+enum
+{
+	LOSS,
+	LAMBDA,
+	HUBER,
+	RADIUS,
+	NORM,
+	GRID,
+	TOLERANCE
+};
+
+static const Option options_of[] = {
+	[LOSS] = {"loss", OPTION_CHOICE},				 /* by the kind of the label */
+	[LAMBDA] = {"lambda", OPTION_NUMBER, 1e-9, 1e3}, /* default_lambda() */
+	[HUBER] = {"huber", OPTION_NUMBER},				 /* in units of the label */
+	[RADIUS] = {"radius", OPTION_NUMBER, 1e-3, 1e3, 1},
+	[NORM] = {"norm", OPTION_NUMBER, 1e-3, 1e3},	 /* that of the encoded features */
+	[GRID] = {"grid", OPTION_NUMBER, 1e-300, 1e300}, /* erm_default_grid() */
+	[TOLERANCE] = {"tolerance", OPTION_NUMBER, 1e-6, 1, 0.01},
+	{NULL},
+};
+
 static ErmLoss
 declared_loss(const MechanismSpec *spec)
 {
-	if (spec->nclasses > 0)
-	{
-		(void) option_choice(spec, "loss", losses_of_classes);
-		return ERM_LOGISTIC;
-	}
-	return option_choice(spec, "loss", losses_of_numbers) == 0 ? ERM_HUBER : ERM_SQUARED;
+	Option loss = options_of[LOSS];
+	bool   squared;
+
+	loss.choices = spec->nclasses > 0 ? losses_of_classes : losses_of_numbers;
+	squared = option_number(spec->options, &loss) == 1;
+	return spec->nclasses > 0 ? ERM_LOGISTIC : squared ? ERM_SQUARED : ERM_HUBER;
+}
+
+/* Huber's loss becomes linear at this share of half the label's range. */
+static double
+declared_huber(const MechanismSpec *spec, double scale)
+{
+	Option huber = options_of[HUBER];
+
+	huber.min = 1e-4 * scale;
+	huber.max = 10 * scale;
+	return option_or(spec->options, &huber, DEFAULT_HUBER * scale) / scale;
 }
 
 static double
@@ -81,39 +112,37 @@ describe(const MechanismSpec *spec, StableErm *erm)
 	memset(erm, 0, sizeof(StableErm));
 	problem->loss = declared_loss(spec);
 	problem->dimension = spec->width + 1;
-	problem->norm = Min(option_number(spec, "norm", natural, 1e-3, 1e3), natural);
+	problem->norm = Min(option_or(spec->options, &options_of[NORM], natural), natural);
 	problem->units = spec->declared_units;
 	if (problem->loss == ERM_HUBER)
-		problem->lipschitz =
-			option_number(spec, "huber", DEFAULT_HUBER * scale, 1e-4 * scale, 10 * scale) / scale;
+		problem->lipschitz = declared_huber(spec, scale);
 	if (problem->loss == ERM_SQUARED)
-		problem->radius = option_number(spec, "radius", 1, 1e-3, 1e3);
-	problem->lambda = option_number(spec, "lambda", default_lambda(problem, spec), 1e-9, 1e3);
-	erm_complete(problem, option_number(spec, "tolerance", DEFAULT_SHARE, 1e-6, 1));
+		problem->radius = option_number(spec->options, &options_of[RADIUS]);
+	problem->lambda = option_or(spec->options, &options_of[LAMBDA], default_lambda(problem, spec));
+	erm_complete(problem, option_number(spec->options, &options_of[TOLERANCE]));
 	erm->grid = erm_default_grid(erm_sensitivity(problem, problem->norm));
-	erm->grid = option_number(spec, "grid", erm->grid * scale, 1e-300, 1e300) / scale;
+	erm->grid = option_or(spec->options, &options_of[GRID], erm->grid * scale) / scale;
 }
 
 static void
 check_loss_option(const MechanismSpec *spec, const char *key, bool applies, const char *loss)
 {
-	if (option_given(spec, key) && !applies)
-		refuse_spec(
-			errmsg("option \"%s\" is for loss \"%s\"", key, loss),
-			errhint("Leave it out, or use that loss, which is for labels that are numbers."));
+	if (option_given(spec->options, key) && !applies)
+		refuse(errmsg("option \"%s\" is for loss \"%s\"", key, loss),
+			   errhint("Leave it out, or use that loss, which is for labels that are numbers."));
 }
 
 static void
 check_sizes(const MechanismSpec *spec)
 {
 	if (spec->declared_units > MAX_UNITS)
-		refuse_spec(errmsg("mechanism \"stable_erm\" needs declared_units of at most " INT64_FORMAT,
-						   MAX_UNITS),
-					errhint("Protect the relation again, with about as many as there are."));
+		refuse(errmsg("mechanism \"stable_erm\" needs declared_units of at most " INT64_FORMAT,
+					  MAX_UNITS),
+			   errhint("Protect the relation again, with about as many as there are."));
 	if (spec->epsilon < ERM_MIN_EPSILON)
-		refuse_spec(errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
-						   epsilon_real(ERM_MIN_EPSILON)),
-					errhint("Declare a larger epsilon."));
+		refuse(errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
+					  epsilon_real(ERM_MIN_EPSILON)),
+			   errhint("Declare a larger epsilon."));
 }
 
 static void
@@ -127,17 +156,16 @@ stable_erm_validate(const MechanismSpec *spec)
 	check_loss_option(spec, "huber", erm.problem.loss == ERM_HUBER, "huber");
 	check_loss_option(spec, "radius", erm.problem.loss == ERM_SQUARED, "squared");
 	if (erm.problem.loss == ERM_SQUARED && erm.problem.dimension > ERM_MAX_DENSE)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("loss \"squared\" takes at most %d encoded features, not %d",
-							   ERM_MAX_DENSE - 1, spec->width),
-						errhint("Use loss \"huber\".")));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("loss \"squared\" takes at most %d encoded features, not %d",
+					   ERM_MAX_DENSE - 1, spec->width),
+				errhint("Use loss \"huber\"."));
 	sensitivity = erm_sensitivity(&erm.problem, erm.problem.norm);
 	if (!(erm.grid >= sensitivity / (ERM_MAX_SHIFT - 1)))
-		refuse_spec(
-			errmsg("option \"grid\" must be at least %g",
-				   sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
-			errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
-			errhint("Leave it out for a grid that is fine enough."));
+		refuse(errmsg("option \"grid\" must be at least %g",
+					  sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
+			   errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
+			   errhint("Leave it out for a grid that is fine enough."));
 }
 
 /* ---------- the price ---------- */
@@ -274,7 +302,7 @@ stable_erm_answers_at_if(const MechanismModel *model)
 {
 	char lambda[NUMBER_TEXT_SIZE];
 
-	if (option_given(model->spec, "lambda"))
+	if (option_given(model->spec->options, "lambda"))
 		return NULL;
 	return psprintf("with option \"lambda\": %s, as this model has it",
 					number_text(((StableErm *) model->state)->problem.lambda, lambda));
@@ -310,7 +338,7 @@ const Mechanism stable_erm_mechanism = {
 	.numeric_labels = true,
 	.two_classes = true,
 	.needs_units = true,
-	.option_keys = "loss, lambda, huber, radius, norm, grid, tolerance",
+	.options = options_of,
 	.validate = stable_erm_validate,
 	.finite_shape = CHARGE_BOUNDED_RANGE, /* what the Gaussian noise is set to cost */
 	.charge = stable_erm_charge,

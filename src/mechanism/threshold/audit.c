@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "learner/threshold_walk.h"
 #include "mechanism/audit.h"
 
 static const AuditUnit says_b[] = {AUDIT_UNIT(1, 0.25, 1), AUDIT_UNIT(1, 0.5, 0)};
@@ -13,9 +12,8 @@ static const AuditUnit says_a[] = {AUDIT_UNIT(1, 0.25, 0), AUDIT_UNIT(1, 0.5, 0)
 static bool
 complete(const AuditedModel *model, AuditCase *audit)
 {
-	audit->options =
-		psprintf("{\"alpha\": %.17g}", option_number(model->spec, "alpha", WALK_DEFAULT_ALPHA,
-													 WALK_MIN_ALPHA, WALK_MAX_ALPHA));
+	audit->options = psprintf("{\"alpha\": %.17g}",
+							  option_number(model->spec->options, threshold_mechanism.options));
 	return true;
 }
 

@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "learner/predictor_format.h"
 #include "mechanism/audit.h"
@@ -22,10 +21,7 @@
 #include "mechanism/threshold/draw.h"
 #include "server/progress.h"
 
-/*
- * The state: magic, version, epsilon, rows of a unit; then the body of a
- * predictor's member.
- */
+/* The state: magic, version, epsilon, rows of a unit; then the body of a predictor's member. */
 #define STATE_MAGIC "PPTH"
 #define STATE_VERSION 1
 #define STATE_HEADER 20
@@ -35,11 +31,10 @@
 
 /* ---------- declarations ---------- */
 
-static double
-option_alpha(const MechanismSpec *spec)
-{
-	return option_number(spec, "alpha", WALK_DEFAULT_ALPHA, WALK_MIN_ALPHA, WALK_MAX_ALPHA);
-}
+static const Option options_of[] = {
+	{"alpha", OPTION_NUMBER, WALK_MIN_ALPHA, WALK_MAX_ALPHA, WALK_DEFAULT_ALPHA},
+	{NULL},
+};
 
 static ThresholdStep
 declared_step(const MechanismSpec *spec)
@@ -53,11 +48,10 @@ static void
 threshold_validate(const MechanismSpec *spec)
 {
 	if (spec->width != 1)
-		refuse_spec(
+		refuse(
 			errmsg("mechanism \"threshold\" needs one number as its feature, not %d", spec->width),
 			errhint(
 				"Declare one column of numbers, dates or timestamps, or use mechanism \"vote\"."));
-	(void) option_alpha(spec);
 }
 
 /* ---------- training ---------- */
@@ -135,13 +129,13 @@ threshold_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	rows = collect_rows(units, memory, &nrows);
 	progress_phase("sorting", -1);
 	walk_sort(rows, nrows);
-	walk_limits(option_alpha(spec), threshold_step_size(&step), limit);
+	walk_limits(option_number(spec->options, options_of), threshold_step_size(&step), limit);
 	points = walk_points(rows, nrows, limit);
 	if (points > WALK_MAX_POINTS)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("mechanism \"threshold\" can keep at most %d different values",
-							   WALK_MAX_POINTS),
-						errhint("Round the column, in a generated column for instance.")));
+		ereport(
+			ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			errmsg("mechanism \"threshold\" can keep at most %d different values", WALK_MAX_POINTS),
+			errhint("Round the column, in a generated column for instance."));
 	capacity = shown_capacity(spec, points);
 	size = STATE_HEADER + walk_body_size(capacity);
 	check_training_memory(size + nrows * sizeof(WalkRow), memory);
@@ -221,7 +215,8 @@ const Mechanism threshold_mechanism = {
 	.charge_kind = CHARGE_PER_ANSWER,
 	.two_classes = true,
 	.needs_unit_rows = true,
-	.option_keys = "alpha",
+	.finds_cuts = true,
+	.options = options_of,
 	.validate = threshold_validate,
 	.finite_shape = CHARGE_BOUNDED_RANGE, /* the Laplace link is not; the logistic one is */
 	.train = threshold_train,

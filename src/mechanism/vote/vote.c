@@ -24,6 +24,7 @@
  * epsilon for which Gaussian noise is chosen.
  */
 static const char *const noises[] = {"exponential", "gaussian", NULL};
+static const Option		 options_of[] = {CHOICE_OPTION("noise", noises), {NULL}};
 
 #define GAUSSIAN_CLASSES 7
 #define GAUSSIAN_EPSILON (EPSILON_UNITS_PER_ONE / 4)
@@ -31,10 +32,10 @@ static const char *const noises[] = {"exponential", "gaussian", NULL};
 bool
 vote_noise_is_gaussian(const MechanismSpec *spec)
 {
-	if (option_given(spec, "noise"))
-		return option_choice(spec, "noise", noises) == 1;
-	return spec->nclasses >= GAUSSIAN_CLASSES && spec->epsilon <= GAUSSIAN_EPSILON &&
-		   spec->epsilon >= VOTE_GAUSSIAN_MIN;
+	bool usually = spec->nclasses >= GAUSSIAN_CLASSES && spec->epsilon <= GAUSSIAN_EPSILON &&
+				   spec->epsilon >= VOTE_GAUSSIAN_MIN;
+
+	return option_or(spec->options, options_of, usually) == 1;
 }
 
 static bool
@@ -47,9 +48,9 @@ static void
 vote_validate(const MechanismSpec *spec)
 {
 	if (!vote_answers_at(spec))
-		refuse_spec(errmsg("Gaussian noise needs an epsilon of at least %g",
-						   epsilon_real(VOTE_GAUSSIAN_MIN)),
-					errhint("Use the option \"noise\": \"exponential\"."));
+		refuse(errmsg("Gaussian noise needs an epsilon of at least %g",
+					  epsilon_real(VOTE_GAUSSIAN_MIN)),
+			   errhint("Use the option \"noise\": \"exponential\"."));
 }
 
 /* What is charged is the noise that is drawn, to the last bit. */
@@ -116,7 +117,7 @@ const Mechanism vote_mechanism = {
 	.name = "vote",
 	.charge_kind = CHARGE_PER_ANSWER,
 	.asks_teachers = true,
-	.option_keys = "noise",
+	.options = options_of,
 	.validate = vote_validate,
 	.finite_shape = CHARGE_BOUNDED_RANGE, /* the exponential mechanism; permute-and-flip is not */
 	.charge = vote_charge,

@@ -81,6 +81,10 @@ my %SETUPS = (
 		protect => 'declared_units => 10',
 		model   => q{features => '["x"]'},
 		rows    => 1
+	},
+	described => {
+		fill      => \&_fill_described,
+		describes => 1
 	});
 
 my %CHARGED_ONCE = map { $_ => 1 } qw(cover label_private littlestone gradient);
@@ -127,6 +131,19 @@ BEGIN
 	FOR i IN 1 .. n LOOP
 		EXECUTE 'SELECT private_predict($1, $2)' USING model, x;
 		RETURN NEXT CASE WHEN pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() THEN 'yes' ELSE 'no' END;
+	END LOOP;
+END $$;
+
+-- Does a description, drawn anew each time, say so?
+CREATE FUNCTION descriptions(relation regclass, columns name[], epsilon float8, delta float8, question text, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	f json;
+	yes bool;
+BEGIN
+	FOR i IN 1 .. n LOOP
+		f := privpred.describe(relation, columns, epsilon, delta);
+		EXECUTE 'SELECT ' || question || ' FROM (SELECT $1) s(f), LATERAL (SELECT null_shares FROM privpred.description ORDER BY description_id DESC LIMIT 1) d(shares)' INTO yes USING f;
+		RETURN NEXT CASE WHEN yes THEN 'yes' ELSE 'no' END;
 	END LOOP;
 END $$;
 
@@ -204,6 +221,15 @@ sub first_of
 	return $wins / $total**2;
 }
 
+# Pr[N >= x] for discrete Gaussian noise of this variance.
+sub noise_tail
+{
+	my ($variance, $x) = @_;
+	my $reach = int(12 * sqrt($variance)) + 20;
+	my @mass = map { exp(-$_ * $_ / 2 / $variance) } -$reach .. $reach;
+	return sum0(map { $mass[ $_ + $reach ] } max($x, -$reach) .. $reach) / sum0(@mass);
+}
+
 # Pr[N > x] for discrete Laplace noise of this scale.
 sub _noise_above
 {
@@ -262,7 +288,7 @@ sub _number
 {
 	my ($text) = @_;
 	croak "not a number: $text"
-	  unless $text =~ m{^(?:exp|sqrt|normal_cdf|first_of|tie_of|run_of|right_side|\d+[eE]-|[-+*/(),.\d\s])+$};
+	  unless $text =~ m{^(?:exp|sqrt|normal_cdf|first_of|tie_of|run_of|right_side|noise_tail|\d+[eE]-|[-+*/(),.\d\s])+$};
 	## no critic
 	my $value = eval $text;
 	croak "not a number: $text" unless defined $value;
@@ -351,6 +377,7 @@ sub _create_model
 	my $rows = $p{rows} // $setup->{rows};
 	my $protect = $setup->{protect} ? ", $setup->{protect}" : '';
 	my $model = $setup->{model};
+	return _protect_described($sql, $row, $table) if $setup->{describes};
 	my $y = $setup->{y} // ($setup->{classes} && $setup->{classes} eq '0,1' ? 'int' : 'text');
 
 	$protect =~ s/declared_units => \d+/declared_units => $p{units}/ if $p{units};
@@ -372,14 +399,45 @@ sub _create_model
 CREATE TABLE $table (visit int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id int NOT NULL, x $setup->{x} NOT NULL, y $y);
 SELECT privpred.protect('$table', unit => 'id'$protect);
 SELECT privpred.grant_budget('pure', '$table', epsilon => 1e6),
-	privpred.grant_budget('finite', '$table', epsilon => 1e6, delta => 0.9, per_answer => 0.1),
-	privpred.grant_budget(current_user::regrole, '$table', epsilon => 1e6, delta => 0.99);
+	privpred.grant_budget('finite', '$table', epsilon => 1e6, delta => 0.9, per_answer => 0.1, force => true),
+	privpred.grant_budget(current_user::regrole, '$table', epsilon => 1e6, delta => 0.99, force => true);
 SELECT privpred.create_model('$table', '$table', label => 'y', mechanism => '$row->{mechanism}', epsilon => $epsilon, $model);
 });
 	return;
 }
 
+# What is described has no model, and budgets only if they are what is looked at.
+sub _protect_described
+{
+	my ($sql, $row, $table) = @_;
+	$sql->(qq{
+CREATE TABLE $table (visit int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id int NOT NULL, x text, }
+		  . join(', ', map { "n$_ float8" } 1 .. 8) . qq{);
+SELECT privpred.protect('$table', unit => 'id', declared_units => 1000);
+});
+	$sql->(qq{SELECT privpred.grant_budget('finite', '$table', epsilon => 1e6, delta => 0.9, per_answer => 0.1, force => true)}) if $row->{account} eq 'finite';
+	return;
+}
+
 # ---------- tables ----------
+
+# Rows as unit:level=null or =zero, which n1 to n8 are; and so many units more without a number.
+sub _fill_described
+{
+	my ($table, $rows, $row) = @_;
+	my $base = $row->{parameters}{base} // 0;
+	my @numbers = map { "n$_" } 1 .. 8;
+	my $sql = "INSERT INTO $table (id) SELECT 1000 + i FROM generate_series(1, $base) i;\n";
+
+	return $sql if $rows eq '-';
+	foreach my $item (split ' ', $rows)
+	{
+		my ($unit, $x, $y, $times) = $item =~ /^(\d+):([^=]+)=(null|zero)(?:\*(\d+))?$/ or croak "not a row: $item";
+		my $number = $y eq 'null' ? 'NULL' : '0';
+		$sql .= "INSERT INTO $table (id, x, " . join(', ', @numbers) . ") SELECT $unit, '$x', " . join(', ', ($number) x 8) . ' FROM generate_series(1, ' . ($times // 1) . ");\n";
+	}
+	return $sql;
+}
 
 sub _fill_votes
 {
@@ -456,6 +514,7 @@ sub _query
 	my $question = $row->{question};
 	my $role = $row->{account};
 	my ($how) = $question =~ s/^(rolled back|failed|after pure|student|flushed) // ? $1 : '';
+	return _described_query($row, $table, $n) if $SETUPS{ $row->{setup} }{describes};
 	my $x = sub { my ($value) = @_; return $value =~ /^[\d.]+$/ ? qq{'{"x": $value}'::jsonb} : qq{'{"x": "$value"}'::jsonb} };
 
 	if ($question =~ /^x = (\S+)$/)
@@ -481,6 +540,19 @@ sub _query
 	croak "not a question: $question";
 }
 
+# "level a": is it listed?  "seen": is there a column?  "nulls >= k": so many NULLs, in all columns together?
+sub _described_query
+{
+	my ($row, $table, $n) = @_;
+	my %p = %{ $row->{parameters} };
+	my $question = $row->{question};
+	my $test = $question eq 'seen' ? "f::text <> '{}'"
+	  : $question =~ /^level (\w+)$/ ? "(f::jsonb #> '{x,levels}') ? '$1'"
+	  : $question =~ /^nulls >= (\d+)$/ ? "(SELECT sum(round(value::numeric * 1000)) FROM jsonb_each_text(shares)) >= $1"
+	  : croak "not a question: $question";
+	return qq{SELECT a FROM descriptions('$table', '{$p{columns}}', $p{epsilon}, $p{delta}, \$q\$coalesce($test, false)\$q\$, $n) a};
+}
+
 # Draws n answers of a table: a hash from answer to how often it came.
 sub _counts
 {
@@ -490,7 +562,9 @@ sub _counts
 	my $set_role = $role eq 'own' || $CHARGED_ONCE{ $row->{mechanism} } ? '' : "SET ROLE $role;";
 	my %counts;
 
-	$sql->("TRUNCATE $table;\n" . $fill->($table, $rows) . "SELECT privpred.retrain('$table')");
+	my $describes = $SETUPS{ $row->{setup} }{describes};
+	$set_role = '' if $describes;
+	$sql->("TRUNCATE $table;\n" . $fill->($table, $rows, $row) . ($describes ? '' : "SELECT privpred.retrain('$table')"));
 	# No budget has room for thousands of runs with such a delta: one run is
 	# bought, and the number of them changed behind everybody's back.
 	my %p = (unstable => 1, of_run => 0.02, %{ $row->{parameters} });
