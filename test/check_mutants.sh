@@ -11,6 +11,13 @@ stale() {
 	done
 }
 
+stale_perturbations() {
+	local file
+	for file in test/perturbations/*.patch; do
+		patch -p1 --fuzz=0 --dry-run --silent <"$file" || echo "$file does not apply"
+	done
+}
+
 # Names of tests that are not there, and mutants that nothing is said to catch.
 uncaught() {
 	local name what
@@ -35,6 +42,7 @@ in_product() { grep -rnwi 'mutant' src boost || true; }
 
 ok "mutants are found at all" test "$(list_mutants | wc -l)" -ge 42
 ok "every mutant applies" says_nothing stale
+ok "every perturbation applies" says_nothing stale_perturbations
 ok "every mutant names tests that exist" says_nothing uncaught
 ok "test/audit/mutants/README.md has every mutant, in its own words" says_nothing explained
 ok "no mutant is in the source" says_nothing in_product

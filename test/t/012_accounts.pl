@@ -377,6 +377,7 @@ cmp_ok($range, '>', 1, "charging that as bounded range would be noticed (range a
 # Permute-and-flip errs less: that it is drawn where it may be, and only there.
 cmp_ok($bob{aaab}{b}, '<=', $most, "permute-and-flip errs less ($bob{aaab}{b} of $n)");
 cmp_ok($ann{aaab}{b}, '>=', $least, "than the exponential mechanism ($ann{aaab}{b} of $n)");
+settled($node);
 is(join(' ', map { int(0.5 + 1e6 * ($_ // 0)) } split /\|/, sql(q{
 SELECT sum(epsilon) FILTER (WHERE role = 'ann'::regrole) / (1e12 * 24000) * 1e12, sum(epsilon) FILTER (WHERE role = 'bob'::regrole) / 24000
 FROM privpred.ledger WHERE relation = 'votes'::regclass})),
