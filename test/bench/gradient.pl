@@ -9,12 +9,10 @@ my @models = ([ 'gradient, Adult', 'gradient/adult' ], [ 'diffprivlib, Adult', '
 if (has('gradient/adult/1'))
 {
 	heading('Released linear models');
-	headline {
-		paragraph('The table shows the accuracy on rows that were not trained on, by total epsilon, with delta 1e-6'
-			. (has('diffprivlib/adult/1') ? '; diffprivlib\'s logistic regression without delta' : '') . '. Median of ' . fact('repeat') . ' trainings.');
-		table([ 'model', @epsilons ], map { my ($what, $name) = @$_; [ $what, map { number(median("$name/$_"), 4) } @epsilons ] }
-				grep { has("$_->[1]/1") } @models);
-	};
+	paragraph('The table shows the accuracy on rows that were not trained on, by total epsilon, with delta 1e-6'
+		. (has('diffprivlib/adult/1') ? '; diffprivlib\'s logistic regression without delta' : '') . '. Median of ' . fact('repeat') . ' trainings.');
+	table([ 'model', @epsilons ], map { my ($what, $name) = @$_; [ $what, map { number(median("$name/$_"), 4) } @epsilons ] }
+			grep { has("$_->[1]/1") } @models);
 }
 target('training with gradient, 1,000,000 rows x 20, one process, against avg()', [ ratios('gradient/train', 'gradient/avg') ], 1, ' x', '<=', 10);
 target("accuracy of gradient on Adult, total epsilon $_->[0], delta 1e-6", [ all("gradient/adult/$_->[0]") ], 4, '', '>=', $_->[1])

@@ -7,7 +7,7 @@ if (has('answer/array/2/100'))
 {
 	heading('Prediction, 20 features');
 	headline {
-		paragraph("The table shows microseconds of one answer in a warm session, the debit included: the time of a statement over many rows with private_predict(), minus that of the same statement without it.");
+		paragraph("Microseconds of one answer in a warm session, the debit included: a statement over many rows with private_predict(), minus the same without it.");
 		table([ 'classes, teachers', 'array', 'jsonb', 'row' ],
 			map {
 				my $classes = $_;
