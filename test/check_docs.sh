@@ -1,6 +1,7 @@
 #!/bin/bash
 # docs/reference.md names every function, view, table, type and setting, and
-# nothing else; the learner of docs/owner.md is the one that is tested.
+# nothing else; the learner of docs/owner.md is the one that is tested; the
+# pages for users stay short.
 # Prints TAP.
 . "$(dirname "$0")/lib/tap.sh"
 
@@ -64,6 +65,19 @@ tested() { sed -n '/^-- begin docs\/owner\.md$/,/^-- end docs\/owner\.md$/p' sql
 
 learner_shown() { [ -n "$(tested)" ] && diff <(tested) <(shown); }
 
+# ---------- how much there is to read ----------
+
+most_words=36000	# docs/architecture.md is for developers, and is not counted
+
+pages() { ls README.md docs/*.md | grep -v '^docs/architecture\.md$'; }
+
+too_long() {
+	local words
+	words=$(pages | xargs cat | wc -w)
+	[ "$words" -le "$most_words" ] ||
+		echo "README.md and docs/*.md have $words words, $most_words at most: say it once, and link to it"
+}
+
 ok "the names are found at all" test "$(everything | wc -l)" -gt 30
 ok "every function and aggregate is in the reference" says_nothing missing created FUNCTION AGGREGATE
 ok "every view, table and type is in the reference" says_nothing missing created VIEW TABLE TYPE
@@ -71,4 +85,6 @@ ok "every setting is in the reference" says_nothing missing settings
 ok "every argument is in the reference" says_nothing undocumented_arguments
 ok "the reference names nothing that does not exist" says_nothing invented
 ok "docs/owner.md shows the learner that is tested" learner_shown
+ok "the pages for users are found" test "$(pages | wc -l)" -gt 15
+ok "and have no more words than a user will read" says_nothing too_long
 done_testing
