@@ -40,7 +40,7 @@ static int
 features_used(const ScoreGroup *group, const double *x)
 {
 	int32_t *used = group->used;
-	int		 width = group->kind == SCORE_LINEAR ? group->width : 0;
+	int		 width = group->kind == SCORE_LINEAR && group->n > 0 ? group->width : 0;
 	int		 n = 0;
 
 	for (int i = 0; i < width; i++)
