@@ -58,7 +58,15 @@ FROM (VALUES ('vote'), ('noisy max'), ('three'), ('average'), ('sparse'), ('soft
 RESET ROLE;
 UPDATE privpred.model SET charge = 'bounded range 0.4', pure_charge = 'pure 0.4' WHERE name = 'vote';
 SET ROLE audit_owner;
-SELECT pair, charge, claimed_epsilon, epsilon_lower_bound > claimed_epsilon AS above, confidence, verdict FROM privpred.audit('vote');
+CREATE TEMP TABLE told AS SELECT * FROM privpred.audit('vote');
+SELECT pair, charge, claimed_epsilon, epsilon_lower_bound > claimed_epsilon AS above, confidence, verdict FROM told;
+-- How often would it not be?  These are the probabilities of an answer at epsilon 1.  Of so many draws, shares are off by more than e with probability 10^-7 in all, by Hoeffding, and
+-- bounds at 10^-6 / 512 by no more than b: those of Clopper and Pearson are narrower than Hoeffding's.  What is left must still be told.
+SELECT t.pair, CASE WHEN charge LIKE 'bounded range%' THEN ln(low / (1 - low)) - ln(high / (1 - high)) ELSE ln(low / high) END > claimed_epsilon AS enough_draws
+FROM told t JOIN (VALUES ('aabb or abbb', 1 / 2.0, exp(-1) / 2), ('aaaaaaaabbbbbbbb or aaaaaaabbbbbbbbb', 1 / 2.0, exp(-1) / 2), ('abb or bbb', 1 / (1 + exp(1)), exp(-1) / (1 + exp(1))),
+  ('aab or abb', 1 / (1 + exp(-0.5)), 1 / (1 + exp(0.5)))) law (votes, p, q) ON split_part(t.pair, ',', 1) = 'teachers say ' || votes,
+  LATERAL (SELECT sqrt(ln(4e7) / (2 * draws_each)) AS e, sqrt(ln(512e6) / (2 * draws_each)) AS b) s, LATERAL (SELECT p - e - b AS low, q + e + b AS high) l ORDER BY 1;
+DROP TABLE told;
 -- one that is not a charge at all is nothing to compare with
 RESET ROLE;
 UPDATE privpred.model SET charge = 'a lot' WHERE name = 'vote';

@@ -20,6 +20,8 @@ static const PlanLearner *const learners[] = {&plan_boost, &plan_logistic, &plan
 /* With fewer units in all, trees were worse than linear models (Pima, German). */
 #define UNITS_FOR_TREES 1000
 
+#define CUTS_GAIN_LEAST 0.003
+
 const PlanLearner *
 plan_learner(const char *name)
 {
@@ -68,8 +70,8 @@ plan_best_ensemble(const PlanQuestion *question, double units, EnsembleAccuracy 
 			tried.teachers = ensembles[i];
 			tried.cuts = learner.cuts;
 			value = accuracy(question, &law, ensembles[i], &tried);
-			/* More teachers, or another learner, must gain something. */
-			if (value > highest + 1e-4)
+			/* More teachers, or another learner, must gain something; the law of cuts is rough. */
+			if (value > highest + (learner.cuts && !best.cuts ? CUTS_GAIN_LEAST : 1e-4))
 			{
 				highest = value;
 				best = tried;
