@@ -40,6 +40,13 @@ SELECT make('gradient', 'gradient', '{"delta": 0.02}', 'audit_people', 4);
 SELECT privpred.distill('student', 'vote', 'audit_public', 'stump') IS NOT NULL AS distilled;
 SELECT privpred.create_model('three', 'audit_people', label => 'y', classes => '{no,yes,perhaps}', features => '["x"]', learner => 'tree', epsilon => 0.5) IS NOT NULL AS created;
 
+-- what is released beside models: an accuracy, and a description of the table
+CREATE TABLE audit_held (LIKE audit_people INCLUDING ALL);
+SELECT privpred.protect('audit_held', declared_units => 2000);
+SELECT name, privpred.create_model('held ' || name, 'audit_held', label => 'y', classes => '{no,yes}', features => '["x"]', mechanism => name, teachers => 30, epsilon => epsilon, holdout => 0.5) IS NOT NULL AS created
+FROM (VALUES ('vote', 0.1), ('cover', 1)) m (name, epsilon);
+SELECT privpred.describe('audit_held', columns => '{x}') IS NOT NULL AS described;
+
 -- what there is before
 CREATE TEMP VIEW everything AS
 SELECT (SELECT count(*) FROM privpred.ledger) AS entries, (SELECT sum(epsilon_spent) FROM privpred.budgets) AS spent,
@@ -53,6 +60,8 @@ INSERT INTO before SELECT * FROM everything;
 SELECT m.name, a.mechanism, a.pair, a.compared, round(a.claimed_delta::numeric, 4) AS delta, a.verdict
 FROM (VALUES ('vote'), ('noisy max'), ('three'), ('average'), ('sparse'), ('soft'), ('threshold'), ('visits'), ('stable_flip'), ('stable'), ('relabel'),
 	('cover'), ('label_private'), ('littlestone'), ('stable_erm'), ('gradient'), ('student')) m (name), privpred.audit(m.name) a;
+
+SELECT m.name, a.pair, a.compared, a.claimed_epsilon, a.verdict FROM (VALUES ('held vote'), ('held cover')) m (name), privpred.audit(m.name) a WHERE a.pair ~ 'measured|cell';
 
 -- the claim is what is stored: one that is too small is told
 RESET ROLE;
@@ -108,7 +117,7 @@ SELECT b = e AS unchanged FROM before b, everything e;
 
 RESET ROLE;
 DROP FUNCTION make;
-DROP TABLE audit_people, audit_visits, audit_labels, audit_public;
+DROP TABLE audit_people, audit_visits, audit_labels, audit_public, audit_held;
 REVOKE CREATE ON SCHEMA public FROM audit_owner;
 DROP OWNED BY audit_owner, audit_analyst;
 DROP ROLE audit_owner, audit_analyst;

@@ -156,10 +156,10 @@ BEGIN
 END $$;
 
 -- Is an accuracy that is released, drawn anew each time, at least that much?
-CREATE FUNCTION accuracies(model text, epsilon float8, least float8, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION accuracies(model text, epsilon float8, bound float8, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	FOR i IN 1 .. n LOOP
-		RETURN NEXT CASE WHEN (privpred.release_accuracy(model, epsilon)).accuracy >= least THEN 'yes' ELSE 'no' END;
+		RETURN NEXT CASE WHEN (privpred.release_accuracy(model, epsilon)).accuracy >= bound THEN 'yes' ELSE 'no' END;
 	END LOOP;
 END $$;
 
