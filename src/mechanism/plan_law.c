@@ -14,7 +14,7 @@ const PlanLearner plan_logistic = {"logistic", 0.246, 10, 0.062, 1, false};
 const PlanLearner plan_boost = {"boost", 0.64, 0, 0.077, 0.85, false};
 const PlanLearner plan_logistic_cuts = {"logistic", 0.246, 10, 0.062, 1, true};
 
-/* Of errors that a linear model makes, cuts avoid this share at most, half of it with so many rows. */
+/* Of a linear model's errors cuts avoid this share at most, half of it with so many rows. */
 #define CUTS_GAIN 0.11
 #define CUTS_ROWS 8000.0
 #define CUTS_WEIGHT 0.2 /* of a number that cuts add, beside a feature */

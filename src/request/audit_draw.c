@@ -82,7 +82,7 @@ ever_says_class(MadeUp *table)
 	return false;
 }
 
-/* As release_accuracy() does it, of units that have the same row and are all of the case's class. */
+/* As release_accuracy() does it, of units with the same row, all of the case's class. */
 static bool
 accuracy_is_above(MadeUp *table)
 {

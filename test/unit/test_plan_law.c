@@ -148,9 +148,10 @@ measurements(void)
 }
 
 /*
- * Trainings through SQL, the mean of three (pima, german: twenty) on rows that were not trained on, delta
- * 1e-6.  The law's constants for cuts were fitted to these same figures: they hold it in place, and say
- * nothing of other tables.  Plain accuracies are those of one logistic model on the same rows.
+ * Trainings through SQL, the mean of three (pima, german: twenty) on rows that were not
+ * trained on, delta 1e-6.  The law's constants for cuts were fitted to these same figures:
+ * they hold it in place, and say nothing of other tables.  Plain accuracies are those of
+ * one logistic model on the same rows.
  */
 typedef struct CutCell
 {

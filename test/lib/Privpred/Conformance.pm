@@ -6,7 +6,8 @@ use strict;
 use warnings;
 use Carp qw(croak);
 use Exporter qw(import);
-use List::Util qw(max sum0);
+use List::Util qw(max min sum0);
+use POSIX qw(ceil);
 use Privpred::Stats qw(audit_epsilon audit_range clopper_pearson_lower clopper_pearson_upper
   enough_draws least_count least_telling most_count $RISK);
 
@@ -616,7 +617,9 @@ sub _counts
 	$sql->(qq{SELECT privpred.open_stream('$table', $p{unstable}, $p{epsilon}, $p{of_run});
 		UPDATE privpred.stream SET unstable_limit = 1000000 WHERE status = 'open'})
 	  if $row->{mechanism} =~ /^(?:sparse|soft)$/;
-	my $query = 'SELECT a, count(*) FROM (' . _query($row, $table, $n) . ') s GROUP BY a';
+	# An accuracy is written down, time and again in the same row: in transactions of their own, old versions of it can go.
+	my $batch = $SETUPS{ $row->{setup} }{releases} ? 100 : $n;
+	my $query = join(";\n", map { 'SELECT a, count(*) FROM (' . _query($row, $table, min($batch, $n - $batch * $_)) . ') s GROUP BY a' } 0 .. ceil($n / $batch) - 1);
 	$query = "BEGIN; $query; ROLLBACK" if $row->{question} =~ /^rolled back/;
 	$query = "DO \$do\$ BEGIN EXECUTE \$q\$$query\$q\$; EXCEPTION WHEN division_by_zero THEN NULL; END \$do\$" if $row->{question} =~ /^failed/;
 	$set_role = "SET privpred.repeat_memory = '4MB'; SET ROLE pure; $query; $set_role" if $row->{question} =~ /^after pure/;
@@ -627,7 +630,7 @@ sub _counts
 	foreach my $line (split /\n/, $sql->("$set_role $query"))
 	{
 		my ($answer, $count) = split /\|/, $line;
-		$counts{$answer} = $count if defined $count;
+		$counts{$answer} += $count if defined $count;
 	}
 	return \%counts;
 }
