@@ -81,19 +81,19 @@ COMMENT ON FUNCTION privpred._plan_columns(json, name) IS
 'columns that _plan_table() found: how create_model would be told of them, and an example; for plan()';
 
 CREATE FUNCTION privpred._plan_figures(n bigint, features int, classes int, epsilon float8, delta float8,
-	answers bigint, accuracy float8, learner text, baseline float8, rows_per_unit int, protects_labels boolean,
+	answers bigint, accuracy float8, learner text, baseline float8, rows_per_unit int, protects_labels boolean, cuts int,
 	OUT mechanism text, OUT created_as text, OUT charge_kind text, OUT why text, OUT rows_needed bigint,
 	OUT expected float8, OUT per_answer numeric, OUT total numeric, OUT total_delta float8,
 	OUT answers_bought bigint, OUT model_epsilon text, OUT taught_by text, OUT teachers bigint, OUT options text,
 	OUT unstable bigint, OUT stream_delta text, OUT labels bigint, OUT budget text, OUT needs_size boolean,
 	OUT needs_rows boolean, OUT by_theorem boolean, OUT preference float8, OUT virtue text, OUT grounds text,
-	OUT lower_bound text, OUT asked_by text, OUT numeric_labels boolean)
+	OUT lower_bound text, OUT asked_by text, OUT numeric_labels boolean, OUT bent boolean)
 RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_plan_figures' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 14;
-COMMENT ON FUNCTION privpred._plan_figures(bigint, int, int, float8, float8, bigint, float8, text, float8, int, boolean) IS
+COMMENT ON FUNCTION privpred._plan_figures(bigint, int, int, float8, float8, bigint, float8, text, float8, int, boolean, int) IS
 'what every mechanism would reach with declared numbers, and its parameters; for plan()';
 
 CREATE FUNCTION privpred._plan(n bigint, features int, classes int, epsilon float8, delta float8, answers bigint,
-	accuracy float8, relation regclass, table_name text, label name, learner text, baseline float8, role regrole, OUT rank int,
+	accuracy float8, relation regclass, table_name text, label name, learner text, baseline float8, role regrole, cuts int, OUT rank int,
 	OUT mechanism text, OUT recommended boolean, OUT feasible boolean, OUT why text, OUT rows_needed bigint,
 	OUT expected_accuracy float8, OUT expected_error float8, OUT per_answer_epsilon numeric,
 	OUT total_epsilon numeric, OUT total_delta float8, OUT answers_bought bigint, OUT charged text,
@@ -131,7 +131,6 @@ DECLARE
 	model pg_catalog.text;
 	student pg_catalog.text;
 	rho pg_catalog.float8;	-- what the budget pays for, at least
-	bent pg_catalog.text;	-- features with cuts, where these help
 	undescribed record;	-- columns without a declaration
 BEGIN
 	SELECT '{' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%s: %s', pg_catalog.to_json(c.column_name),
@@ -187,14 +186,12 @@ BEGIN
 			e'-- replace your_role by the role that will ask, or call privpred.plan with role => ''name''\n' END,
 		e'-- not used, because the table does not tell what create_model has to be told of them (add to features what you know):\n'
 			OPERATOR(pg_catalog.||) col.left_out) END;
-	-- Cuts help where sqrt(2 (width + 1) / rho) / units * sqrt(outputs) is below 0.08, a description where units are 50 sigma.
+	-- A description helps where units are 50 sigma.
 	rho := CASE WHEN delta OPERATOR(pg_catalog.>) 0 THEN (pg_catalog.sqrt(epsilon OPERATOR(pg_catalog.-) pg_catalog.ln(delta))
 		OPERATOR(pg_catalog.-) pg_catalog.sqrt(OPERATOR(pg_catalog.-) pg_catalog.ln(delta))) OPERATOR(pg_catalog.^) 2 END;
-	bent := CASE WHEN pg_catalog.sqrt(2 OPERATOR(pg_catalog.*) (col.width OPERATOR(pg_catalog.+) 1 OPERATOR(pg_catalog.+)
-			(15 OPERATOR(pg_catalog.*) col.bends))
-			OPERATOR(pg_catalog./) rho) OPERATOR(pg_catalog.*) pg_catalog.sqrt(CASE WHEN classes OPERATOR(pg_catalog.>) 2 THEN classes ELSE 1 END::pg_catalog.float8)
-			OPERATOR(pg_catalog.<) (0.08 OPERATOR(pg_catalog.*) units)
-		THEN col.bent END;
+	-- 16 pieces in place of each number, if an encoding may be so wide
+	cuts := COALESCE(cuts, CASE WHEN (COALESCE(features, col.width) OPERATOR(pg_catalog.+) (15 OPERATOR(pg_catalog.*) col.bends)) OPERATOR(pg_catalog.<=) 16384
+		THEN 15 OPERATOR(pg_catalog.*) col.bends END);
 	SELECT pg_catalog.array_agg(c.column_name ORDER BY c.place)::pg_catalog.text AS names, pg_catalog.count(*) AS number INTO undescribed
 		FROM privpred._plan_columns(told, label) c WHERE NOT c.is_label AND c.declaration IS NULL;
 	gaps := pg_catalog.concat(gaps, CASE WHEN undescribed.number OPERATOR(pg_catalog.>) 0 AND (units OPERATOR(pg_catalog.^) 2) OPERATOR(pg_catalog.*) rho
@@ -213,7 +210,7 @@ BEGIN
 		SELECT f.*, x.feasible, pg_catalog.lead(CASE WHEN x.feasible THEN f.mechanism END) OVER best AS next,
 			pg_catalog.lead(f.expected) OVER best AS next_expected
 		FROM privpred._plan_figures(units, COALESCE(features, col.width, 10), classes, epsilon, delta, asked, plain,
-			learner, baseline, rows_per_unit, labels_only) f
+			learner, baseline, rows_per_unit, labels_only, cuts) f
 		CROSS JOIN LATERAL (
 			SELECT f.why IS NULL AND (f.numeric_labels OR NOT is_number)
 				AND CASE WHEN units IS NULL THEN f.rows_needed IS NOT NULL
@@ -306,7 +303,8 @@ BEGIN
 				'SELECT privpred.grant_budget(%L, %L, %s);\n', model, table_name,
 				COALESCE(target.column_name, 'your_label'),
 				CASE WHEN NOT is_number THEN pg_catalog.format(e'classes => %s,\n  ', class_list) END,
-				COALESCE(CASE WHEN m.created_as OPERATOR(pg_catalog.=) 'gradient' THEN bent END, col.features, '{"your_column": {"min": 0, "max": 100}}'), pg_catalog.concat(chosen, price, options),
+				COALESCE(CASE WHEN m.bent THEN col.bent END, col.features, CASE WHEN m.bent THEN '{"your_column": {"min": 0, "max": 100, "cuts": 16}}'
+					ELSE '{"your_column": {"min": 0, "max": 100}}' END), pg_catalog.concat(chosen, price, options),
 				COALESCE(role::pg_catalog.text, 'your_role'), table_name, m.budget),
 			CASE WHEN m.unstable IS NOT NULL THEN pg_catalog.format(
 				e'SELECT privpred.open_stream(%L, unstable => %s, epsilon => %s, delta => %s);\n',
@@ -348,14 +346,14 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION privpred._plan(bigint, int, int, float8, float8, bigint, float8, regclass, text, name, text, float8, regrole) IS
+COMMENT ON FUNCTION privpred._plan(bigint, int, int, float8, float8, bigint, float8, regclass, text, name, text, float8, regrole, int) IS
 'what plan() returns; table_name is the relation as its caller would write it';
 
 -- The body is bound here and now, so that it needs no search_path of its own: the table's name is printed by the caller's.
 CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, classes int DEFAULT NULL,
 	epsilon float8 DEFAULT 1, delta float8 DEFAULT 0, answers bigint DEFAULT NULL,
 	accuracy float8 DEFAULT NULL, relation regclass DEFAULT NULL, label name DEFAULT NULL,
-	learner text DEFAULT NULL, baseline float8 DEFAULT NULL, role regrole DEFAULT NULL, OUT rank int, OUT mechanism text, OUT recommended boolean,
+	learner text DEFAULT NULL, baseline float8 DEFAULT NULL, role regrole DEFAULT NULL, cuts int DEFAULT NULL, OUT rank int, OUT mechanism text, OUT recommended boolean,
 	OUT feasible boolean, OUT why text, OUT rows_needed bigint, OUT expected_accuracy float8,
 	OUT expected_error float8, OUT per_answer_epsilon numeric, OUT total_epsilon numeric,
 	OUT total_delta float8, OUT answers_bought bigint, OUT charged text, OUT parameters text,
@@ -363,7 +361,7 @@ CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, 
 RETURNS SETOF record LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000 ROWS 14
 BEGIN ATOMIC
 	SELECT p.* FROM privpred._plan(plan.n, plan.features, plan.classes, plan.epsilon, plan.delta, plan.answers, plan.accuracy,
-		plan.relation, COALESCE(plan.relation::pg_catalog.text, 'your_table'), plan.label, plan.learner, plan.baseline, plan.role) p;
+		plan.relation, COALESCE(plan.relation::pg_catalog.text, 'your_table'), plan.label, plan.learner, plan.baseline, plan.role, plan.cuts) p;
 END;
-COMMENT ON FUNCTION privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8, regrole) IS
+COMMENT ON FUNCTION privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8, regrole, int) IS
 'anyone: which mechanism suits n units, so many features and classes, a budget and a number of answers; best first, with expected accuracy, rows needed and statements to paste; looks at declarations, never at rows; costs nothing';

@@ -109,17 +109,27 @@ SELECT ok, problem FROM privpred.verify_ledger();
 
 -- ---------- how much noise ----------
 
--- The mean deviation of Laplace noise is its scale.  Of 400 draws it is within a tenth of it, by two standard deviations, and 0.7 and 1.4 of it are six and eight away.
+-- Two draws of Laplace noise of scale s differ by more than s with probability 3/(2e), whatever is measured, and by half the noise with 2/e^2.  Pairs are counted; at most
+-- 0.41 of them is too few.  Chernoff's bound says how often right noise is found guilty, and how often half of it passes.
 SET ROLE accuracy_owner;
 SELECT privpred.grant_budget(role::regrole, 'people', 1e5) FROM unnest('{accuracy_ann,accuracy_bob,accuracy_cat}'::text[]) role;
 SELECT privpred.protect('people', declared_units => 2000, epsilon_cap => 1e6);
-CREATE FUNCTION deviation(model text, epsilon float8) RETURNS float8 LANGUAGE sql AS $$
-  WITH draw AS MATERIALIZED (SELECT (privpred.release_accuracy(model, epsilon)).accuracy FROM generate_series(1, 400))
-  SELECT avg(abs(accuracy - middle)) FROM draw, (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY accuracy) AS middle FROM draw) m $$;
+CREATE FUNCTION chernoff(n int, share float8, p float8) RETURNS float8 LANGUAGE sql AS $$
+  SELECT exp(-n * (share * ln(share / p) + (1 - share) * ln((1 - share) / (1 - p)))) $$;
+CREATE FUNCTION enough_noise(model text, epsilon float8, scale float8, pairs int = 420) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+  IF greatest(chernoff(pairs, 0.41, 1.5 * exp(-1)), chernoff(pairs, 0.41, 2 * exp(-2))) > 1e-7 THEN
+    RAISE 'too few draws';
+  END IF;
+  RETURN (SELECT count(*) FILTER (WHERE abs(first.accuracy - second.accuracy) > scale) > 0.41 * pairs
+    FROM generate_series(1, pairs) i, LATERAL (SELECT i, (privpred.release_accuracy(model, epsilon)).accuracy) first,
+      LATERAL (SELECT first.i, (privpred.release_accuracy(model, epsilon)).accuracy) second);
+END $$;
+SELECT refused($$SELECT enough_noise('accuracy vote', 1, 1, 300)$$);
 -- an answer for 0.1 may move by tanh(0.05) through a unit that trains, and the mean by one unit of 340
-SELECT deviation('accuracy vote', 1) / (tanh(0.05) + 1 / 340.0) BETWEEN 0.7 AND 1.4 AS of_answers;
+SELECT enough_noise('accuracy vote', 1, tanh(0.05) + 1 / 340.0) AS of_answers;
 -- of a model that is paid for, only one of 340 units moves
-SELECT deviation('accuracy cover', 0.1) / (10 / 340.0) BETWEEN 0.7 AND 1.4 AS of_a_model;
+SELECT enough_noise('accuracy cover', 0.1, 10 / 340.0) AS of_a_model;
 RESET ROLE;
 
 RESET search_path;

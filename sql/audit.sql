@@ -40,6 +40,13 @@ SELECT make('gradient', 'gradient', '{"delta": 0.02}', 'audit_people', 4);
 SELECT privpred.distill('student', 'vote', 'audit_public', 'stump') IS NOT NULL AS distilled;
 SELECT privpred.create_model('three', 'audit_people', label => 'y', classes => '{no,yes,perhaps}', features => '["x"]', learner => 'tree', epsilon => 0.5) IS NOT NULL AS created;
 
+-- what is released beside models: an accuracy, and a description of the table
+CREATE TABLE audit_held (LIKE audit_people INCLUDING ALL);
+SELECT privpred.protect('audit_held', declared_units => 2000);
+SELECT name, privpred.create_model('held ' || name, 'audit_held', label => 'y', classes => '{no,yes}', features => '["x"]', mechanism => name, teachers => 30, epsilon => epsilon, holdout => 0.5) IS NOT NULL AS created
+FROM (VALUES ('vote', 0.1), ('cover', 1)) m (name, epsilon);
+SELECT privpred.describe('audit_held', columns => '{x}') IS NOT NULL AS described;
+
 -- what there is before
 CREATE TEMP VIEW everything AS
 SELECT (SELECT count(*) FROM privpred.ledger) AS entries, (SELECT sum(epsilon_spent) FROM privpred.budgets) AS spent,
@@ -54,11 +61,21 @@ SELECT m.name, a.mechanism, a.pair, a.compared, round(a.claimed_delta::numeric, 
 FROM (VALUES ('vote'), ('noisy max'), ('three'), ('average'), ('sparse'), ('soft'), ('threshold'), ('visits'), ('stable_flip'), ('stable'), ('relabel'),
 	('cover'), ('label_private'), ('littlestone'), ('stable_erm'), ('gradient'), ('student')) m (name), privpred.audit(m.name) a;
 
+SELECT m.name, a.pair, a.compared, a.claimed_epsilon, a.verdict FROM (VALUES ('held vote'), ('held cover')) m (name), privpred.audit(m.name) a WHERE a.pair ~ 'measured|cell';
+
 -- the claim is what is stored: one that is too small is told
 RESET ROLE;
 UPDATE privpred.model SET charge = 'bounded range 0.4', pure_charge = 'pure 0.4' WHERE name = 'vote';
 SET ROLE audit_owner;
-SELECT pair, charge, claimed_epsilon, epsilon_lower_bound > claimed_epsilon AS above, confidence, verdict FROM privpred.audit('vote');
+CREATE TEMP TABLE told AS SELECT * FROM privpred.audit('vote');
+SELECT pair, charge, claimed_epsilon, epsilon_lower_bound > claimed_epsilon AS above, confidence, verdict FROM told;
+-- How often would it not be?  These are the probabilities of an answer at epsilon 1.  Of so many draws, shares are off by more than e with probability 10^-7 in all, by Hoeffding, and
+-- bounds at 10^-6 / 512 by no more than b: those of Clopper and Pearson are narrower than Hoeffding's.  What is left must still be told.
+SELECT t.pair, CASE WHEN charge LIKE 'bounded range%' THEN ln(low / (1 - low)) - ln(high / (1 - high)) ELSE ln(low / high) END > claimed_epsilon AS enough_draws
+FROM told t JOIN (VALUES ('aabb or abbb', 1 / 2.0, exp(-1) / 2), ('aaaaaaaabbbbbbbb or aaaaaaabbbbbbbbb', 1 / 2.0, exp(-1) / 2), ('abb or bbb', 1 / (1 + exp(1)), exp(-1) / (1 + exp(1))),
+  ('aab or abb', 1 / (1 + exp(-0.5)), 1 / (1 + exp(0.5)))) law (votes, p, q) ON split_part(t.pair, ',', 1) = 'teachers say ' || votes,
+  LATERAL (SELECT sqrt(ln(4e7) / (2 * draws_each)) AS e, sqrt(ln(512e6) / (2 * draws_each)) AS b) s, LATERAL (SELECT p - e - b AS low, q + e + b AS high) l ORDER BY 1;
+DROP TABLE told;
 -- one that is not a charge at all is nothing to compare with
 RESET ROLE;
 UPDATE privpred.model SET charge = 'a lot' WHERE name = 'vote';
@@ -100,7 +117,7 @@ SELECT b = e AS unchanged FROM before b, everything e;
 
 RESET ROLE;
 DROP FUNCTION make;
-DROP TABLE audit_people, audit_visits, audit_labels, audit_public;
+DROP TABLE audit_people, audit_visits, audit_labels, audit_public, audit_held;
 REVOKE CREATE ON SCHEMA public FROM audit_owner;
 DROP OWNED BY audit_owner, audit_analyst;
 DROP ROLE audit_owner, audit_analyst;

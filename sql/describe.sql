@@ -218,6 +218,17 @@ SELECT * FROM paid WHERE role = 'describe_dan'::regrole;
 SELECT refused($$SELECT privpred.protect('none', epsilon_cap => 5)$$);
 SELECT privpred.protect('none', epsilon_cap => 5, delta_cap => 1e-5);
 SELECT epsilon_spent > 0 AS has_paid, delta_spent FROM privpred.budgets WHERE relation = 'none'::regclass AND role IS NULL;
+-- a budget with a delta may be of infinite order all the same; what the hints say works
+CREATE TABLE pure (id int PRIMARY KEY, x float8);
+SELECT privpred.protect('pure', declared_units => 100000);
+SELECT privpred.grant_budget('describe_ann', 'pure', 0.5, delta => 1e-6);
+SELECT delta_limit, renyi_order FROM privpred.budgets WHERE relation = 'pure'::regclass;
+SELECT refused($$SELECT privpred.describe('pure', epsilon => 0.1)$$);
+SELECT privpred.grant_budget('describe_ann', 'pure', 0.5, delta => 1e-6, per_answer => 0.001);
+SELECT privpred.describe('pure', epsilon => 0.1) IS NOT NULL;
+SELECT substring(refused($$SELECT privpred.grant_budget('describe_bob', 'pure', 0.5, delta => 1e-6)$$), 'Give.*');
+SELECT privpred.grant_budget('describe_bob', 'pure', 0.5, delta => 1e-6, per_answer => 0.001);
+SELECT role, epsilon_spent > 0, renyi_order < 'Infinity' FROM privpred.budgets WHERE relation = 'pure'::regclass ORDER BY role_name;
 -- columns without categories cost no delta
 SELECT charge ~ 'delta' FROM privpred.descriptions d, (SELECT privpred.describe('p', columns => '{x}', epsilon => 0.1)) s WHERE d.relation = 'p'::regclass ORDER BY id DESC LIMIT 1;
 SELECT charge ~ '^gaussian 2/\d+$' FROM privpred.descriptions WHERE relation = 'p'::regclass ORDER BY id DESC LIMIT 1;

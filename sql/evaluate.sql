@@ -102,7 +102,7 @@ SELECT epsilon, private_accuracy, private_rmse > 0 AS error, private_rmse < lag(
 SELECT abs(c.private_rmse - e.private_rmse) < 1e-12 AND abs(c.approximate_rmse - e.approximate_rmse) < 1e-12 AS same, e.private_accuracy, e.confusion FROM privpred.accuracy_curve('ev_number', 'ev_test') c, privpred.evaluate('ev_number', 'ev_test') e WHERE own;
 SELECT count(*) FROM privpred.confusion_matrix('ev_number', 'ev_test');
 
--- answers that are drawn come out as expected, but for 1 time in 10 million
+-- answers that are drawn come out as expected
 RESET ROLE;
 SELECT privpred.grant_budget(r::regrole, 'ev_train', epsilon => 1e6, delta => CASE r WHEN 'ev_delta' THEN 1e-6 ELSE 0 END) FROM unnest('{ev_owner,ev_delta}'::text[]) r;
 CREATE TEMP TABLE drawn (account text, name text, class text, answer text, n bigint);
@@ -115,10 +115,17 @@ SET ROLE ev_delta;
 INSERT INTO drawn SELECT 'delta', name, y, a, count(*) FROM (SELECT name, y, private_predict(name, t) AS a FROM unnest('{ev_vote,ev_even,ev_average,ev_threshold,ev_erm,ev_gradient,ev_cover}'::text[]) name, ev_test t, generate_series(1, 1500)
   WHERE y IN ('a', 'b')) s GROUP BY 1, 2, 3, 4;
 RESET ROLE;
--- ten rows of each class; the variance of what is drawn is at most the smaller of expected and not
-SELECT name, account, sum(n) AS answers, bool_and(abs(COALESCE(n, 0) / 1500.0 - expected) <= 6 * sqrt(greatest(least(expected, 10 - expected), 0) / 1500) + 10 / 1500.0) AS as_expected
+-- Of 15,000 answers about each class; a class for which a count is less likely than 10^-9 by Chernoff's bound, which holds for rows that differ, too, is not as expected.  52 cells
+-- raise a false alarm with at most 2 * 10^-9 each.  By Pinsker, counts that pass have a share within sqrt(ln(10^9) / (2 n)); so, by Hoeffding, this is how often an answer passes whose
+-- probability is wrong by 0.05:
+SELECT exp(-2 * n * (0.05 - sqrt(ln(1e9) / (2 * n))) ^ 2) < 1e-7 AS told, count(*) FROM (SELECT sum(n) AS n FROM drawn GROUP BY name, account, class) s GROUP BY 1;
+CREATE FUNCTION ev_likely(n float8, k float8, p float8) RETURNS bool LANGUAGE sql AS $$
+  SELECT CASE WHEN p <= 1e-12 THEN k = 0 WHEN p >= 1 - 1e-12 THEN k = n ELSE
+    n * ((k / n) * ln(greatest(k / n, 1e-300) / p) + (1 - k / n) * ln(greatest(1 - k / n, 1e-300) / (1 - p))) < ln(1e9) END $$;
+SELECT name, account, sum(n) AS answers, bool_and(ev_likely(15000, COALESCE(n, 0), expected / 10)) AS as_expected, bool_or(ev_likely(15000, COALESCE(n, 0), expected / 10 + CASE WHEN expected > 5 THEN -0.05 ELSE 0.05 END)) AS as_mistaken
 FROM (SELECT d.name, d.account, c.class, c.answer, CASE d.account WHEN 'pure' THEN c.rows ELSE c.approximate_rows END AS expected
   FROM (SELECT DISTINCT name, account FROM drawn) d, LATERAL privpred.confusion_matrix(d.name, 'ev_test') c) c LEFT JOIN drawn USING (name, account, class, answer) GROUP BY 1, 2 ORDER BY 1, 2;
+DROP FUNCTION ev_likely;
 
 -- pictures: XML in ASCII that shows names as they are
 SET ROLE ev_owner;

@@ -64,4 +64,7 @@ typedef struct DescriptionRecord
 extern int64 description_number(void);
 extern void	 description_insert(const DescriptionRecord *description);
 
+/* Was the relation ever described?  That is no secret. */
+extern bool description_exists(int64 relation_id);
+
 #endif /* PRIVPRED_CELLS_H */

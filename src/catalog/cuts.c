@@ -152,6 +152,9 @@ cuts_declare(Feature *feature, const JsonbValue *value)
 		bad_feature(feature->name, problem, hint);
 }
 
+/* Pieces below a value and above it, from MAX_PIECES less their number on. */
+static const double ones_and_zeros[2 * MAX_PIECES] = {[0 ... MAX_PIECES - 1] = 1};
+
 void
 encode_pieces(const Feature *feature, double value, double *x)
 {
@@ -165,8 +168,7 @@ encode_pieces(const Feature *feature, double value, double *x)
 		full += knots[full + half] <= value ? half : 0;
 		left -= half;
 	}
-	for (int i = 0; i < feature->npieces; i++)
-		x[i] = i < full ? 1 : 0;
+	memcpy(x, ones_and_zeros + MAX_PIECES - full, feature->npieces * sizeof(double));
 	if (full < feature->npieces)
 	{
 		double part = (value - knots[full]) * feature->piece_scale[full];

@@ -44,3 +44,18 @@ description_insert(const DescriptionRecord *description)
 	CommandCounterIncrement();
 	catalog_end(&session);
 }
+
+bool
+description_exists(int64 relation_id)
+{
+	CatalogSession session;
+	bool		   exists;
+
+	catalog_begin(&session);
+	query_read("SELECT EXISTS (SELECT FROM privpred.description WHERE relation_id "
+			   "OPERATOR(pg_catalog.=) $1)",
+			   ARG_INT8(relation_id));
+	exists = row_bool(0, 1);
+	catalog_end(&session);
+	return exists;
+}

@@ -56,8 +56,9 @@ scaled_to(double min, double scale, double value)
 static void
 encode_one_hot(const Feature *feature, int level, double *x)
 {
-	for (int i = 0; i < feature->nlevels; i++)
-		x[feature->offset + i] = i == level ? 1 : 0;
+	memset(x + feature->offset, 0, feature->nlevels * sizeof(double));
+	if (level >= 0)
+		x[feature->offset + level] = 1;
 }
 
 static void

@@ -93,6 +93,9 @@ read_question(FunctionCallInfo fcinfo)
 			   errhint("Plans are made for logistic and boost."));
 	question.rows_per_unit = PG_ARGISNULL(9) ? 1 : Max(PG_GETARG_INT32(9), 1);
 	question.protects_labels = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
+	if (!PG_ARGISNULL(11))
+		question.cuts =
+			check_count("cuts", PG_GETARG_INT32(11), 0, PRIVPRED_MAX_WIDTH - question.features);
 	return question;
 }
 
@@ -167,6 +170,7 @@ put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result)
 	put_text(rows, plan_lower_bound(question, result));
 	put_text(rows, mechanism_gives_answers(mechanism) ? "private_predict" : "private_score");
 	put_bool(rows, mechanism->numeric_labels);
+	put_bool(rows, result->cuts);
 	rows_next(rows);
 }
 

@@ -62,6 +62,8 @@ group_init(ScoreGroup *group, ScoreKind kind, int width, int vectors, int n)
 		return;
 	space = palloc0_huge(score_group_size(group, n) + SCORE_ALIGNMENT);
 	group->numbers = (double *) TYPEALIGN(SCORE_ALIGNMENT, space);
+	if (kind == SCORE_LINEAR)
+		group->used = palloc_array(int32, width);
 }
 
 static void

@@ -24,6 +24,7 @@ score_group_init(ScoreGroup *group, ScoreKind kind, int width, int vectors, int 
 	group->stride = n >= SCORE_BLOCK / 2 ? SCORE_BLOCK : 1;
 	group->rows = vectors * score_vector_size(kind, width);
 	group->numbers = NULL;
+	group->used = NULL;
 }
 
 size_t
@@ -34,6 +35,25 @@ score_group_size(const ScoreGroup *group, int n)
 	return blocks * group->stride * group->rows * sizeof(double);
 }
 
+/* Lists the features that are not zero; NaN is not.  Returns how many. */
+static int
+features_used(const ScoreGroup *group, const double *x)
+{
+	int32_t *used = group->used;
+	int		 width = group->kind == SCORE_LINEAR && group->n > 0 ? group->width : 0;
+	int		 n = 0;
+
+	for (int i = 0; i < width; i++)
+	{
+		uint64_t bits;
+
+		memcpy(&bits, &x[i], sizeof(bits));
+		used[n] = i;
+		n += bits << 1 != 0; /* all but the sign: faster than to compare numbers */
+	}
+	return n;
+}
+
 /*
  * ---------- few members ----------
  *
@@ -41,16 +61,16 @@ score_group_size(const ScoreGroup *group, int n)
  */
 
 static double
-score_of_one(const ScoreGroup *group, const double *numbers, const double *x)
+score_of_one(const ScoreGroup *group, const double *numbers, const double *x, int nused)
 {
 	int	   width = group->width;
 	double score;
 
 	if (group->kind == SCORE_LINEAR)
 	{
-		score = numbers[width];
-		for (int i = 0; i < width; i++)
-			score += x[i] * numbers[i];
+		score = numbers[width] + 0.0;
+		for (int i = 0; i < nused; i++)
+			score += x[group->used[i]] * numbers[group->used[i]];
 		return score;
 	}
 	score = numbers[0];
@@ -67,6 +87,7 @@ static void
 vote_singly(const ScoreGroup *group, const double *x, int default_class, int32_t *votes)
 {
 	size_t step = score_vector_size(group->kind, group->width);
+	int	   nused = features_used(group, x);
 
 	for (int m = 0; m < group->n; m++)
 	{
@@ -76,7 +97,7 @@ vote_singly(const ScoreGroup *group, const double *x, int default_class, int32_t
 
 		if (group->vectors == 1)
 		{
-			double score = score_of_one(group, numbers, x);
+			double score = score_of_one(group, numbers, x, nused);
 
 			if (isfinite(score))
 				winner = score > 0;
@@ -84,7 +105,7 @@ vote_singly(const ScoreGroup *group, const double *x, int default_class, int32_t
 		else
 			for (int c = 0; c < group->vectors; c++, numbers += step)
 			{
-				double score = score_of_one(group, numbers, x);
+				double score = score_of_one(group, numbers, x, nused);
 
 				if (score > best && score < INFINITY)
 				{
@@ -100,14 +121,15 @@ static void
 margins_singly(const ScoreGroup *group, const double *x, double *margins)
 {
 	size_t step = score_vector_size(group->kind, group->width);
+	int	   nused = features_used(group, x);
 
 	for (int m = 0; m < group->n; m++)
 	{
 		const double *numbers = group->numbers + m * group->rows;
 
-		margins[m] = score_of_one(group, numbers, x);
+		margins[m] = score_of_one(group, numbers, x, nused);
 		if (group->vectors > 1)
-			margins[m] = score_of_one(group, numbers + step, x) - margins[m];
+			margins[m] = score_of_one(group, numbers + step, x, nused) - margins[m];
 	}
 }
 

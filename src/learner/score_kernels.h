@@ -8,8 +8,13 @@
  * Members are laid out in blocks, one member per lane: vectors run across
  * members, never across features, so each score is the same sequence of
  * additions and multiplications whatever the width of a vector.  Nothing is
- * contracted or reordered: all kernels give the same bits.  No branch but those
- * on shapes: neither speed nor time depends on the numbers.
+ * contracted or reordered: all kernels give the same bits.
+ *
+ * Linear members pass over features that are zero: levels that do not hold, pieces
+ * above the value.  Stored weights are finite, so each would add a zero, and a sum
+ * that began at bias + 0 is not changed by one, not even in its sign.  So time depends
+ * on the question, which is the asker's own, and on shapes; never on the numbers
+ * of members.
  */
 #ifndef PRIVPRED_SCORE_KERNELS_H
 #define PRIVPRED_SCORE_KERNELS_H
@@ -42,6 +47,7 @@ typedef struct ScoreGroup
 	int		  stride;  /* SCORE_BLOCK, or 1 */
 	size_t	  rows;	   /* numbers per member */
 	double	 *numbers; /* aligned to SCORE_ALIGNMENT */
+	int32_t	 *used;	   /* linear: work space, width numbers; where a question is not zero */
 } ScoreGroup;
 
 /* Numbers of one vector of a member. */

@@ -19,18 +19,21 @@ typedef int64_t
 
 /* Scores of a block for one vector of weights. */
 TARGET static inline __attribute__((always_inline)) void
-NAMED(linear)(const double *numbers, const double *x, int width, Vector *scores)
+NAMED(linear)(const double *numbers, const double *x, int width, const int32_t *used, int nused,
+			  Vector *scores)
 {
-	const Vector *row = (const Vector *) numbers;
-	const Vector *bias = row + (size_t) width * VECTORS;
+	const Vector *rows = (const Vector *) numbers;
+	const Vector *bias = rows + (size_t) width * VECTORS;
+	const Vector  zero = SPLAT(0.0);
 
-#define BEGIN(v) Vector s##v = bias[v];
+#define BEGIN(v) Vector s##v = bias[v] + zero;
 #define ADD(v) s##v += xi * row[v];
 #define END(v) scores[v] = s##v;
 	EACH(BEGIN)
-	for (int i = 0; i < width; i++, row += VECTORS)
+	for (int i = 0; i < nused; i++)
 	{
-		Vector xi = SPLAT(x[i]);
+		const Vector *row = rows + (size_t) used[i] * VECTORS;
+		Vector		  xi = SPLAT(x[used[i]]);
 
 		EACH(ADD)
 	}
@@ -69,12 +72,13 @@ NAMED(gaussian)(const double *numbers, const double *x, int width, Vector *score
 }
 
 TARGET static inline __attribute__((always_inline)) void
-NAMED(scores)(const ScoreGroup *group, const double *numbers, const double *x, Vector *scores)
+NAMED(scores)(const ScoreGroup *group, const double *numbers, const double *x, int nused,
+			  Vector *scores)
 {
 	if (group->kind == SCORE_GAUSSIAN)
 		NAMED(gaussian)(numbers, x, group->width, scores);
 	else
-		NAMED(linear)(numbers, x, group->width, scores);
+		NAMED(linear)(numbers, x, group->width, group->used, nused, scores);
 }
 
 /* The sign of one score; members beyond n are not there. */
@@ -85,6 +89,7 @@ NAMED(vote_by_sign)(const ScoreGroup *group, const double *x, int default_class,
 	const Vector infinity = SPLAT((double) INFINITY);
 	Mask		 second = (Mask) SPLAT(0.0); /* all bits zero; a true comparison counts -1 */
 	int32_t		 count = 0;
+	int			 nused = features_used(group, x);
 
 	for (int first = 0; first < group->n; first += SCORE_BLOCK)
 	{
@@ -92,7 +97,7 @@ NAMED(vote_by_sign)(const ScoreGroup *group, const double *x, int default_class,
 		const Mask *there = (const Mask *) (lanes_there + SCORE_BLOCK - n);
 		Vector		scores[VECTORS];
 
-		NAMED(scores)(group, group->numbers + first * group->rows, x, scores);
+		NAMED(scores)(group, group->numbers + first * group->rows, x, nused, scores);
 		/* the second comparison of each is about what is not finite; NaN fails both */
 #define IF_FIRST(v) second += (scores[v] > zero) & (scores[v] < infinity) & there[v];
 #define IF_SECOND(v) second += ~((scores[v] <= zero) & (scores[v] > -infinity)) & there[v];
@@ -119,6 +124,7 @@ NAMED(vote_by_best)(const ScoreGroup *group, const double *x, int default_class,
 {
 	const Vector infinity = SPLAT((double) INFINITY);
 	size_t		 step = score_vector_size(group->kind, group->width) * SCORE_BLOCK;
+	int			 nused = features_used(group, x);
 
 	for (int first = 0; first < group->n; first += SCORE_BLOCK)
 	{
@@ -142,7 +148,7 @@ NAMED(vote_by_best)(const ScoreGroup *group, const double *x, int default_class,
 		{
 			Vector scores[VECTORS];
 
-			NAMED(scores)(group, numbers, x, scores);
+			NAMED(scores)(group, numbers, x, nused, scores);
 			EACH(KEEP)
 		}
 		EACH(END)
@@ -169,24 +175,26 @@ TARGET static void
 NAMED(margins)(const ScoreGroup *group, const double *x, double *margins)
 {
 	size_t step = score_vector_size(group->kind, group->width) * SCORE_BLOCK;
+	int	   nused;
 
 	if (group->stride == 1)
 	{
 		margins_singly(group, x, margins);
 		return;
 	}
+	nused = features_used(group, x);
 	for (int first = 0; first < group->n; first += SCORE_BLOCK)
 	{
 		int			  n = group->n - first < SCORE_BLOCK ? group->n - first : SCORE_BLOCK;
 		const double *numbers = group->numbers + first * group->rows;
 		Vector		  scores[VECTORS];
 
-		NAMED(scores)(group, numbers, x, scores);
+		NAMED(scores)(group, numbers, x, nused, scores);
 		if (group->vectors > 1)
 		{
 			Vector second[VECTORS];
 
-			NAMED(scores)(group, numbers + step, x, second);
+			NAMED(scores)(group, numbers + step, x, nused, second);
 			for (int v = 0; v < VECTORS; v++)
 				scores[v] = second[v] - scores[v];
 		}

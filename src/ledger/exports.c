@@ -49,6 +49,9 @@ refuse_small_grant(const Account *account, const Charge *drawn, const Export *ex
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("the budget is too small to pay for %s", what), errdetail("%s.", known),
 					cap ? errhint("Give a larger epsilon_cap or delta_cap.")
+					: described && account->order == RENYI_ORDER_INFINITE
+						? errhint("Give a larger epsilon or delta, or per_answer => 0.001, so that "
+								  "the budget is of finite order.")
 						: errhint("Give a larger epsilon or delta.")));
 }
 

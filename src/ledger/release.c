@@ -89,8 +89,9 @@ report_no_description(const char *relation, const LedgerReply *reply)
 				errdetail("A description is known to everybody and is charged to every budget on "
 						  "the relation. Unable to pay: %s. Nothing was charged.",
 						  unable_names(reply)),
-				never ? errhint("Its noise needs a delta. Give these budgets one, such as 1e-6, "
-								"or revoke them. See privpred.budgets.")
+				never ? errhint("Its noise is paid by budgets of finite order alone. Grant these "
+								"budgets anew, with a delta such as 1e-6 and per_answer => 0.001, "
+								"or revoke them. See renyi_order in privpred.budgets.")
 					  : errhint("Raise these budgets with privpred.grant_budget(), revoke them, "
 								"or describe with a smaller epsilon. See privpred.budgets."));
 	report_uncommitted(reply, psprintf("\"%s\"", relation));

@@ -59,13 +59,15 @@ typedef struct AuditTable
 /* What is counted.  All but the first and EVENT_STUDENT have two outcomes, yes and no. */
 typedef enum AuditEvent
 {
-	EVENT_ANSWER,  /* which class is answered; the case's class comes first */
-	EVENT_SESSION, /* all answers of a session that loads the model are the case's class */
-	EVENT_SCORE,   /* the score is at least the bound */
-	EVENT_RUN,	   /* a stream gives five labels of the first question, then none of the second */
-	EVENT_EVER,	   /* a stream gives the case's class before it ends */
-	EVENT_STUDENT, /* a student says 1, then 0, of the first and last question; 0, 1; the same */
-	EVENT_FAILURES /* failed tests until a stream ends, which is no matter of chance */
+	EVENT_ANSWER,	 /* which class is answered; the case's class comes first */
+	EVENT_SESSION,	 /* all answers of a session that loads the model are the case's class */
+	EVENT_SCORE,	 /* the score is at least the bound */
+	EVENT_RUN,		 /* a stream gives five labels of the first question, then none of the second */
+	EVENT_EVER,		 /* a stream gives the case's class before it ends */
+	EVENT_STUDENT,	 /* a student says 1, then 0, of the first and last question; 0, 1; the same */
+	EVENT_ACCURACY,	 /* an accuracy that is released is at least the bound */
+	EVENT_DESCRIBED, /* described, the cell of 1 looks fuller than that of 0 */
+	EVENT_FAILURES	 /* failed tests until a stream ends, which is no matter of chance */
 } AuditEvent;
 
 /* What is known of the audited model.  Nothing of it was learnt. */
@@ -112,20 +114,21 @@ struct AuditCase
 	int			questions; /* 0: one */
 	double		question[AUDIT_MAX_QUESTIONS];
 	AuditEvent	event;
-	const char *events[3]; /* what they are called; NULL: "answer a" and so on */
-	int class;			   /* that the first event is about */
-	double		 bound;	   /* of scores */
-	bool		 infinite; /* the order of the account that pays */
-	bool		 gaussian; /* noise of votes */
-	int			 unstable; /* answers that a stream is bought for */
-	EpsilonUnits run_epsilon;
+	const char *events[3];	  /* what they are called; NULL: "answer a" and so on */
+	int class;				  /* that the first event is about */
+	double		 bound;		  /* of scores */
+	bool		 infinite;	  /* the order of the account that pays */
+	bool		 gaussian;	  /* noise of votes */
+	int			 unstable;	  /* answers that a stream is bought for */
+	EpsilonUnits run_epsilon; /* of a stream, or of what is released */
 	double		 run_delta;
+	int64		 measured; /* units that an accuracy is measured on */
 
 	/*
 	 * The claim: what the account pays, unless it is a part of a proof.  Streams
 	 * are charged for by their terms, students by their labels.
 	 */
-	const Charge *charge;  /* of a student: that of one label */
+	const Charge *charge;  /* of a student: that of one label; of an accuracy: of an answer */
 	bool		  no_ties; /* the stream's delta is not needed */
 	const char	 *what;	   /* the part of a proof */
 	AuditClaim	  claim;   /* which it claims */
@@ -145,5 +148,9 @@ extern void audit_votes(AuditCase *audit, bool enough);
 /* The cases of mechanism NAME, in NAME/audit.c, unless it has those of another. */
 #define DECLARE_AUDIT_CASES(name) extern const AuditCase name##_audit_cases[];
 MECHANISMS(DECLARE_AUDIT_CASES)
+
+/* Of what is released beside models: accuracies, and descriptions of the relation. */
+extern const AuditCase accuracy_audit_cases[];
+extern const AuditCase describe_audit_cases[];
 
 #endif /* PRIVPRED_MECHANISM_AUDIT_H */

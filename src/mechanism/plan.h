@@ -26,7 +26,8 @@
 typedef struct PlanQuestion
 {
 	double		 units;	   /* 0: not known */
-	int			 features; /* encoded */
+	int			 features; /* encoded, without cuts */
+	int			 cuts;	   /* numbers that cuts would add to them */
 	int			 classes;
 	EpsilonUnits epsilon;
 	double		 delta;
@@ -55,6 +56,7 @@ typedef struct PlanResult
 	/* parameters of create_model */
 	const PlanLearner *learner;	 /* NULL: none */
 	int				   teachers; /* 0: none */
+	bool			   cuts;	 /* features are declared with cuts */
 	EpsilonUnits	   epsilon;	 /* 0: there is nothing to create */
 	const char		  *options;	 /* a JSON object, or NULL */
 

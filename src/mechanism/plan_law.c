@@ -10,12 +10,19 @@
 #include "mechanism/plan_law.h"
 
 /* Fitted on Adult, Bank, MNIST 7x7, German and Pima; see docs/planning.md. */
-const PlanLearner plan_logistic = {"logistic", 0.246, 10, 0.062, 1};
-const PlanLearner plan_boost = {"boost", 0.64, 0, 0.077, 0.85};
+const PlanLearner plan_logistic = {"logistic", 0.246, 10, 0.062, 1, false};
+const PlanLearner plan_boost = {"boost", 0.64, 0, 0.077, 0.85, false};
+const PlanLearner plan_logistic_cuts = {"logistic", 0.246, 10, 0.062, 1, true};
+
+/* Of a linear model's errors cuts avoid this share at most, half of it with so many rows. */
+#define CUTS_GAIN 0.11
+#define CUTS_ROWS 8000.0
+#define CUTS_WEIGHT 0.2 /* of a number that cuts add, beside a feature */
 
 #define GRADIENT_FACTOR 7.8
 #define GRADIENT_POWER 1.06
-#define GRADIENT_CLASSES 1.1
+#define GRADIENT_POWER_MANY 1.5 /* of more than two classes */
+#define GRADIENT_CLASSES 0.94
 
 double
 normal_cdf(double x)
@@ -37,7 +44,7 @@ normal_quantile(double p)
 /* ---------- the law ---------- */
 
 static double
-parameters_per_row(const PlanLearner *learner, int features, int classes, double rows)
+parameters_per_row(const PlanLearner *learner, double features, int classes, double rows)
 {
 	return learner->per_feature * (features + learner->constant) * (classes - 1) / Max(rows, 1);
 }
@@ -50,7 +57,7 @@ margin_of(double accuracy, int classes)
 }
 
 TeacherLaw
-teacher_law(const PlanLearner *learner, double accuracy, int features, int classes, double rows)
+teacher_law(const PlanLearner *learner, double accuracy, double features, int classes, double rows)
 {
 	double	   variance = parameters_per_row(learner, features, classes, rows);
 	double	   plain = 1 - (1 - accuracy) * learner->error_factor;
@@ -76,13 +83,27 @@ law_single(const TeacherLaw *law)
 }
 
 double
-law_gradient(double accuracy, int features, int classes, double rows, double noise)
+law_gradient(double accuracy, double features, int classes, double rows, double noise)
 {
-	double variance = parameters_per_row(&plan_logistic, features, classes, rows);
-	double scaled = pow(classes - 1, GRADIENT_CLASSES) * noise;
+	double	   variance = parameters_per_row(&plan_logistic, features, classes, rows);
+	double	   scaled = pow(classes - 1, GRADIENT_CLASSES) * noise;
+	double	   power = classes > 2 ? GRADIENT_POWER_MANY : GRADIENT_POWER;
+	TeacherLaw law = {.classes = classes, .mu = margin_of(accuracy, classes)};
 
-	variance += GRADIENT_FACTOR * pow(scaled, GRADIENT_POWER);
-	return normal_cdf(margin_of(accuracy, classes) / sqrt(1 + variance));
+	law.spread = sqrt(variance + GRADIENT_FACTOR * pow(scaled, power));
+	return law_single(&law);
+}
+
+double
+law_cut_accuracy(double accuracy, double rows)
+{
+	return 1 - (1 - accuracy) * (1 - CUTS_GAIN * rows / (rows + CUTS_ROWS));
+}
+
+double
+law_cut_features(int features, int cuts)
+{
+	return features + CUTS_WEIGHT * cuts;
 }
 
 /* ---------- draws, where all votes go to two classes ---------- */

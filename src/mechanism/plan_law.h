@@ -25,10 +25,19 @@ typedef struct PlanLearner
 	double		constant;	  /* counts like that many features */
 	double		bias;		  /* accuracy lost where spread is infinite */
 	double		error_factor; /* plain error beside that of logistic regression */
+	bool		cuts;		  /* sees numbers by pieces */
 } PlanLearner;
 
 extern const PlanLearner plan_logistic;
 extern const PlanLearner plan_boost;
+extern const PlanLearner plan_logistic_cuts;
+
+/*
+ * What cuts change for a linear model of so many rows in all: its plain accuracy,
+ * and how many features it is like, as the numbers that cuts add are nearly alike.
+ */
+extern double law_cut_accuracy(double accuracy, double rows);
+extern double law_cut_features(int features, int cuts);
 
 typedef struct TeacherLaw
 {
@@ -39,7 +48,7 @@ typedef struct TeacherLaw
 
 /* Teachers with so many rows each; accuracy is that of plain logistic regression. */
 extern TeacherLaw
-teacher_law(const PlanLearner *learner, double accuracy, int features, int classes, double rows);
+teacher_law(const PlanLearner *learner, double accuracy, double features, int classes, double rows);
 
 typedef enum VoteDraw
 {
@@ -68,7 +77,8 @@ extern void law_stream(const TeacherLaw *law, int teachers, EpsilonUnits epsilon
 					   double *stable_share, double *right_share);
 
 /* A model released by noisy gradient descent; noise as in gradient/gradient.c. */
-extern double law_gradient(double accuracy, int features, int classes, double rows, double noise);
+extern double
+law_gradient(double accuracy, double features, int classes, double rows, double noise);
 
 /* The normal distribution function, and its inverse for 0 < p < 1. */
 extern double normal_cdf(double x);

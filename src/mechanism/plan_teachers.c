@@ -11,7 +11,7 @@
 static const int ensembles[] = {5,	 11,  25,	51,	  75,	101,  151,	 201,	301,
 								501, 751, 1001, 2001, 4001, 8001, 16001, 32001, 64001};
 
-static const PlanLearner *const learners[] = {&plan_boost, &plan_logistic};
+static const PlanLearner *const learners[] = {&plan_boost, &plan_logistic, &plan_logistic_cuts};
 
 /* With fewer rows teachers lack classes, and the law of votes does not hold. */
 #define ROWS_OF_A_TEACHER 16
@@ -19,6 +19,8 @@ static const PlanLearner *const learners[] = {&plan_boost, &plan_logistic};
 
 /* With fewer units in all, trees were worse than linear models (Pima, German). */
 #define UNITS_FOR_TREES 1000
+
+#define CUTS_GAIN_LEAST 0.003
 
 const PlanLearner *
 plan_learner(const char *name)
@@ -40,7 +42,16 @@ plan_best_ensemble(const PlanQuestion *question, double units, EnsembleAccuracy 
 	for (int l = 0; l < lengthof(learners); l++)
 	{
 		PlanLearner learner = *learners[l];
+		double		plain = question->accuracy;
+		double		features = question->features;
 
+		if (learner.cuts && question->cuts == 0)
+			continue;
+		if (learner.cuts)
+		{
+			plain = law_cut_accuracy(plain, units);
+			features = law_cut_features(question->features, question->cuts);
+		}
 		if (question->learner ? strcmp(learner.name, question->learner) != 0
 							  : learners[l] == &plan_boost && units < UNITS_FOR_TREES)
 			continue;
@@ -50,16 +61,17 @@ plan_best_ensemble(const PlanQuestion *question, double units, EnsembleAccuracy 
 		for (int i = 0; i < lengthof(ensembles) && (i == 0 || ensembles[i] * least <= units); i++)
 		{
 			PlanResult tried = *result;
-			TeacherLaw law = teacher_law(&learner, question->accuracy, question->features,
-										 question->classes, units / ensembles[i]);
-			double	   value;
+			TeacherLaw law =
+				teacher_law(&learner, plain, features, question->classes, units / ensembles[i]);
+			double value;
 
 			CHECK_FOR_INTERRUPTS();
 			tried.learner = learners[l];
 			tried.teachers = ensembles[i];
+			tried.cuts = learner.cuts;
 			value = accuracy(question, &law, ensembles[i], &tried);
-			/* More teachers, or the second learner, must gain something. */
-			if (value > highest + 1e-4)
+			/* More teachers, or another learner, must gain something; the law of cuts is rough. */
+			if (value > highest + (learner.cuts && !best.cuts ? CUTS_GAIN_LEAST : 1e-4))
 			{
 				highest = value;
 				best = tried;

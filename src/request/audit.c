@@ -13,6 +13,7 @@
 #include "utils/memutils.h"
 
 #include "account/charge.h"
+#include "catalog/cells.h"
 #include "request/audit.h"
 #include "request/train.h"
 #include "server/progress.h"
@@ -238,14 +239,11 @@ run_case(Audit *audit, const AuditedModel *model, const AuditCase *plan)
 	MemoryContextDelete(work);
 }
 
-static void
-run_cases(Audit *audit, const AuditedModel *model)
-{
-	const AuditCase *offered = model->mechanism->audit_cases;
+static void run_mechanism(Audit *audit, const AuditedModel *model);
 
-	if (offered == NULL)
-		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("models of mechanism \"%s\" cannot be audited", model->mechanism->name));
+static void
+run_cases(Audit *audit, const AuditedModel *model, const AuditCase *offered)
+{
 	for (; offered->pair != NULL || offered->complete != NULL; offered++)
 	{
 		AuditCase plan = *offered;
@@ -261,11 +259,30 @@ run_cases(Audit *audit, const AuditedModel *model)
 
 			(void) mechanism_charge(other.mechanism, other.spec, false, &other.finite);
 			(void) mechanism_charge(other.mechanism, other.spec, true, &other.infinite);
-			run_cases(audit, &other);
+			run_mechanism(audit, &other);
 		}
 		else
 			run_case(audit, model, &plan);
 	}
+}
+
+static void
+run_mechanism(Audit *audit, const AuditedModel *model)
+{
+	if (model->mechanism->audit_cases == NULL)
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("models of mechanism \"%s\" cannot be audited", model->mechanism->name));
+	run_cases(audit, model, model->mechanism->audit_cases);
+}
+
+/* What may be released beside the model. */
+static void
+run_releases(Audit *audit, const AuditedModel *model)
+{
+	if (audit->model->holdout > 0 && audit->model->spec.nclasses > 0)
+		run_cases(audit, model, accuracy_audit_cases);
+	if (description_exists(audit->model->relation_id))
+		run_cases(audit, model, describe_audit_cases);
 }
 
 /* ---------- the request ---------- */
@@ -303,7 +320,8 @@ request_audit(const char *name, int64 draws)
 	level = silence();
 	progress_begin(name, audit.model->relid);
 	progress_report_as("auditing");
-	run_cases(&audit, &model);
+	run_mechanism(&audit, &model);
+	run_releases(&audit, &model);
 	progress_end();
 	AtEOXact_GUC(false, level);
 	return audit.results;

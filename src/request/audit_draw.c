@@ -6,6 +6,8 @@
 
 #include "miscadmin.h"
 
+#include "mechanism/accuracy/accuracy.h"
+#include "mechanism/describe/describe.h"
 #include "request/audit.h"
 #include "request/train.h"
 
@@ -80,6 +82,47 @@ ever_says_class(MadeUp *table)
 	return false;
 }
 
+/* As release_accuracy() does it, of units with the same row, all of the case's class. */
+static bool
+accuracy_is_above(MadeUp *table)
+{
+	const AuditCase *plan = table->plan;
+	AccuracySum		 sum = {.wanted = plan->measured};
+	double			 probability[AUDIT_MAX_OUTPUTS];
+	int64			 noisy;
+
+	table->model.votes = table->votes[0];
+	mechanism_distribution(table->record.mechanism, true, &table->model, table->x, probability);
+	for (int64 i = 0; i < plan->measured; i++)
+		accuracy_add(&sum, &probability[plan->class], 1);
+	noisy =
+		mechanism_accuracy(audit_receipt(table->paid), accuracy_mean(&sum),
+						   accuracy_sensitivity(plan->measured, plan->charge), plan->run_epsilon);
+	return accuracy_number(noisy) >= plan->bound;
+}
+
+/* As describe() does it: a unit's value is the class that it votes for. */
+static bool
+second_looks_fuller(MadeUp *table)
+{
+	const AuditCase *plan = table->plan;
+	int				 cell[2];
+	DescribeNoise	 noise;
+	Histogram		 histogram = {.kind = DESCRIBED_INTEGER};
+
+	histogram.cells = palloc0_array(int64, described_cells(DESCRIBED_INTEGER));
+	for (int i = 0; i < 2; i++)
+	{
+		cell[i] = described_cell(DESCRIBED_INTEGER, i);
+		histogram.cells[cell[i]] = table->votes[0][i];
+	}
+	if (!describe_noise((double) plan->run_epsilon / EPSILON_UNITS_PER_ONE, plan->run_delta, 1, 0,
+						&noise))
+		elog(ERROR, "an audited description has no noise");
+	mechanism_describe(audit_receipt(table->paid), &noise, 1, &histogram, NULL);
+	return histogram.cells[cell[1]] > histogram.cells[cell[0]];
+}
+
 /* Teachers label the public rows, which are the questions, and a student learns them. */
 static int
 draw_student(MadeUp *table)
@@ -126,6 +169,10 @@ made_up_draw(MadeUp *table)
 			return ever_says_class(table) ? 0 : 1;
 		case EVENT_STUDENT:
 			return draw_student(table);
+		case EVENT_ACCURACY:
+			return accuracy_is_above(table) ? 0 : 1;
+		case EVENT_DESCRIBED:
+			return second_looks_fuller(table) ? 0 : 1;
 		case EVENT_FAILURES:
 			break;
 	}

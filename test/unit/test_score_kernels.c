@@ -4,6 +4,8 @@
  *		member by member, bit for bit: random numbers of full precision, and
  *		numbers chosen to hurt (ties, cancellation, overflow, denormals,
  *		infinities, NaN), for members that fill blocks and members that do not.
+ *		Questions that are mostly zeros and ones, as one-hot levels and pieces are,
+ *		because kernels pass over zeros and the plain evaluation does not.
  *
  * sources: src/learner/score_kernels.c
  */
@@ -62,7 +64,7 @@ plain_score(const Members *members, int member, int vector, const double *x)
 	int			  width = members->width;
 	const double *numbers =
 		members->numbers[member] + vector * score_vector_size(members->kind, width);
-	volatile double score = members->kind == SCORE_LINEAR ? numbers[width] : numbers[0];
+	volatile double score = members->kind == SCORE_LINEAR ? numbers[width] + 0.0 : numbers[0];
 
 	/* volatile: each operation rounds on its own */
 	for (int i = 0; i < width; i++)
@@ -71,6 +73,9 @@ plain_score(const Members *members, int member, int vector, const double *x)
 
 		if (members->kind == SCORE_LINEAR)
 		{
+			/* never stored: predictor_parse() */
+			if (x[i] == 0 && !isfinite(numbers[i]))
+				continue;
 			product = x[i] * numbers[i];
 			score = score + product;
 		}
@@ -120,13 +125,15 @@ fill_group(const Members *members, ScoreGroup *group)
 
 	score_group_init(group, members->kind, members->width, members->vectors, members->n);
 	size = score_group_size(group, members->n);
-	group->numbers = aligned_alloc(SCORE_ALIGNMENT, TYPEALIGN(SCORE_ALIGNMENT, size));
+	group->numbers = aligned_alloc(SCORE_ALIGNMENT, TYPEALIGN(SCORE_ALIGNMENT, Max(size, 1)));
 	memset(group->numbers, 0, size);
 	for (int m = 0; m < members->n; m++)
 		for (size_t i = 0; i < group->rows; i++)
 			group->numbers[((size_t) (m / group->stride) * group->rows + i) * group->stride +
 						   m % group->stride] = members->numbers[m][i];
 	group->n = members->n;
+	/* to the byte, so that a tool for memory sees what is written beyond it */
+	group->used = members->n == 0 ? NULL : malloc(Max(members->width, 1) * sizeof(int32));
 }
 
 static bool
@@ -142,7 +149,7 @@ make_members(Members *members, int malice)
 	members->width = arbitrary(MAX_WIDTH + 1);
 	members->vectors = arbitrary(2) == 0 ? (members->kind == SCORE_LINEAR ? 1 : 2)
 										 : 2 + arbitrary(MAX_CLASSES - 1);
-	members->n = 1 + arbitrary(MAX_MEMBERS);
+	members->n = arbitrary(MAX_MEMBERS + 1);
 	for (int m = 0; m < members->n; m++)
 	{
 		size_t size = score_vector_size(members->kind, members->width);
@@ -192,8 +199,19 @@ margins_agree(const ScoreKernels *kernels, const Members *members, const ScoreGr
 	return agree;
 }
 
+/* As encoded: mostly zeros of either sign and ones; one in a hundred rounds has nothing else. */
+static double
+any_encoded(int malice, bool all)
+{
+	int kind = arbitrary(8);
+
+	if (all || kind < 4)
+		return kind % 2 == 0 ? 0.0 : -0.0;
+	return kind < 6 ? 1 : kind == 6 ? DBL_MIN / 4 : any_number(malice);
+}
+
 static void
-compare(int malice, const char *what)
+compare(int malice, bool encoded, const char *what)
 {
 	static Members		members;
 	int					differ[MAX_KERNELS] = {0};
@@ -205,15 +223,18 @@ compare(int malice, const char *what)
 		ScoreGroup group;
 		double	   x[MAX_WIDTH + 1];
 
+		bool zeros = arbitrary(100) == 0;
+
 		make_members(&members, malice);
 		for (int i = 0; i < members.width; i++)
-			x[i] = any_number(malice);
+			x[i] = encoded ? any_encoded(malice, zeros) : any_number(malice);
 		fill_group(&members, &group);
 		for (int k = 0; (kernels = score_kernels(k, &usable)) != NULL; k++)
 			if (usable && (!votes_agree(kernels, &members, &group, x) ||
 						   !margins_agree(kernels, &members, &group, x)))
 				differ[k]++;
 		free(group.numbers);
+		free(group.used);
 	}
 	for (int k = 0; (kernels = score_kernels(k, &usable)) != NULL; k++)
 	{
@@ -231,9 +252,12 @@ main(void)
 	bool usable;
 	bool known = false;
 
-	compare(0, "numbers that round");
-	compare(50, "a few special numbers");
-	compare(3, "many special numbers");
+	compare(0, false, "numbers that round");
+	compare(50, false, "a few special numbers");
+	compare(3, false, "many special numbers");
+	compare(0, true, "encoded questions");
+	compare(50, true, "encoded questions, a few special numbers");
+	compare(3, true, "encoded questions, many special numbers");
 
 	for (int k = 0; score_kernels(k, &usable) != NULL; k++)
 		known |= usable && score_kernels(k, &usable) == score_kernels_best();

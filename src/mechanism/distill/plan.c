@@ -73,8 +73,11 @@ choose_labels(const PlanQuestion *question, double units, int choice, PlanResult
 static double
 distill_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 {
-	double value = plan_best(question, units, lengthof(label_counts), choose_labels, result);
+	PlanQuestion plain = *question;
+	double		 value;
 
+	plain.cuts = 0; /* a student would have them, and none was measured */
+	value = plan_best(&plain, units, lengthof(label_counts), choose_labels, result);
 	result->per_answer = 0;
 	return value;
 }

@@ -142,9 +142,6 @@ gradient_plan(const MechanismSpec *spec, GradientPlan *plan)
 	plan_noise(spec, plan);
 }
 
-/* Above this, plain columns were better on five public data sets (docs/features.md). */
-#define NOISE_FOR_CUTS 0.08
-
 static void
 notice_cuts(const MechanismSpec *spec, const GradientPlan *plan)
 {

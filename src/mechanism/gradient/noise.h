@@ -31,6 +31,12 @@ typedef struct GradientNoise
 extern double gradient_rho(double epsilon, double delta, int64 draws);
 
 /*
+ * Of the noise of one step, relative to the units and times the root of the outputs: above this,
+ * plain columns were better than cuts on five public data sets (docs/features.md).
+ */
+#define NOISE_FOR_CUTS 0.08
+
+/*
  * Noise for count sums of L2 sensitivity at most that, for a share of rho.
  * False if there is none: rho is too small.
  */

@@ -6,7 +6,8 @@ use strict;
 use warnings;
 use Carp qw(croak);
 use Exporter qw(import);
-use List::Util qw(max sum0);
+use List::Util qw(max min sum0);
+use POSIX qw(ceil);
 use Privpred::Stats qw(audit_epsilon audit_range clopper_pearson_lower clopper_pearson_upper
   enough_draws least_count least_telling most_count $RISK);
 
@@ -82,6 +83,14 @@ my %SETUPS = (
 		model   => q{features => '["x"]'},
 		rows    => 1
 	},
+	held => {
+		x        => 'text',
+		protect  => 'declared_units => 4',
+		model    => q{features => '{"x": {"levels": ["a", "b"]}}', holdout => 0.5},
+		classes  => '0,1',
+		fill     => \&_fill_held,
+		releases => 1
+	},
 	described => {
 		fill      => \&_fill_described,
 		describes => 1
@@ -145,6 +154,26 @@ BEGIN
 		EXECUTE 'SELECT ' || question || ' FROM (SELECT $1) s(f), LATERAL (SELECT null_shares FROM privpred.description ORDER BY description_id DESC LIMIT 1) d(shares)' INTO yes USING f;
 		RETURN NEXT CASE WHEN yes THEN 'yes' ELSE 'no' END;
 	END LOOP;
+END $$;
+
+-- Is an accuracy that is released, drawn anew each time, at least that much?
+CREATE FUNCTION accuracies(model text, epsilon float8, bound float8, n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. n LOOP
+		RETURN NEXT CASE WHEN (privpred.release_accuracy(model, epsilon)).accuracy >= bound THEN 'yes' ELSE 'no' END;
+	END LOOP;
+END $$;
+
+-- Units that are held out, or not: whoever is evaluated is.
+CREATE FUNCTION units_held(model regclass, held bool) RETURNS SETOF int LANGUAGE plpgsql AS $$
+BEGIN
+	FOR id IN 1 .. 40 LOOP
+		EXECUTE format('TRUNCATE %s; INSERT INTO %s (id, x, y) VALUES (%s, ''a'', 0)', model, model, id);
+		IF (SELECT (rows > 0) = held FROM privpred.evaluate(model::text)) THEN
+			RETURN NEXT id;
+		END IF;
+	END LOOP;
+	EXECUTE format('TRUNCATE %s', model);
 END $$;
 
 -- "labels labels, then NULL", from as many fresh thresholds
@@ -366,7 +395,7 @@ sub prepare
 
 # ---------- models ----------
 
-my %PARAMETERS = map { $_ => 1 } qw(epsilon teachers classes rows units target cap unstable of_run);
+my %PARAMETERS = map { $_ => 1 } qw(epsilon teachers classes rows units target cap unstable of_run release);
 
 sub _create_model
 {
@@ -435,6 +464,22 @@ sub _fill_described
 		my ($unit, $x, $y, $times) = $item =~ /^(\d+):([^=]+)=(null|zero)(?:\*(\d+))?$/ or croak "not a row: $item";
 		my $number = $y eq 'null' ? 'NULL' : '0';
 		$sql .= "INSERT INTO $table (id, x, " . join(', ', @numbers) . ") SELECT $unit, '$x', " . join(', ', ($number) x 8) . ' FROM generate_series(1, ' . ($times // 1) . ");\n";
+	}
+	return $sql;
+}
+
+# Rows as h1:x=y of the first unit that is held out, t1:x=y of the first that trains, and so on.
+sub _fill_held
+{
+	my ($table, $rows) = @_;
+	my $sql = "CREATE TEMP TABLE held AS SELECT h, id, row_number() OVER (PARTITION BY h ORDER BY id) AS place FROM unnest('{t,f}'::bool[]) h, units_held('$table', h) id;\n";
+
+	return '' if $rows eq '-';
+	foreach my $item (split ' ', $rows)
+	{
+		my ($kind, $place, $x, $y) = $item =~ /^([ht])(\d+):([^=]+)=(.*)$/ or croak "not a row: $item";
+		my $held = $kind eq 'h' ? 'h' : 'NOT h';
+		$sql .= "INSERT INTO $table (id, x, y) SELECT id, '$x', '$y' FROM held WHERE $held AND place = $place;\n";
 	}
 	return $sql;
 }
@@ -515,6 +560,7 @@ sub _query
 	my $role = $row->{account};
 	my ($how) = $question =~ s/^(rolled back|failed|after pure|student|flushed) // ? $1 : '';
 	return _described_query($row, $table, $n) if $SETUPS{ $row->{setup} }{describes};
+	return qq{SELECT a FROM accuracies('$table', $row->{parameters}{release}, $1, $n) a} if $question =~ /^accuracy >= (\S+)$/;
 	my $x = sub { my ($value) = @_; return $value =~ /^[\d.]+$/ ? qq{'{"x": $value}'::jsonb} : qq{'{"x": "$value"}'::jsonb} };
 
 	if ($question =~ /^x = (\S+)$/)
@@ -563,7 +609,7 @@ sub _counts
 	my %counts;
 
 	my $describes = $SETUPS{ $row->{setup} }{describes};
-	$set_role = '' if $describes;
+	$set_role = '' if $describes || $SETUPS{ $row->{setup} }{releases};
 	$sql->("TRUNCATE $table;\n" . $fill->($table, $rows, $row) . ($describes ? '' : "SELECT privpred.retrain('$table')"));
 	# No budget has room for thousands of runs with such a delta: one run is
 	# bought, and the number of them changed behind everybody's back.
@@ -571,7 +617,9 @@ sub _counts
 	$sql->(qq{SELECT privpred.open_stream('$table', $p{unstable}, $p{epsilon}, $p{of_run});
 		UPDATE privpred.stream SET unstable_limit = 1000000 WHERE status = 'open'})
 	  if $row->{mechanism} =~ /^(?:sparse|soft)$/;
-	my $query = 'SELECT a, count(*) FROM (' . _query($row, $table, $n) . ') s GROUP BY a';
+	# An accuracy is written down, time and again in the same row: in transactions of their own, old versions of it can go.
+	my $batch = $SETUPS{ $row->{setup} }{releases} ? 100 : $n;
+	my $query = join(";\n", map { 'SELECT a, count(*) FROM (' . _query($row, $table, min($batch, $n - $batch * $_)) . ') s GROUP BY a' } 0 .. ceil($n / $batch) - 1);
 	$query = "BEGIN; $query; ROLLBACK" if $row->{question} =~ /^rolled back/;
 	$query = "DO \$do\$ BEGIN EXECUTE \$q\$$query\$q\$; EXCEPTION WHEN division_by_zero THEN NULL; END \$do\$" if $row->{question} =~ /^failed/;
 	$set_role = "SET privpred.repeat_memory = '4MB'; SET ROLE pure; $query; $set_role" if $row->{question} =~ /^after pure/;
@@ -582,7 +630,7 @@ sub _counts
 	foreach my $line (split /\n/, $sql->("$set_role $query"))
 	{
 		my ($answer, $count) = split /\|/, $line;
-		$counts{$answer} = $count if defined $count;
+		$counts{$answer} += $count if defined $count;
 	}
 	return \%counts;
 }
