@@ -112,6 +112,16 @@ typedef void (*shmem_request_hook_type)(void);
 #define MERGE_ACTIONS(change) ((change)->mergeActionLists)
 #endif
 
+/* Of a hook on ExecutorRun(). */
+#if PG_VERSION_NUM < 180000
+#define EXECUTOR_RUN_ARGUMENTS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count, bool execute_once
+#define EXECUTOR_RUN_PASSED queryDesc, direction, count, execute_once
+#else
+#define EXECUTOR_RUN_ARGUMENTS QueryDesc *queryDesc, ScanDirection direction, uint64 count
+#define EXECUTOR_RUN_PASSED queryDesc, direction, count
+#endif
+
 /* Of Append and MergeAppend. */
 #if PG_VERSION_NUM < 180000
 #define PRUNES_AT_RUN_TIME(append) ((append)->part_prune_info != NULL)
