@@ -6,6 +6,7 @@
  * past.c			tables that were dropped, and may come back
  * units.c			tables, their owners, and the columns that say whose a row is
  * shared_rows.c	which relations may have rows of a protected one
+ * family.c			the same for tables that inherit from one another, without locks
  */
 #ifndef PRIVPRED_RELATIONS_H
 #define PRIVPRED_RELATIONS_H
@@ -158,5 +159,24 @@ extern bool relations_share_rows(Oid relid, Oid other);
 
 /* Raises 55000 if a protected relation shares rows with another: they would have two budgets. */
 extern void check_protected_once(Oid relid);
+
+/* ---------- family.c ---------- */
+
+/* A table that may have rows in common with another by inheritance. */
+typedef struct Relative
+{
+	Oid	  relid;
+	int64 relation_id;	/* 0: it was never protected */
+	bool  is_protected; /* now */
+} Relative;
+
+/*
+ * A table, its partitions and children, and whatever these are parts of; by relid.
+ * Whether something joins them changes only when one of them is altered.
+ */
+extern List *relation_family(Oid relid);
+
+/* A protected one besides the table itself, or NULL. */
+extern const Relative *protected_relative(const List *family, Oid relid);
 
 #endif /* PRIVPRED_RELATIONS_H */

@@ -27,7 +27,7 @@
 
 typedef struct Distillation
 {
-	const CachedModel *teacher;
+	CachedModel *teacher;
 	const Learner	  *learner;
 	int64			   nrows;
 	int				   width;
@@ -144,6 +144,7 @@ open_purse(Distillation *task, const LedgerPrice *price)
 				errdetail("It covers " INT64_FORMAT ". Nothing was charged.", quote.answers_left),
 				errhint("Pass labels => " INT64_FORMAT ", or take a model with a smaller epsilon.",
 						Max(quote.answers_left, 1)));
+	check_paid_once(task->teacher);
 	task->lease = ledger_open(CurrentMemoryContext, price);
 }
 

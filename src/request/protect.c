@@ -68,6 +68,34 @@ choose_unit(Relation relation, const ProtectOptions *options, const ProtectedRel
 	return unit_array(before);
 }
 
+/* ---------- tables with the same rows ---------- */
+
+void
+check_spent_once(Oid relid)
+{
+	ListCell *cell;
+
+	foreach(cell, relation_family(relid))
+	{
+		const Relative *relative = lfirst(cell);
+
+		if (relative->relid != relid && relative->relation_id != 0 && !relative->is_protected &&
+			ledger_relation_spent(relative->relation_id) > 0)
+			ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("relation \"%s\" shares rows with \"%s\", which was protected before, "
+						   "and has been asked",
+						   get_rel_name(relid), get_rel_name(relative->relid)),
+					errdetail("What was spent on these rows is in an account that \"%s\" would "
+							  "not pay from.",
+							  get_rel_name(relid)),
+					errhint("Detach \"%s\", and protect it by itself. If \"%s\" is to take its "
+							"place, copy its rows, drop it, and give \"%s\" its name before it is "
+							"protected: then it goes on with the account.",
+							get_rel_name(relative->relid), get_rel_name(relid),
+							get_rel_name(relid)));
+	}
+}
+
 /* ---------- tables of the same name ---------- */
 
 /* A table that has another name by now, and an account: which of the two is meant? */
@@ -177,6 +205,7 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 
 	check_relation_owner(relid);
 	relation = protected_relation_open(relid);
+	check_spent_once(relid);
 	before = protected_relation_declared(relid);
 	units = choose_unit(relation, options, before);
 	if (before != NULL && same_declaration(before, units, options->protects_labels))
