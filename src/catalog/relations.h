@@ -11,6 +11,7 @@
 #ifndef PRIVPRED_RELATIONS_H
 #define PRIVPRED_RELATIONS_H
 
+#include "access/attnum.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/array.h"
@@ -20,13 +21,14 @@
 
 typedef struct ProtectedRelation
 {
-	int64  relation_id;
-	Oid	   relid;
-	int	   nunits; /* columns that identify the unit */
-	char **unit_columns;
-	bool   protects_labels;
-	int64  declared_units;	  /* 0: not declared */
-	int32  max_rows_per_unit; /* 0: not declared */
+	int64		relation_id;
+	Oid			relid;
+	int			nunits; /* columns that identify the unit */
+	char	  **unit_columns;
+	AttrNumber *unit_numbers; /* the same by number; NULL: the names alone are known here */
+	bool		protects_labels;
+	int64		declared_units;	   /* 0: not declared */
+	int32		max_rows_per_unit; /* 0: not declared */
 } ProtectedRelation;
 
 /* What protect() declares, besides the relation itself. */
@@ -73,6 +75,12 @@ extern ArrayType *unit_array(const ProtectedRelation *protected);
 extern bool
 same_declaration(const ProtectedRelation *protected, ArrayType *units, bool protects_labels);
 
+/* Is a unit's column the one that had its name when it was declared? */
+extern bool unit_column_is_same(const ProtectedRelation *protected, int number);
+
+/* Within catalog_begin(), of a ledger that was adopted: here the names of units say which they are. */
+extern void protected_relations_adopt(void);
+
 /* Writes a declaration; relation_id is that of the same one before, or 0.  Returns its id. */
 extern int64 protected_relation_write(Relation relation, ArrayType *units,
 									  const ProtectOptions *options, int64 relation_id);
@@ -98,6 +106,10 @@ typedef struct PastRelation
  * owner has; those that still exist first, then the last that was dropped.
  */
 extern List *past_relations(Relation relation, ArrayType *units, bool protects_labels);
+
+/* Relations, protected once, that now have a name that is not known yet; and makes it known. */
+extern List *relations_renamed(void);
+extern void	 relation_note_name(Oid relid);
 
 /* Inside a sql_drop event trigger: forgets tables that are gone, and returns them as they were. */
 extern List *protected_relations_dropped(void);

@@ -72,6 +72,9 @@ extern void request_unprotect(Oid relid);
  */
 extern void check_spent_once(Oid relid);
 
+/* Inside a trigger on commands that may have renamed tables. */
+extern void request_note_names(void);
+
 /* Inside a sql_drop event trigger. */
 extern void request_forget_dropped_relations(void);
 
