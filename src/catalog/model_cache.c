@@ -48,8 +48,8 @@ static uint64 loads = 0;
 static bool
 is_of_family(const CacheEntry *entry, Oid relid)
 {
-	return relid == InvalidOid || bsearch(&relid, entry->family, entry->nfamily, sizeof(Oid),
-										  oid_cmp) != NULL;
+	return relid == InvalidOid ||
+		   bsearch(&relid, entry->family, entry->nfamily, sizeof(Oid), oid_cmp) != NULL;
 }
 
 static void
@@ -223,8 +223,7 @@ model_cache_paid_twice(CachedModel *model)
 	if (protected_relative(family, relid) != NULL)
 		return true;
 	if (entry->nfamily < list_length(family))
-		entry->family =
-			MemoryContextAlloc(entry->context, list_length(family) * sizeof(Oid));
+		entry->family = MemoryContextAlloc(entry->context, list_length(family) * sizeof(Oid));
 	entry->nfamily = 0;
 	foreach(cell, family)
 		entry->family[entry->nfamily++] = ((const Relative *) lfirst(cell))->relid;

@@ -112,7 +112,7 @@ typedef struct CachedModel
 {
 	ModelRecord	  *record;
 	MechanismModel mechanism_model;
-	bool		   valid;		/* false: look it up again before the next use */
+	bool		   valid;	  /* false: look it up again before the next use */
 	bool		   paid_once; /* no other budget pays for the same rows, as far as is known */
 } CachedModel;
 

@@ -27,15 +27,15 @@
 
 typedef struct Distillation
 {
-	CachedModel *teacher;
-	const Learner	  *learner;
-	int64			   nrows;
-	int				   width;
-	double			  *x;	  /* nrows * width */
-	int32			  *label; /* -1: unstable */
-	int64			   labelled;
-	int64			   asked;
-	int64			   by_infinite; /* labels paid by accounts of infinite order */
+	CachedModel	  *teacher;
+	const Learner *learner;
+	int64		   nrows;
+	int			   width;
+	double		  *x;	  /* nrows * width */
+	int32		  *label; /* -1: unstable */
+	int64		   labelled;
+	int64		   asked;
+	int64		   by_infinite; /* labels paid by accounts of infinite order */
 
 	/* who pays: one of these, or nobody if the owner asks */
 	LedgerLease	 *lease;

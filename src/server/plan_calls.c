@@ -152,7 +152,8 @@ rows_reaching(PlanWalk *walk, const Plan *plan, double rows, int position)
 		if (IsA(plan, IndexScan))
 			before = list_concat(list_copy(((const IndexScan *) plan)->indexqualorig), before);
 		else if (IsA(plan, BitmapHeapScan))
-			before = list_concat(list_copy(((const BitmapHeapScan *) plan)->bitmapqualorig), before);
+			before =
+				list_concat(list_copy(((const BitmapHeapScan *) plan)->bitmapqualorig), before);
 		if (walk->at_most || plan_conditions_are_estimated(statement, plan, before))
 			input = plan_relation_rows(statement, ((const Scan *) plan)->scanrelid, before);
 		if (!walk->at_most)

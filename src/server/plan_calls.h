@@ -98,7 +98,7 @@ extern double plan_relation_sure_share(const PlannedStmt *statement, Index relat
 extern PlannedStmt *plan_surely(const PlannedStmt *statement);
 
 /* Did it have statistics for all of some conditions that a node checks? */
-extern bool plan_conditions_are_estimated(const PlannedStmt *statement, const Plan *plan,
-										  List *conditions);
+extern bool
+plan_conditions_are_estimated(const PlannedStmt *statement, const Plan *plan, List *conditions);
 
 #endif /* PRIVPRED_PLAN_CALLS_H */

@@ -133,7 +133,7 @@ typedef struct Run
 	struct Run *outer;
 } Run;
 
-static Run					 *innermost = NULL;
+static Run					*innermost = NULL;
 static ExecutorRun_hook_type previous_run = NULL;
 
 static void

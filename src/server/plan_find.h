@@ -20,8 +20,7 @@ extern bool portal_runs(Portal portal, MemoryContext executor);
  * The plan that the call site belongs to, and how many rows are fetched of it at
  * this time; NULL if it cannot be told, or if it is not the client's own statement.
  */
-extern const PlannedStmt *
-plan_of_caller(const FmgrInfo *site, ParamListInfo *params, double *rows);
+extern const PlannedStmt *plan_of_caller(const FmgrInfo *site, ParamListInfo *params, double *rows);
 
 /* A number for the run of that plan, which no other run has had; 0: it cannot be told. */
 extern uint64 plan_run_of_caller(const FmgrInfo *site);

@@ -57,8 +57,7 @@ column_has_statistics(const PlannedStmt *statement, const Plan *plan, Node *node
 											 : innerPlan(plan);
 			if (plan == NULL || var->varattno > list_length(plan->targetlist))
 				return false;
-			node =
-				(Node *) list_nth_node(TargetEntry, plan->targetlist, var->varattno - 1)->expr;
+			node = (Node *) list_nth_node(TargetEntry, plan->targetlist, var->varattno - 1)->expr;
 		}
 		else
 			return !IS_SPECIAL_VARNO(var->varno) &&
@@ -72,12 +71,12 @@ column_has_statistics(const PlannedStmt *statement, const Plan *plan, Node *node
 static bool
 is_known(Node *node)
 {
-	return node != NULL && (IsA(node, Const) || (IsA(node, Param) &&
-												 ((Param *) node)->paramkind == PARAM_EXEC));
+	return node != NULL &&
+		   (IsA(node, Const) || (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC));
 }
 
 static bool
-comparison_is_estimated(const PlannedStmt *statement, const Plan *plan, Oid operator, List *sides)
+comparison_is_estimated(const PlannedStmt *statement, const Plan *plan, Oid operator, List * sides)
 {
 	RegProcedure estimator = get_oprrest(operator);
 	Node		*left = linitial(sides);
@@ -110,8 +109,7 @@ is_estimated(const PlannedStmt *statement, const Plan *plan, Node *condition)
 		case T_Var:
 			return column_has_statistics(statement, plan, condition);
 		case T_NullTest:
-			return column_has_statistics(statement, plan,
-										 (Node *) ((NullTest *) condition)->arg);
+			return column_has_statistics(statement, plan, (Node *) ((NullTest *) condition)->arg);
 		case T_BooleanTest:
 			return column_has_statistics(statement, plan,
 										 (Node *) ((BooleanTest *) condition)->arg);
