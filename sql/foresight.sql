@@ -102,6 +102,7 @@ INSERT INTO statements (statement) VALUES
 ($$SELECT private_predict('fs', i) FROM items i WHERE EXISTS (SELECT FROM others o WHERE o.id = i.id)$$),
 ($$SELECT id FROM items i WHERE id <= 900 AND private_predict('fs', i) = 'yes'$$),
 ($$SELECT private_predict('fs', ARRAY[id]), count(*) FROM others GROUP BY id$$),
+($$SELECT private_predict('fs', ARRAY[id]) FROM (SELECT id FROM others UNION SELECT id FROM items) s$$),
 ($$SELECT private_predict('fs', i), (SELECT same(1)) FROM items i ORDER BY same(id)$$);
 SELECT statement FROM statements ORDER BY n \gexec
 SELECT fs_left();

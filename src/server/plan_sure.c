@@ -32,6 +32,23 @@ static void lower(SureContext *context, Plan *plan);
 
 /* ---------- conditions ---------- */
 
+/* The node below whose output a column is.  Parts of one table have the same columns. */
+static const Plan *
+plan_of_column(const Plan *plan, const Var *var)
+{
+	switch (nodeTag(plan))
+	{
+		case T_SubqueryScan:
+			return ((const SubqueryScan *) plan)->subplan;
+		case T_Append:
+			return linitial(((const Append *) plan)->appendplans);
+		case T_MergeAppend:
+			return linitial(((const MergeAppend *) plan)->mergeplans);
+		default:
+			return var->varno == OUTER_VAR ? outerPlan(plan) : innerPlan(plan);
+	}
+}
+
 /* Follows a column down to the relation that it comes from; are there statistics of it? */
 static bool
 column_has_statistics(const PlannedStmt *statement, const Plan *plan, Node *node)
@@ -52,9 +69,7 @@ column_has_statistics(const PlannedStmt *statement, const Plan *plan, Node *node
 					   ->expr;
 		else if (var->varno == OUTER_VAR || var->varno == INNER_VAR || IsA(plan, SubqueryScan))
 		{
-			plan = IsA(plan, SubqueryScan)	 ? ((const SubqueryScan *) plan)->subplan
-				   : var->varno == OUTER_VAR ? outerPlan(plan)
-											 : innerPlan(plan);
+			plan = plan_of_column(plan, var);
 			if (plan == NULL || var->varattno > list_length(plan->targetlist))
 				return false;
 			node = (Node *) list_nth_node(TargetEntry, plan->targetlist, var->varattno - 1)->expr;
