@@ -70,6 +70,7 @@ SELECT private_predict('fam.c', ARRAY[0.2]);
 RESET privpred.on_refusal;
 \set VERBOSITY terse
 RESET ROLE;
+SELECT ok FROM privpred.verify_ledger();
 SELECT * FROM spent;
 -- and in a new one
 \c
@@ -87,6 +88,7 @@ ALTER TABLE fam.p DETACH PARTITION fam.c;
 SET ROLE fam_ann;
 SELECT ask('fam.p', 0.3), ask('fam.c', 0.3);
 RESET ROLE;
+SELECT ok FROM privpred.verify_ledger();
 SELECT * FROM spent;
 -- within one transaction, rolled back
 SET ROLE fam_owner;
@@ -175,6 +177,7 @@ ALTER TABLE fam.c NO INHERIT fam.q;
 SET ROLE fam_ann;
 SELECT ask('fam_once', 0.5);
 RESET ROLE;
+SELECT ok FROM privpred.verify_ledger();
 SELECT * FROM spent;
 
 --
@@ -207,6 +210,7 @@ SELECT tried($c$SELECT privpred.protect('fam.n1', unit => 'id')$c$);
 -- the table itself finds its own; nothing was spent on these, so they may
 SELECT privpred.protect('fam.n', unit => 'id'), privpred.protect('fam.c', unit => 'id');
 RESET ROLE;
+SELECT ok FROM privpred.verify_ledger();
 SELECT * FROM spent;
 SET ROLE fam_owner;
 SELECT privpred.unprotect('fam.n'), privpred.unprotect('fam.c');

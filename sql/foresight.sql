@@ -56,7 +56,9 @@ CREATE TABLE asked (n boolean);
 CREATE TABLE door (n int);
 CREATE RULE door AS ON INSERT TO door DO INSTEAD (INSERT INTO asked SELECT private_predict('fs', ARRAY[0.5]) IS NULL;
 	INSERT INTO asked SELECT private_predict('fs', i) IS NULL FROM items i);
+\set VERBOSITY sqlstate
 INSERT INTO door VALUES (1);
+\set VERBOSITY terse
 SELECT fs_left();
 
 --
@@ -87,6 +89,7 @@ PREPARE up_to(int) AS SELECT count(private_predict('fs', i)) FROM items i WHERE 
 EXECUTE up_to(3);
 SET plan_cache_mode = force_custom_plan;
 EXECUTE up_to(3);
+SELECT fs_left();
 EXECUTE up_to(3000);
 RESET plan_cache_mode;
 SELECT fs_left();
