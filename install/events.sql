@@ -9,6 +9,16 @@ COMMENT ON FUNCTION privpred.on_sql_drop() IS
 
 CREATE EVENT TRIGGER privpred_on_sql_drop ON sql_drop EXECUTE FUNCTION privpred.on_sql_drop();
 
+CREATE FUNCTION privpred.on_rename()
+RETURNS event_trigger AS 'MODULE_PATHNAME', 'privpred_on_rename' LANGUAGE C;
+COMMENT ON FUNCTION privpred.on_rename() IS
+'remembers new names of protected tables, and refuses those of tables that have an account';
+
+-- Every command that can give a table another name or schema.
+CREATE EVENT TRIGGER privpred_on_rename ON ddl_command_end
+	WHEN TAG IN ('ALTER TABLE', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER EXTENSION')
+	EXECUTE FUNCTION privpred.on_rename();
+
 CREATE FUNCTION privpred.on_drop_owned() RETURNS event_trigger
 	AS 'MODULE_PATHNAME', 'privpred_on_drop_owned' LANGUAGE C;
 COMMENT ON FUNCTION privpred.on_drop_owned() IS 'revokes the budgets of roles after DROP OWNED BY';

@@ -122,7 +122,7 @@ REVOKE USAGE ON TYPE life.given FROM life_newcomer;
 SELECT count(*) FROM pg_shdepend WHERE refobjid = 'life_newcomer'::regrole;
 DROP TABLE life.given;
 SELECT count(*) FROM privpred.model WHERE name = 'life';
-SELECT relation IS NULL AS forgotten, relation_name, active, dropped_at IS NOT NULL AS dropped FROM privpred.protected_relation WHERE relation_name LIKE '%life%';
+SELECT relation IS NULL AS forgotten, relation_name, active, dropped_at IS NOT NULL AS dropped FROM privpred.protected_relation WHERE relation_name LIKE '%life%' ORDER BY relation_id;
 SELECT count(*) > 0 AS ledger_stays FROM privpred.ledger_entry WHERE model = 'life';
 SELECT refused($c$SELECT private_predict('life', ARRAY[0.1])$c$);
 CREATE TABLE "life Two".renamed (id int PRIMARY KEY, x float8, y boolean);

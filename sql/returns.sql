@@ -122,14 +122,144 @@ SET ROLE ret_owner;
 SELECT privpred.protect('ret.t', unit => 'id');
 SELECT epsilon_spent FROM privpred.budgets WHERE role = 'ret_ann'::regrole AND relation = 'ret.t'::regclass;
 DROP TABLE ret.t;
--- protected under another name before it takes the place of the dropped one: it has its own account, which is said while nothing was spent
+-- protected under another name before it takes the place of the dropped one: it cannot have the name together with an account of its own
 CALL make('ret.next', 'ret_owner');
 SET ROLE ret_owner;
-SELECT privpred.protect('ret.next', unit => 'id');
+SELECT privpred.protect('ret.next', unit => 'id', epsilon_cap => 1);
 ALTER TABLE ret.next RENAME TO t;
-SELECT privpred.protect('ret.t', unit => 'id');
-SELECT count(*) FROM privpred.budgets WHERE relation = 'ret.t'::regclass;
+\set VERBOSITY terse
+ALTER INDEX ret.next RENAME TO t;
+ALTER TABLE ret.next RENAME TO renamed;
+-- under any name that was ever held, even between two others
+ALTER TABLE ret.next RENAME TO t_old;
+ALTER TABLE ret.next RENAME TO fine;
+ALTER TABLE ret.fine RENAME TO next;
+-- unprotected, it may; and then finds the account, unless something is there to lose
+SELECT privpred.unprotect('ret.next');
+ALTER TABLE ret.next RENAME TO t;
+SELECT tried($c$SELECT privpred.protect('ret.t', unit => 'id')$c$);
+SELECT privpred.protect('ret.t', unit => 'id', epsilon_cap => 3);
+SELECT epsilon_spent FROM privpred.budgets WHERE role = 'ret_ann'::regrole AND relation = 'ret.t'::regclass;
+-- names held between protect and drop, by every way to get one
+ALTER TABLE ret.t RENAME TO between1;
+ALTER INDEX ret.between1 RENAME TO between2;
+ALTER TABLE ret.between2 SET SCHEMA ret2;
+RESET ROLE;
+ALTER SCHEMA ret2 RENAME TO ret4;
+SET ROLE ret_owner;
+ALTER TABLE ret4.between2 SET SCHEMA ret;
+RESET ROLE;
+ALTER SCHEMA ret4 RENAME TO ret2;
+SET ROLE ret_owner;
+ALTER TABLE ret.between2 RENAME TO last;
+BEGIN;
+ALTER TABLE ret.last RENAME TO never;
+ROLLBACK;
+SELECT privpred.unprotect('ret.last');
+ALTER TABLE ret.last RENAME TO between3;
+DROP TABLE ret.between3;
+RESET ROLE;
+CREATE SCHEMA ret4 AUTHORIZATION ret_owner;
+SELECT count(*) FROM privpred.protected_relation WHERE 'ret.never' = ANY (known_as);
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY '{ret.between1,ret.between2,ret2.between2,ret4.between2,ret.last,ret.between3,ret.never}'::text[] LOOP
+    CALL make(name, 'ret_owner');
+    SET ROLE ret_owner;
+    SET client_min_messages = warning;
+    PERFORM privpred.protect(name::regclass, unit => 'id');
+    RESET client_min_messages;
+    RAISE NOTICE '%: %', name, (SELECT epsilon_spent FROM privpred.budgets WHERE role = 'ret_ann'::regrole AND relation = name::regclass);
+    EXECUTE 'DROP TABLE ' || name;
+    RESET ROLE;
+  END LOOP;
+END $$;
+DROP SCHEMA ret4;
+-- swapped by renaming: the old one is still there, so it must be said first that both are to stay; a stranger's tables are free
+CALL make('ret.t', 'ret_owner');
+CALL make('ret.t_new', 'ret_owner');
+CALL make('ret.theirs', 'ret_other');
+SET ROLE ret_owner;
+SELECT privpred.protect('ret.t', unit => 'id'), privpred.protect('ret.t_new', unit => 'id');
+ALTER TABLE ret.t RENAME TO t_gone;
+ALTER TABLE ret.t_new RENAME TO t;
+SET ROLE ret_other;
+SELECT privpred.protect('ret.theirs', unit => 'id');
+ALTER TABLE ret.theirs RENAME TO t;
 DROP TABLE ret.t;
+SET ROLE ret_owner;
+SELECT privpred.protect('ret.t_gone', unit => 'id');
+ALTER TABLE ret.t_new RENAME TO t;
+-- another unit or promise is another declaration, here, too
+DROP TABLE ret.t;
+DROP TABLE ret.t_gone;
+CALL make('ret.next', 'ret_owner');
+SET ROLE ret_owner;
+SELECT privpred.protect('ret.next', unit => 'person');
+ALTER TABLE ret.next RENAME TO t;
+DROP TABLE ret.t;
+\set VERBOSITY default
+
+-- the unit is the column, not its name: columns that are renamed change nothing
+CALL make('ret.u', 'ret_owner');
+SET ROLE ret_owner;
+SELECT privpred.protect('ret.u', unit => 'id');
+SET client_min_messages = warning;
+SELECT privpred.create_model('ret_u', 'ret.u', label => 'y', features => '["x"]', teachers => 10) ->> 'version';
+RESET client_min_messages;
+SELECT privpred.grant_budget('ret_ann', 'ret.u', epsilon => 1);
+SET ROLE ret_ann;
+SELECT count(private_predict('ret_u', ARRAY[0.5]));
+SET ROLE ret_owner;
+BEGIN;
+ALTER TABLE ret.u RENAME id TO row_id;
+ALTER TABLE ret.u RENAME person TO id;
+SELECT tried($c$SELECT privpred.protect('ret.u', unit => 'id')$c$);
+SELECT tried($c$SELECT privpred.protect('ret.u')$c$);
+SELECT tried($c$SELECT privpred.protect('ret.u', unit => 'row_id')$c$);
+SELECT tried($c$SELECT privpred.retrain('ret_u')$c$);
+SELECT tried($c$SELECT privpred.describe('ret.u', epsilon => 0.1)$c$);
+ROLLBACK;
+BEGIN;
+ALTER TABLE ret.u DROP id;
+ALTER TABLE ret.u RENAME person TO id;
+SELECT tried($c$SELECT privpred.protect('ret.u', unit => 'id')$c$);
+SELECT tried($c$SELECT privpred.retrain('ret_u')$c$);
+-- what was trained still answers
+SET ROLE ret_ann;
+SELECT count(private_predict('ret_u', ARRAY[0.7]));
+ROLLBACK;
+SET ROLE ret_owner;
+-- other changes change nothing
+ALTER TABLE ret.u ALTER id TYPE bigint;
+ALTER TABLE ret.u DROP CONSTRAINT u_pkey;
+ALTER TABLE ret.u RENAME person TO somebody;
+SELECT privpred.protect('ret.u', unit => 'id'), privpred.protect('ret.u');
+-- a new table has columns with other numbers; the name is what it is found by
+DROP TABLE ret.u;
+CREATE TABLE ret.u (gone int, x float8, y boolean, id int NOT NULL);
+ALTER TABLE ret.u DROP gone;
+INSERT INTO ret.u SELECT i / 100.0, i > 50, i FROM generate_series(1, 100) i;
+SELECT privpred.protect('ret.u', unit => 'id');
+SELECT epsilon_spent FROM privpred.budgets WHERE role = 'ret_ann'::regrole AND relation = 'ret.u'::regclass;
+SET client_min_messages = warning;
+SELECT privpred.create_model('ret_u', 'ret.u', label => 'y', features => '["x"]', teachers => 10) ->> 'version';
+RESET client_min_messages;
+DROP TABLE ret.u;
+-- while nothing was spent, another column may be declared under the same name
+CALL make('ret.w', 'ret_owner');
+SET ROLE ret_owner;
+SELECT privpred.protect('ret.w', unit => 'id');
+ALTER TABLE ret.w RENAME id TO row_id;
+ALTER TABLE ret.w RENAME person TO id;
+SELECT tried($c$SELECT privpred.create_model('ret_w', 'ret.w', label => 'y', features => '["x"]', teachers => 10)$c$);
+SELECT privpred.protect('ret.w', unit => 'id');
+SET client_min_messages = warning;
+SELECT privpred.create_model('ret_w', 'ret.w', label => 'y', features => '["x"]', teachers => 10) ->> 'version';
+RESET client_min_messages;
+DROP TABLE ret.w;
 
 -- another unit: what was spent is not counted, which is said; and the earlier unit finds it
 CALL make('ret.t', 'ret_owner');

@@ -13,6 +13,7 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -26,6 +27,8 @@ typedef struct CacheEntry
 	CachedModel		   model;	/* what users see */
 	MemoryContext	   context; /* holds everything, this struct included */
 	int				   users;
+	Oid				  *family; /* relations that may come to share rows with the model's */
+	int				   nfamily;
 	struct CacheEntry *next;
 } CacheEntry;
 
@@ -37,11 +40,25 @@ static Oid model_table = InvalidOid;
 /* Counts invalidations, to notice one that arrives while a model is read. */
 static uint64 generation = 0;
 
+/* The same for all relations. */
+static uint64 alterations = 0;
+
 static uint64 loads = 0;
+
+static bool
+is_of_family(const CacheEntry *entry, Oid relid)
+{
+	return relid == InvalidOid ||
+		   bsearch(&relid, entry->family, entry->nfamily, sizeof(Oid), oid_cmp) != NULL;
+}
 
 static void
 invalidate(Datum arg, Oid relid)
 {
+	alterations++;
+	for (CacheEntry *entry = entries; entry != NULL; entry = entry->next)
+		if (entry->model.paid_once && is_of_family(entry, relid))
+			entry->model.paid_once = false;
 	if (relid != InvalidOid && relid != model_table)
 		return;
 	for (CacheEntry *entry = entries; entry != NULL; entry = entry->next)
@@ -192,6 +209,27 @@ model_cache_get(const char *name, MemoryContext user)
 	callback->arg = entry;
 	MemoryContextRegisterResetCallback(user, callback);
 	return &entry->model;
+}
+
+bool
+model_cache_paid_twice(CachedModel *model)
+{
+	CacheEntry *entry = (CacheEntry *) model;
+	Oid			relid = model->record->relid;
+	uint64		before = alterations;
+	List	   *family = relation_family(relid);
+	ListCell   *cell;
+
+	if (protected_relative(family, relid) != NULL)
+		return true;
+	if (entry->nfamily < list_length(family))
+		entry->family = MemoryContextAlloc(entry->context, list_length(family) * sizeof(Oid));
+	entry->nfamily = 0;
+	foreach(cell, family)
+		entry->family[entry->nfamily++] = ((const Relative *) lfirst(cell))->relid;
+	/* If something was altered meanwhile, the next answer looks again. */
+	model->paid_once = before == alterations;
+	return false;
 }
 
 uint64

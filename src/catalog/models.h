@@ -112,7 +112,8 @@ typedef struct CachedModel
 {
 	ModelRecord	  *record;
 	MechanismModel mechanism_model;
-	bool		   valid; /* false: look it up again before the next use */
+	bool		   valid;	  /* false: look it up again before the next use */
+	bool		   paid_once; /* no other budget pays for the same rows, as far as is known */
 } CachedModel;
 
 /*
@@ -123,6 +124,12 @@ extern CachedModel *model_cache_get(const char *name, MemoryContext user);
 
 /* The decoded model if this session has a valid copy, which must not be kept; or NULL. */
 extern const CachedModel *model_cache_peek(const char *name);
+
+/*
+ * Does another protected relation share rows with the model's, so that they would
+ * be paid for twice over?  If not, paid_once says so until one of them is altered.
+ */
+extern bool model_cache_paid_twice(CachedModel *model);
 
 /* The number of models that this session has decoded so far. */
 extern uint64 model_cache_loads(void);

@@ -3,8 +3,8 @@
  *		Tables that were protected under a name before.
  *
  * What was spent was spent on people, not on a table, so a table that is dropped
- * and comes back must find its account.  It is known by the names that it had
- * when it was protected and when it was dropped.  Nobody else may learn of the
+ * and comes back must find its account.  It is known by all names that it had
+ * from when it was first protected until it was dropped.  Nobody else may learn of the
  * account, or pay from it: a past table concerns those alone who have the rights
  * of its owner, who is remembered by number and by name, as either may be given
  * to another role one day.
@@ -64,6 +64,38 @@ past_relations(Relation relation, ArrayType *units, bool protects_labels)
 	}
 	catalog_end(&session);
 	return result;
+}
+
+/* ---------- renaming ---------- */
+
+/* Written as relation_sql_name() does. */
+#define PRESENT_NAME "format('%I.%I', n.nspname, c.relname)"
+
+#define FROM_RENAMED \
+	" FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace" \
+	" WHERE c.oid = r.relation AND NOT " PRESENT_NAME " = ANY (r.known_as)"
+
+List *
+relations_renamed(void)
+{
+	CatalogSession session;
+	List		  *relations;
+
+	catalog_begin(&session);
+	query_read("SELECT r.relation::oid FROM privpred.protected_relation r WHERE EXISTS (SELECT"
+			   " " FROM_RENAMED ") ORDER BY r.relation_id");
+	session_keep(&session);
+	relations = rows_oids(1);
+	catalog_end(&session);
+	return relations;
+}
+
+void
+relation_note_name(Oid relid)
+{
+	catalog_write("UPDATE privpred.protected_relation r SET known_as ="
+				  " array_append(r.known_as, " PRESENT_NAME ")" FROM_RENAMED " AND c.oid = $1",
+				  ARG_OID(relid));
 }
 
 /* ---------- dropping ---------- */

@@ -29,12 +29,14 @@ enum
 	COLUMN_UNIT_COLUMNS,
 	COLUMN_PROTECTS_LABELS,
 	COLUMN_DECLARED_UNITS,
-	COLUMN_MAX_ROWS_PER_UNIT
+	COLUMN_MAX_ROWS_PER_UNIT,
+	COLUMN_UNIT_NUMBERS
 };
 
 #define SELECT_PROTECTED \
-	"SELECT relation_id, unit_columns, protects = 'labels', declared_units, max_rows_per_unit" \
-	" FROM privpred.protected_relation WHERE relation = $1"
+	"SELECT relation_id, unit_columns, protects = 'labels', declared_units, max_rows_per_unit," \
+	" (SELECT u.numbers FROM privpred.unit_number u WHERE u.relation_id = r.relation_id" \
+	" AND u.relation = r.relation) FROM privpred.protected_relation r WHERE relation = $1"
 
 /* ---------- reading ---------- */
 
@@ -77,12 +79,34 @@ find_protected_again(Oid relid, const char *sql)
 	return found;
 }
 
+static void
+read_unit(ProtectedRelation *result)
+{
+	Datum *names;
+	Datum *numbers;
+	int	   count;
+
+	deconstruct_array(row_varlena(0, COLUMN_UNIT_COLUMNS), NAMEOID, NAMEDATALEN, false,
+					  TYPALIGN_CHAR, &names, NULL, &result->nunits);
+	result->unit_columns = palloc_array(char *, result->nunits);
+	for (int i = 0; i < result->nunits; i++)
+		result->unit_columns[i] = NameStr(*DatumGetName(names[i]));
+	if (row_isnull(0, COLUMN_UNIT_NUMBERS))
+		return;
+	deconstruct_array(row_varlena(0, COLUMN_UNIT_NUMBERS), INT2OID, sizeof(int16), true,
+					  TYPALIGN_SHORT, &numbers, NULL, &count);
+	if (count != result->nunits)
+		return;
+	result->unit_numbers = palloc_array(AttrNumber, count);
+	for (int i = 0; i < count; i++)
+		result->unit_numbers[i] = DatumGetInt16(numbers[i]);
+}
+
 static ProtectedRelation *
 read_protected(Oid relid, const char *sql, bool locks, bool missing_ok)
 {
 	CatalogSession	   session;
 	ProtectedRelation *result;
-	Datum			  *names;
 
 	catalog_begin(&session);
 	if (!find_protected(relid, sql, locks) && !(locks && find_protected_again(relid, sql)))
@@ -99,11 +123,7 @@ read_protected(Oid relid, const char *sql, bool locks, bool missing_ok)
 	result->protects_labels = row_bool(0, COLUMN_PROTECTS_LABELS);
 	result->declared_units = row_int8(0, COLUMN_DECLARED_UNITS);
 	result->max_rows_per_unit = row_int4(0, COLUMN_MAX_ROWS_PER_UNIT);
-	deconstruct_array(row_varlena(0, COLUMN_UNIT_COLUMNS), NAMEOID, NAMEDATALEN, false,
-					  TYPALIGN_CHAR, &names, NULL, &result->nunits);
-	result->unit_columns = palloc_array(char *, result->nunits);
-	for (int i = 0; i < result->nunits; i++)
-		result->unit_columns[i] = NameStr(*DatumGetName(names[i]));
+	read_unit(result);
 	catalog_end(&session);
 	return result;
 }
@@ -234,9 +254,39 @@ same_declaration(const ProtectedRelation *protected, ArrayType *units, bool prot
 	if (count != protected->nunits || protected->protects_labels != protects_labels)
 		return false;
 	for (int i = 0; i < count; i++)
-		if (strcmp(NameStr(*DatumGetName(names[i])), protected->unit_columns[i]) != 0)
+		if (strcmp(NameStr(*DatumGetName(names[i])), protected->unit_columns[i]) != 0 ||
+			!unit_column_is_same(protected, i))
 			return false;
 	return true;
+}
+
+bool
+unit_column_is_same(const ProtectedRelation *protected, int number)
+{
+	return protected->unit_numbers == NULL ||
+		   get_attnum(protected->relid, protected->unit_columns[number]) ==
+			   protected->unit_numbers[number];
+}
+
+/* Names of units become numbers, of one relation or of all that have none here (0). */
+static void
+number_units(int64 relation_id)
+{
+	query_write("INSERT INTO privpred.unit_number (relation_id, relation, numbers)"
+				" SELECT r.relation_id, r.relation, ARRAY(SELECT a.attnum"
+				" FROM unnest(r.unit_columns) WITH ORDINALITY u(name, n) JOIN pg_attribute a"
+				" ON a.attrelid = r.relation AND a.attname = u.name AND NOT a.attisdropped"
+				" ORDER BY u.n) FROM privpred.protected_relation r WHERE r.relation IS NOT NULL"
+				" AND $1 IN (0, r.relation_id) ON CONFLICT (relation_id) DO UPDATE SET"
+				" relation = excluded.relation, numbers = excluded.numbers"
+				" WHERE unit_number.relation <> excluded.relation",
+				ARG_INT8(relation_id));
+}
+
+void
+protected_relations_adopt(void)
+{
+	number_units(0);
 }
 
 int64
@@ -276,6 +326,7 @@ protected_relation_write(Relation relation, ArrayType *units, const ProtectOptio
 				errmsg("another relation has taken over the account meanwhile"),
 				errhint("Protect \"%s\" again to see which.", RelationGetRelationName(relation)));
 	relation_id = row_int8(0, 1);
+	number_units(relation_id);
 	CommandCounterIncrement();
 	catalog_end(&session);
 	return relation_id;

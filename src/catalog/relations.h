@@ -6,10 +6,12 @@
  * past.c			tables that were dropped, and may come back
  * units.c			tables, their owners, and the columns that say whose a row is
  * shared_rows.c	which relations may have rows of a protected one
+ * family.c			the same for tables that inherit from one another, without locks
  */
 #ifndef PRIVPRED_RELATIONS_H
 #define PRIVPRED_RELATIONS_H
 
+#include "access/attnum.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/array.h"
@@ -19,13 +21,14 @@
 
 typedef struct ProtectedRelation
 {
-	int64  relation_id;
-	Oid	   relid;
-	int	   nunits; /* columns that identify the unit */
-	char **unit_columns;
-	bool   protects_labels;
-	int64  declared_units;	  /* 0: not declared */
-	int32  max_rows_per_unit; /* 0: not declared */
+	int64		relation_id;
+	Oid			relid;
+	int			nunits; /* columns that identify the unit */
+	char	  **unit_columns;
+	AttrNumber *unit_numbers; /* the same by number; NULL: the names alone are known here */
+	bool		protects_labels;
+	int64		declared_units;	   /* 0: not declared */
+	int32		max_rows_per_unit; /* 0: not declared */
 } ProtectedRelation;
 
 /* What protect() declares, besides the relation itself. */
@@ -72,6 +75,12 @@ extern ArrayType *unit_array(const ProtectedRelation *protected);
 extern bool
 same_declaration(const ProtectedRelation *protected, ArrayType *units, bool protects_labels);
 
+/* Is a unit's column the one that had its name when it was declared? */
+extern bool unit_column_is_same(const ProtectedRelation *protected, int number);
+
+/* Within catalog_begin(), of a ledger that was adopted: here the names of units say which they are. */
+extern void protected_relations_adopt(void);
+
 /* Writes a declaration; relation_id is that of the same one before, or 0.  Returns its id. */
 extern int64 protected_relation_write(Relation relation, ArrayType *units,
 									  const ProtectOptions *options, int64 relation_id);
@@ -97,6 +106,10 @@ typedef struct PastRelation
  * owner has; those that still exist first, then the last that was dropped.
  */
 extern List *past_relations(Relation relation, ArrayType *units, bool protects_labels);
+
+/* Relations, protected once, that now have a name that is not known yet; and makes it known. */
+extern List *relations_renamed(void);
+extern void	 relation_note_name(Oid relid);
 
 /* Inside a sql_drop event trigger: forgets tables that are gone, and returns them as they were. */
 extern List *protected_relations_dropped(void);
@@ -158,5 +171,24 @@ extern bool relations_share_rows(Oid relid, Oid other);
 
 /* Raises 55000 if a protected relation shares rows with another: they would have two budgets. */
 extern void check_protected_once(Oid relid);
+
+/* ---------- family.c ---------- */
+
+/* A table that may have rows in common with another by inheritance. */
+typedef struct Relative
+{
+	Oid	  relid;
+	int64 relation_id;	/* 0: it was never protected */
+	bool  is_protected; /* now */
+} Relative;
+
+/*
+ * A table, its partitions and children, and whatever these are parts of; by relid.
+ * Whether something joins them changes only when one of them is altered.
+ */
+extern List *relation_family(Oid relid);
+
+/* A protected one besides the table itself, or NULL. */
+extern const Relative *protected_relative(const List *family, Oid relid);
 
 #endif /* PRIVPRED_RELATIONS_H */

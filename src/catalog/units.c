@@ -115,13 +115,41 @@ check_unit_column(Relation relation, const char *column)
 				errhint("Use an integer, text, uuid, date, timestamp, numeric or bytea id."));
 }
 
+/* Columns were renamed, or one was dropped and another added. */
+static void
+refuse_other_column(Relation opened, const ProtectedRelation *protected, int number)
+{
+	Form_pg_attribute column =
+		TupleDescAttr(RelationGetDescr(opened), protected->unit_numbers[number] - 1);
+	const char *relation = get_rel_name(protected->relid);
+	const char *name = column->attisdropped ? NULL : NameStr(column->attname);
+
+	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("column \"%s\" of relation \"%s\" is not the one that was declared as its unit",
+				   protected->unit_columns[number], relation),
+			name != NULL ? errdetail("That one is called \"%s\" now.", name)
+						 : errdetail("That one was dropped."),
+			name != NULL
+				? errhint("Rename the columns back. While nothing was spent, privpred.protect() "
+						  "with unit => declares another.")
+				: errhint("While nothing was spent, privpred.protect() with unit => declares "
+						  "it. Else, if the column has the same values, copy the rows into "
+						  "a new table, drop \"%s\", give the new one its name, and protect it: it "
+						  "goes on with the account.",
+						  relation));
+}
+
 void
 check_unit_columns(const ProtectedRelation *protected)
 {
 	Relation relation = open_relation(protected->relid, AccessShareLock);
 
 	for (int i = 0; i < protected->nunits; i++)
+	{
 		check_unit_column(relation, protected->unit_columns[i]);
+		if (!unit_column_is_same(protected, i))
+			refuse_other_column(relation, protected, i);
+	}
 	table_close(relation, AccessShareLock);
 }
 

@@ -26,6 +26,7 @@ PG_FUNCTION_INFO_V1(privpred_distill);
 PG_FUNCTION_INFO_V1(privpred_export_model);
 PG_FUNCTION_INFO_V1(privpred_littlestone_dimension);
 PG_FUNCTION_INFO_V1(privpred_on_sql_drop);
+PG_FUNCTION_INFO_V1(privpred_on_rename);
 PG_FUNCTION_INFO_V1(privpred_on_drop_owned);
 
 static bool
@@ -168,6 +169,14 @@ privpred_on_sql_drop(PG_FUNCTION_ARGS)
 {
 	(void) event_trigger_data(fcinfo);
 	request_forget_dropped_relations();
+	PG_RETURN_VOID();
+}
+
+Datum
+privpred_on_rename(PG_FUNCTION_ARGS)
+{
+	(void) event_trigger_data(fcinfo);
+	request_note_names();
 	PG_RETURN_VOID();
 }
 

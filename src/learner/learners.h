@@ -180,6 +180,22 @@ extern ArrayType *sql_features(const double *x, int width);
  */
 extern ErrorData *sql_try(void (*call)(void *arg), void *arg, MemoryContext scratch);
 
+/*
+ * Around calls of functions that run as the current user in another's session: PL/pgSQL
+ * functions among them were compiled as the current user, too.  After each call,
+ * sql_helpers_again() says whether it must be made again, whatever came of it.
+ */
+typedef struct SqlHelpers
+{
+	void *plugin;
+	Oid	  owner;
+	bool  again;
+} SqlHelpers;
+
+extern void sql_helpers_begin(SqlHelpers *outer);
+extern void sql_helpers_end(const SqlHelpers *outer);
+extern bool sql_helpers_again(void);
+
 /* Members of one ensemble that run a user's function. */
 typedef struct SqlMembers SqlMembers;
 

@@ -318,6 +318,35 @@ try_member(SqlQuestion *question, MemoryContext scratch)
 	MemoryContextReset(scratch);
 }
 
+static void
+ask_all(SqlQuestion *question, int32 *votes, double *scores)
+{
+	SqlMembers	 *members = question->members;
+	MemoryContext scratch;
+
+	/* not kept: the function might come back here */
+	scratch =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred sql call", ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; i < members->n; i++)
+	{
+		SqlOpinion *opinion = &question->opinion;
+
+		question->member = &members->members[i];
+		do
+		{
+			CHECK_FOR_INTERRUPTS();
+			try_member(question, scratch);
+		} while (sql_helpers_again());
+		if (opinion->class_index < 0)
+			opinion->class_index = ensemble_default_class(question->ensemble);
+		if (votes != NULL)
+			votes[opinion->class_index]++;
+		else
+			scores[i] = isnan(opinion->number) ? opinion->class_index : opinion->number;
+	}
+	MemoryContextDelete(scratch);
+}
+
 /* What was looked up in another transaction may have changed. */
 static void
 enter_transaction(SqlMembers *members)
@@ -341,29 +370,21 @@ void
 sql_members_ask(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes,
 				double *scores)
 {
-	ArrayType	 *features = sql_features(x, ensemble_width(ensemble));
-	SqlQuestion	  question = {members, ensemble, PointerGetDatum(features)};
-	MemoryContext scratch;
+	ArrayType  *features = sql_features(x, ensemble_width(ensemble));
+	SqlQuestion question = {members, ensemble, PointerGetDatum(features)};
+	SqlHelpers	outer;
 
 	ensemble_check_callable(ensemble);
 	enter_transaction(members);
-	/* not kept: the function might come back here */
-	scratch =
-		AllocSetContextCreate(CurrentMemoryContext, "privpred sql call", ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < members->n; i++)
+	sql_helpers_begin(&outer);
+	PG_TRY();
 	{
-		SqlOpinion *opinion = &question.opinion;
-
-		CHECK_FOR_INTERRUPTS();
-		question.member = &members->members[i];
-		try_member(&question, scratch);
-		if (opinion->class_index < 0)
-			opinion->class_index = ensemble_default_class(ensemble);
-		if (votes != NULL)
-			votes[opinion->class_index]++;
-		else
-			scores[i] = isnan(opinion->number) ? opinion->class_index : opinion->number;
+		ask_all(&question, votes, scores);
 	}
-	MemoryContextDelete(scratch);
+	PG_FINALLY();
+	{
+		sql_helpers_end(&outer);
+	}
+	PG_END_TRY();
 	pfree(features);
 }

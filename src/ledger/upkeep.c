@@ -32,6 +32,7 @@ ledger_adopt(void)
 				"holders = 0, incarnation = NULL, closed_at = now() WHERE status = 'open'");
 	holders_record_all();
 	past_relations_adopt();
+	protected_relations_adopt();
 	ledger_make_ours();
 	query_write("INSERT INTO privpred.ledger_outbox (kind, actor, pid) VALUES ('adopt', $1, $2)",
 				ARG_TEXT(actor), ARG_INT4(MyProcPid));

@@ -174,6 +174,8 @@ request_release_accuracy(const char *name, double wanted_epsilon)
 	epsilon = read_accuracy_epsilon(wanted_epsilon);
 	protected = protected_relation_hold(record->relid);
 	check_unit_columns(protected);
+	check_protected_once(record->relid);
+	check_spent_once(record->relid);
 	check_releasable(record, protected);
 	result.units = sum.wanted = wanted_units(record, protected);
 	sensitivity = accuracy_sensitivity(sum.wanted, once ? NULL : &of_model.infinite);

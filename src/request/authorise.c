@@ -112,6 +112,20 @@ known_model_decoded(const char *name, MemoryContext context, Oid role)
 	return model_cache_get(name, context);
 }
 
+void
+check_paid_once(CachedModel *model)
+{
+	if (likely(model->paid_once) || !model_cache_paid_twice(model))
+		return;
+	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("model \"%s\" cannot be asked at present", model->record->name),
+			errdetail("Its relation has become part of another that is protected, or the other "
+					  "way round: the same rows would be paid for by two budgets that do not know "
+					  "of each other. Nothing was charged."),
+			errhint("The owner of the relation can detach one of the two again, or end the "
+					"protection of one with privpred.unprotect()."));
+}
+
 bool
 relation_is_known(Oid relid, Oid role)
 {

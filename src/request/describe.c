@@ -331,6 +331,7 @@ request_describe(const DescribeRequest *request)
 	protected = protected_relation_hold(request->relid);
 	check_unit_columns(protected);
 	check_protected_once(request->relid);
+	check_spent_once(request->relid);
 	plan_description(&description, request, protected);
 	progress_begin("", request->relid);
 	record = (DescriptionRecord){.id = description_number(),

@@ -27,15 +27,15 @@
 
 typedef struct Distillation
 {
-	const CachedModel *teacher;
-	const Learner	  *learner;
-	int64			   nrows;
-	int				   width;
-	double			  *x;	  /* nrows * width */
-	int32			  *label; /* -1: unstable */
-	int64			   labelled;
-	int64			   asked;
-	int64			   by_infinite; /* labels paid by accounts of infinite order */
+	CachedModel	  *teacher;
+	const Learner *learner;
+	int64		   nrows;
+	int			   width;
+	double		  *x;	  /* nrows * width */
+	int32		  *label; /* -1: unstable */
+	int64		   labelled;
+	int64		   asked;
+	int64		   by_infinite; /* labels paid by accounts of infinite order */
 
 	/* who pays: one of these, or nobody if the owner asks */
 	LedgerLease	 *lease;
@@ -144,6 +144,7 @@ open_purse(Distillation *task, const LedgerPrice *price)
 				errdetail("It covers " INT64_FORMAT ". Nothing was charged.", quote.answers_left),
 				errhint("Pass labels => " INT64_FORMAT ", or take a model with a smaller epsilon.",
 						Max(quote.answers_left, 1)));
+	check_paid_once(task->teacher);
 	task->lease = ledger_open(CurrentMemoryContext, price);
 }
 

@@ -60,11 +60,12 @@ released_json(const CachedModel *model)
 text *
 request_export(const char *name)
 {
-	const CachedModel *model = known_model_decoded(name, CurrentMemoryContext, GetUserId());
-	LedgerPrice		   price;
-	char			  *json;
+	CachedModel *model = known_model_decoded(name, CurrentMemoryContext, GetUserId());
+	LedgerPrice	 price;
+	char		*json;
 
 	check_relation_owner(model->record->relid);
+	check_paid_once(model);
 	json = released_json(model);
 	price = request_price(model->record);
 	ledger_release_to_all(&price);
@@ -74,10 +75,11 @@ request_export(const char *name)
 text *
 request_read_model(const char *name)
 {
-	const CachedModel *model = known_model_decoded(name, CurrentMemoryContext, asking_role());
-	LedgerPrice		   price = request_price(model->record);
-	text			  *json = cstring_to_text(released_json(model));
+	CachedModel *model = known_model_decoded(name, CurrentMemoryContext, asking_role());
+	LedgerPrice	 price = request_price(model->record);
+	text		*json = cstring_to_text(released_json(model));
 
+	check_paid_once(model);
 	if (!role_owns(asking_role(), model->record->relid))
 		(void) ledger_spend(ledger_open(CurrentMemoryContext, &price), NULL);
 	return json;

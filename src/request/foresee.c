@@ -5,8 +5,9 @@
  * The planner knows how many rows it expects, from statistics of the tables that the
  * asker reads; nothing here looks at rows, and nothing is said that EXPLAIN would not
  * tell.  Estimates err, so a statement is refused only if it needs twice
- * what is left, after what the session remembers is taken off; and where the plan
- * does not tell, it is not refused (server/plan_calls.h).
+ * what is left, after what the session remembers is taken off; where the planner has
+ * guessed, the least counts (server/plan_sure.c); and where the plan does not tell, it
+ * is not refused (server/plan_calls.h).
  */
 #include "postgres.h"
 
@@ -39,13 +40,12 @@
 
 static bool foresee_wanted = true;
 
-/* What was looked at last: a message of the client, a statement in it, a model, who pays. */
+/* What was looked at last: a run of a plan, a model, who pays. */
 static struct
 {
-	TimestampTz message;
-	int			statement;
-	int64		model_id;
-	Oid			role;
+	uint64 run;
+	int64  model_id;
+	Oid	   role;
 } seen;
 
 /* ---------- how many ---------- */
@@ -148,14 +148,16 @@ count_calls(PlanWalk *walk, double rows, const char *model)
 static double
 answers_ahead(const FmgrInfo *site, const ModelRecord *model)
 {
-	PlanWalk  walk = {0};
-	double	  rows;
-	double	  answers = 0;
-	ListCell *cell;
+	PlanWalk		   walk = {0};
+	const PlannedStmt *statement;
+	double			   rows;
+	double			   answers = 0;
+	ListCell		  *cell;
 
-	walk.statement = plan_of_caller(site, &walk.params, &rows);
-	if (walk.statement == NULL)
+	statement = plan_of_caller(site, &walk.params, &rows);
+	if (statement == NULL)
 		return 0;
+	walk.statement = plan_surely(statement);
 	count_calls(&walk, rows, model->name);
 	if (walk.unsure)
 		return 0;
@@ -206,8 +208,7 @@ void
 foresee(const FmgrInfo *site, const ModelRecord *model, const LedgerPrice *price,
 		const RepeatHandle *repeats)
 {
-	TimestampTz	  message = GetCurrentStatementStartTimestamp();
-	int			  statement = plan_location();
+	uint64		  run = plan_run_of_caller(site);
 	Oid			  role = asking_role();
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context;
@@ -216,8 +217,7 @@ foresee(const FmgrInfo *site, const ModelRecord *model, const LedgerPrice *price
 	if (!foresee_wanted || unanswered_as_null() || price->kind != CHARGE_PER_ANSWER ||
 		model->mechanism->owner_only)
 		return;
-	if (seen.message == message && seen.statement == statement &&
-		seen.model_id == model->model_id && seen.role == role)
+	if (seen.run == run && seen.model_id == model->model_id && seen.role == role)
 		return;
 	context = AllocSetContextCreate(caller, "privpred foresight", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(context);
@@ -236,8 +236,7 @@ foresee(const FmgrInfo *site, const ModelRecord *model, const LedgerPrice *price
 		if (left > 0 && allowed > 0 && answers > FORESEE_FACTOR * (double) Min(left, allowed))
 			refuse_statement(model, answers, left, allowed);
 	}
-	seen.message = message;
-	seen.statement = statement;
+	seen.run = run;
 	seen.model_id = model->model_id;
 	seen.role = role;
 }
@@ -325,6 +324,7 @@ request_cost_of(const char *statement)
 void
 foresee_init(void)
 {
+	plan_find_init();
 	DefineCustomBoolVariable(
 		"privpred.foresee",
 		"Stops a statement before its first charge if it would clearly take too many answers.",

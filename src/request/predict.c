@@ -320,11 +320,15 @@ keep(PredictSite *predict, const Wish *wish, const Answer *answer, LedgerMemo *m
 static inline bool
 buy(PredictSite *predict, const Wish *wish, Answer *answer, LedgerRefusal *refusal)
 {
-	const CachedModel *model = predict->model;
-	const Receipt	  *receipt;
-	const Receipt	  *vote = NULL;
+	CachedModel	  *model = predict->model;
+	const Receipt *receipt;
+	const Receipt *vote = NULL;
 	/* for each answer: the asker's statement may run functions in between */
 	Oid owner = owner_code_check(model);
+
+	/* A stream was paid for when it was opened. */
+	if (predict->stream == NULL || predict->fallback != NULL)
+		check_paid_once(model);
 
 	receipt = pay(predict, refusal);
 	if (receipt == NULL)

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -68,6 +69,34 @@ choose_unit(Relation relation, const ProtectOptions *options, const ProtectedRel
 	return unit_array(before);
 }
 
+/* ---------- tables with the same rows ---------- */
+
+void
+check_spent_once(Oid relid)
+{
+	ListCell *cell;
+
+	foreach(cell, relation_family(relid))
+	{
+		const Relative *relative = lfirst(cell);
+
+		if (relative->relid != relid && relative->relation_id != 0 && !relative->is_protected &&
+			ledger_relation_spent(relative->relation_id) > 0)
+			ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("relation \"%s\" shares rows with \"%s\", which was protected before, "
+						   "and has been asked",
+						   get_rel_name(relid), get_rel_name(relative->relid)),
+					errdetail("What was spent on these rows is in an account that \"%s\" would "
+							  "not pay from.",
+							  get_rel_name(relid)),
+					errhint("Detach \"%s\", and protect it by itself. If \"%s\" is to take its "
+							"place, copy its rows, drop it, and give \"%s\" its name before it is "
+							"protected: then it goes on with the account.",
+							get_rel_name(relative->relid), get_rel_name(relid),
+							get_rel_name(relid)));
+	}
+}
+
 /* ---------- tables of the same name ---------- */
 
 /* A table that has another name by now, and an account: which of the two is meant? */
@@ -100,13 +129,13 @@ warn_about_other_unit(Relation relation)
  * 0: none.  If there are several, the one with most spent.
  */
 static int64
-find_account(Relation relation, ArrayType *units, const ProtectOptions *options)
+find_account(Relation relation, ArrayType *units, const ProtectOptions *options, bool *other_unit)
 {
 	int64	  found = 0;
 	int64	  most = 0;
-	bool	  other_unit = false;
 	ListCell *cell;
 
+	*other_unit = false;
 	foreach(cell, past_relations(relation, units, options->protects_labels))
 	{
 		const PastRelation *past = lfirst(cell);
@@ -118,52 +147,124 @@ find_account(Relation relation, ArrayType *units, const ProtectOptions *options)
 				refuse_second(relation, past);
 		}
 		else if (!past->same_declaration)
-			other_unit |= spent > 0;
+			*other_unit |= spent > 0;
 		else if (spent > most)
 		{
 			most = spent;
 			found = past->relation_id;
 		}
 	}
+	return found;
+}
+
+static void
+tell_of_account(Relation relation)
+{
+	ereport(NOTICE,
+			errmsg("relation \"%s\" goes on with the account of one that was dropped",
+				   RelationGetRelationName(relation)),
+			errdetail("It had the same name, unit and owner. What was spent on it stays "
+					  "spent, and its cap holds; its budgets have ended."),
+			errhint("See privpred.budgets. If the rows are about other people, give the "
+					"relation another name."));
+}
+
+/* For a table that is declared for the first time, or anew. */
+static int64
+first_account(Relation relation, ArrayType *units, const ProtectOptions *options)
+{
+	bool  other_unit;
+	int64 found = find_account(relation, units, options, &other_unit);
+
 	if (found != 0)
-		ereport(NOTICE,
-				errmsg("relation \"%s\" goes on with the account of one that was dropped",
-					   RelationGetRelationName(relation)),
-				errdetail("It had the same name, unit and owner. What was spent on it stays "
-						  "spent, and its cap holds; its budgets have ended."),
-				errhint("See privpred.budgets. If the rows are about other people, give the "
-						"relation another name."));
+		tell_of_account(relation);
 	else if (other_unit)
 		warn_about_other_unit(relation);
 	return found;
 }
 
+static void
+warn_about_two(Relation relation)
+{
+	ereport(WARNING,
+			errmsg("relation \"%s\" has another account than one of that name that was dropped",
+				   RelationGetRelationName(relation)),
+			errdetail("Something was spent on both. What was spent on the dropped one is not "
+					  "counted for it."),
+			errhint("If the rows are about the same people, grant as much less."));
+}
+
 /*
- * A table that was protected under another name has an account by now, and keeps it
- * when it takes the name of one that was dropped after something was spent.
+ * A table that was protected under another name has an account by now.  If it has
+ * taken the name of one that was dropped after something was spent, it goes on
+ * with the other's, unless something was spent on its own.
+ */
+static int64
+present_account(Relation relation, const ProtectedRelation *before, ArrayType *units,
+				const ProtectOptions *options, bool has_cap)
+{
+	bool  other_unit;
+	int64 found = find_account(relation, units, options, &other_unit);
+
+	if (found == 0)
+		return before->relation_id;
+	if (ledger_relation_spent(before->relation_id) > 0)
+	{
+		warn_about_two(relation);
+		return before->relation_id;
+	}
+	if (relation_has_models(before->relation_id) ||
+		ledger_relation_has_budgets(before->relation_id))
+		ereport(ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				errmsg("relation \"%s\" has another account than one of that name that was dropped",
+					   RelationGetRelationName(relation)),
+				errdetail("It must go on with the other's, on which something was spent."),
+				errhint("Use privpred.drop_model and privpred.revoke_budget first."));
+	if (!has_cap && ledger_relation_has_cap(before->relation_id))
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("relation \"%s\" has a cap of its own", RelationGetRelationName(relation)),
+				errdetail("It goes on with the account of one of that name that was dropped; its "
+						  "own cap ends."),
+				errhint("Give epsilon_cap as well, or epsilon_cap => 'Infinity'."));
+	protected_relation_retire(before);
+	tell_of_account(relation);
+	return found;
+}
+
+/*
+ * A protected table gets the name of another that has an account.  Had it been
+ * protected under that name, it would have gone on with that account.
  */
 static void
-warn_about_replaced(Relation relation, const ProtectedRelation *before, ArrayType *units,
-					const ProtectOptions *options)
+check_new_name(Oid relid)
+{
+	Relation relation = open_relation(relid, AccessShareLock);
+	const ProtectedRelation *protected = protected_relation_get(relid);
+	ProtectOptions options = {.protects_labels = protected->protects_labels};
+	bool		   other_unit;
+
+	if (find_account(relation, unit_array(protected), &options, &other_unit) != 0)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("\"%s\" was the name of a protected relation that has been asked",
+					   RelationGetRelationName(relation)),
+				errdetail("The one that gets the name has an account of its own. What was spent on "
+						  "the dropped one would not be counted for it."),
+				errhint("If the rows are about the same people, drop its models and budgets, "
+						"run privpred.unprotect, rename it, and protect it then: it goes on with "
+						"the account. If not, choose another name."));
+	relation_close(relation, AccessShareLock);
+}
+
+void
+request_note_names(void)
 {
 	ListCell *cell;
 
-	if (ledger_relation_spent(before->relation_id) > 0)
-		return;
-	foreach(cell, past_relations(relation, units, options->protects_labels))
+	foreach(cell, relations_renamed())
 	{
-		const PastRelation *past = lfirst(cell);
-
-		if (OidIsValid(past->relid) || ledger_relation_spent(past->relation_id) == 0)
-			continue;
-		ereport(WARNING,
-				errmsg("relation \"%s\" has another account than one of that name that was dropped",
-					   RelationGetRelationName(relation)),
-				errdetail("It was protected before it had the name. What was spent on the dropped "
-						  "one is not counted for it."),
-				errhint("If the rows are about the same people, create the relation again and "
-						"protect it under its name, before anything is asked."));
-		return;
+		if (relation_is_protected(lfirst_oid(cell)))
+			check_new_name(lfirst_oid(cell));
+		relation_note_name(lfirst_oid(cell));
 	}
 }
 
@@ -177,20 +278,18 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 
 	check_relation_owner(relid);
 	relation = protected_relation_open(relid);
+	check_spent_once(relid);
 	before = protected_relation_declared(relid);
 	units = choose_unit(relation, options, before);
 	if (before != NULL && same_declaration(before, units, options->protects_labels))
-	{
-		relation_id = before->relation_id;
-		warn_about_replaced(relation, before, units, options);
-	}
+		relation_id = present_account(relation, before, units, options, cap != NULL);
 	else
 	{
 		if (before != NULL)
 			change_declaration(relation, cap != NULL);
 		else if (options->unit == NULL)
 			warn_about_unit(relation);
-		relation_id = find_account(relation, units, options);
+		relation_id = first_account(relation, units, options);
 	}
 	relation_id = protected_relation_write(relation, units, options, relation_id);
 	if (cap != NULL)

@@ -45,6 +45,12 @@ extern void check_model_known(const char *name, Oid role);
 extern ModelRecord *known_model(const char *name);
 extern CachedModel *known_model_decoded(const char *name, MemoryContext context, Oid role);
 
+/*
+ * Before a model is paid for: raises 55000 if another budget pays for the same rows.
+ * That was found out when tables were declared, but they may have been joined since.
+ */
+extern void check_paid_once(CachedModel *model);
+
 /* Raises 42501: the role has no budget to ask a model. */
 pg_noreturn extern void refuse_without_budget(const char *model, Oid role);
 
@@ -59,6 +65,15 @@ extern void check_insider(void);
 /* Without a cap (NULL) the cap stays as it is; epsilon 0 takes it away. */
 extern void request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap);
 extern void request_unprotect(Oid relid);
+
+/*
+ * Raises 55000 if rows of the relation are also those of one that is no longer
+ * protected, and on which something was spent: they would have a second account.
+ */
+extern void check_spent_once(Oid relid);
+
+/* Inside a trigger on commands that may have renamed tables. */
+extern void request_note_names(void);
 
 /* Inside a sql_drop event trigger. */
 extern void request_forget_dropped_relations(void);

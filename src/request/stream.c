@@ -70,10 +70,13 @@ warn_if_useless(const ModelRecord *model, const StreamTerms *terms)
 int64
 request_open_stream(const char *name, const StreamTerms *terms)
 {
-	const ModelRecord *model = streamed_model(name)->record;
+	CachedModel		  *cached = streamed_model(name);
+	const ModelRecord *model = cached->record;
 	LedgerPrice		   price = stream_price(model, terms);
-	int64			   stream = ledger_stream_open(&price, terms);
+	int64			   stream;
 
+	check_paid_once(cached);
+	stream = ledger_stream_open(&price, terms);
 	warn_if_useless(model, terms);
 	return stream;
 }

@@ -229,6 +229,7 @@ train(ModelRecord *model, const ProtectedRelation *protected)
 	set_charges(model);
 	check_unit_columns(protected);
 	check_protected_once(model->relid);
+	check_spent_once(model->relid);
 	check_columns(model);
 	if (model->mechanism->asks_teachers)
 		rows = train_teachers(model, protected);

@@ -112,6 +112,23 @@ typedef void (*shmem_request_hook_type)(void);
 #define MERGE_ACTIONS(change) ((change)->mergeActionLists)
 #endif
 
+/* Of a hook on ExecutorRun(). */
+#if PG_VERSION_NUM < 180000
+#define EXECUTOR_RUN_ARGUMENTS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count, bool execute_once
+#define EXECUTOR_RUN_PASSED queryDesc, direction, count, execute_once
+#else
+#define EXECUTOR_RUN_ARGUMENTS QueryDesc *queryDesc, ScanDirection direction, uint64 count
+#define EXECUTOR_RUN_PASSED queryDesc, direction, count
+#endif
+
+/* What a compiled function knows of its definition. */
+#if PG_VERSION_NUM < 180000
+#define PLPGSQL_XMIN(function) ((function)->fn_xmin)
+#else
+#define PLPGSQL_XMIN(function) ((function)->cfunc.fn_xmin)
+#endif
+
 /* Of Append and MergeAppend. */
 #if PG_VERSION_NUM < 180000
 #define PRUNES_AT_RUN_TIME(append) ((append)->part_prune_info != NULL)

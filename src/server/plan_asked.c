@@ -170,7 +170,7 @@ source_rows(const PlanWalk *walk, const Plan *source, const PlanCall *call, Bitm
 		const PlanNode *node = lfirst(cell);
 		Index			relation = ((const Scan *) source)->scanrelid;
 		/* A filter of the node itself sees more than the node gives. */
-		double rows = source == call->plan ? call->times : node->loops * node->rows;
+		double rows = source == call->plan ? call->times : node->loops * node->seen;
 
 		if (node->plan != source)
 			continue;

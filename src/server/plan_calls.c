@@ -147,16 +147,18 @@ rows_reaching(PlanWalk *walk, const Plan *plan, double rows, int position)
 	/* It stops early; how many rows it needs for that cannot be said. */
 	if (rows < plan->plan_rows)
 		return rows;
-	if (IsA(plan, SeqScan))
-		input = plan_relation_rows(statement, ((const Scan *) plan)->scanrelid, before);
-	else if (IsA(plan, IndexScan))
-		input = plan_relation_rows(
-			statement, ((const Scan *) plan)->scanrelid,
-			list_concat(list_copy(((const IndexScan *) plan)->indexqualorig), before));
-	else if (IsA(plan, BitmapHeapScan))
-		input = plan_relation_rows(
-			statement, ((const Scan *) plan)->scanrelid,
-			list_concat(list_copy(((const BitmapHeapScan *) plan)->bitmapqualorig), before));
+	if (IsA(plan, SeqScan) || IsA(plan, IndexScan) || IsA(plan, BitmapHeapScan))
+	{
+		if (IsA(plan, IndexScan))
+			before = list_concat(list_copy(((const IndexScan *) plan)->indexqualorig), before);
+		else if (IsA(plan, BitmapHeapScan))
+			before =
+				list_concat(list_copy(((const BitmapHeapScan *) plan)->bitmapqualorig), before);
+		if (walk->at_most || plan_conditions_are_estimated(statement, plan, before))
+			input = plan_relation_rows(statement, ((const Scan *) plan)->scanrelid, before);
+		if (!walk->at_most)
+			input *= plan_relation_sure_share(statement, ((const Scan *) plan)->scanrelid);
+	}
 	else if (IsA(plan, SubqueryScan) && position == 0)
 		input = ((const SubqueryScan *) plan)->subplan->plan_rows;
 	else if (IsA(plan, CteScan) && position == 0)
@@ -170,16 +172,23 @@ rows_reaching(PlanWalk *walk, const Plan *plan, double rows, int position)
 }
 
 static void
-note_conditions(PlanWalk *walk, const Plan *plan, double loops, double rows, double input)
+note_conditions(PlanWalk *walk, PlanNode *node, double input)
 {
-	List	 *conditions = plan->qual;
-	ListCell *cell;
+	const Plan *plan = node->plan;
+	double		loops = node->loops;
+	double		rows = node->rows;
+	List	   *conditions = plan->qual;
+	ListCell   *cell;
 
 	foreach(cell, conditions)
 		/* Rows of relations take a while to find out. */
 		if (contain_volatile_functions(lfirst(cell)) || contain_subplans(lfirst(cell)))
-			note_all(walk, plan, lfirst(cell),
-					 loops * rows_reaching(walk, plan, rows, foreach_current_index(cell)), input);
+		{
+			double reaching = rows_reaching(walk, plan, rows, foreach_current_index(cell));
+
+			note_all(walk, plan, lfirst(cell), loops * reaching, input);
+			node->seen = Max(node->seen, reaching);
+		}
 	if (!IsA(plan, NestLoop) && !IsA(plan, HashJoin) && !IsA(plan, MergeJoin))
 		return;
 	conditions = ((const Join *) plan)->joinqual;
@@ -418,7 +427,7 @@ visit(PlanWalk *walk, const Plan *plan, double loops, double rows)
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
 	node = palloc_object(PlanNode);
-	*node = (PlanNode){plan, loops, rows};
+	*node = (PlanNode){plan, loops, rows, rows};
 	walk->nodes = lappend(walk->nodes, node);
 
 	foreach(cell, plan->initPlan)
@@ -434,7 +443,7 @@ visit(PlanWalk *walk, const Plan *plan, double loops, double rows)
 		input =
 			loops * outerPlan(plan)->plan_rows * (takes_everything(plan) ? 1 : share(plan, rows));
 	note_all(walk, plan, plan->targetlist, loops * rows, input);
-	note_conditions(walk, plan, loops, rows, input);
+	note_conditions(walk, node, input);
 	note_particulars(walk, plan, loops, rows);
 	visit_children(walk, plan, loops, rows);
 }

@@ -5,6 +5,7 @@
  * plan_calls.c	which nodes call them, and for how many rows
  * plan_asked.c	how many of the calls have arguments that no other call had
  * plan_rows.c	rows of relations
+ * plan_sure.c	which numbers of rows are more than a guess
  *
  * Estimates err, and whoever refuses something because of one must not refuse too
  * much.  So wherever the plan does not tell, what is counted is what is certain:
@@ -31,6 +32,7 @@ typedef struct PlanNode
 	const Plan *plan;
 	double		loops; /* how often it runs */
 	double		rows;  /* that are taken from it, each time */
+	double		seen;  /* by its filter, each time, at least those */
 } PlanNode;
 
 /* Where a parameter comes from that one part of a plan sets for another. */
@@ -81,8 +83,22 @@ extern double plan_relation_rows(const PlannedStmt *statement, Index relation, L
 
 /* How many values a column of it has, NULL included; infinity if there are no statistics. */
 extern double plan_column_values(const PlannedStmt *statement, Index relation, AttrNumber column);
+extern bool
+plan_column_has_statistics(const PlannedStmt *statement, Index relation, AttrNumber column);
 
 /* Has the planner made up the size of the relation? */
 extern bool plan_relation_is_guess(const PlannedStmt *statement, Index relation);
+
+/* Which share of the rows that the planner expects must be there, by the size of the relation. */
+extern double plan_relation_sure_share(const PlannedStmt *statement, Index relation);
+
+/* ---------- plan_sure.c ---------- */
+
+/* The same plan, with as many rows at each node as the planner has grounds for. */
+extern PlannedStmt *plan_surely(const PlannedStmt *statement);
+
+/* Did it have statistics for all of some conditions that a node checks? */
+extern bool
+plan_conditions_are_estimated(const PlannedStmt *statement, const Plan *plan, List *conditions);
 
 #endif /* PRIVPRED_PLAN_CALLS_H */

@@ -2,11 +2,14 @@
  * plan_find.c
  *		The plan of the running statement, and of a statement that is given as text.
  *
- * Our library may be loaded by the very statement that is to be looked at, too late
- * for a hook of the executor.  So the plan is taken from the portal that runs.
+ * Our library may be loaded by the very statement that is to be looked at.  That is
+ * while its executor starts, which looks functions up; so a hook on its run sees it.
+ * What runs is looked at, and never planned again: the statement itself may have
+ * changed what a name means by then.
  */
 #include "postgres.h"
 
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
@@ -121,75 +124,79 @@ portal_runs(Portal portal, MemoryContext executor)
 	return parent == portal->portalContext;
 }
 
-/* How many rows of a cursor are fetched, if the statement is a plain FETCH; else 0. */
-static double
-rows_of_fetch(Portal cursor)
+/* What the executor runs, the innermost first. */
+typedef struct Run
 {
-	const char *text = debug_query_string;
-	List	   *statements;
-	FetchStmt  *fetch;
+	QueryDesc  *query;
+	uint64		count;	/* rows that are fetched; 0: all */
+	uint64		number; /* of this process */
+	struct Run *outer;
+} Run;
 
-	if (text == NULL)
-		return 0;
-	text += strspn(text, " \t\n\r");
-	if (pg_strncasecmp(text, "fetch", 5) != 0 && pg_strncasecmp(text, "move", 4) != 0)
-		return 0;
-	statements = pg_parse_query(text);
-	if (list_length(statements) != 1 || !IsA(linitial_node(RawStmt, statements)->stmt, FetchStmt))
-		return 0;
-	fetch = (FetchStmt *) linitial_node(RawStmt, statements)->stmt;
-	if (fetch->direction != FETCH_FORWARD || strcmp(fetch->portalname, cursor->name) != 0)
-		return 0;
-	return (double) fetch->howMany;
+static Run					*innermost = NULL;
+static ExecutorRun_hook_type previous_run = NULL;
+
+static void
+at_executor_run(EXECUTOR_RUN_ARGUMENTS)
+{
+	static uint64 runs = 0;
+	Run			  run = {queryDesc, count, ++runs, innermost};
+
+	innermost = &run;
+	PG_TRY();
+	{
+		if (previous_run != NULL)
+			previous_run(EXECUTOR_RUN_PASSED);
+		else
+			standard_ExecutorRun(EXECUTOR_RUN_PASSED);
+	}
+	PG_FINALLY();
+	{
+		innermost = run.outer;
+	}
+	PG_END_TRY();
 }
 
-/* Does a command run a query that is planned as it is written in the command? */
-static bool
-command_runs_query(Node *command)
+static const Run *
+run_of_caller(const FmgrInfo *site)
 {
-	return IsA(command, CreateTableAsStmt) || IsA(command, CopyStmt) || IsA(command, ExplainStmt);
+	const Run *run = innermost;
+
+	while (run != NULL &&
+		   (run->query->estate == NULL || run->query->estate->es_query_cxt != site->fn_mcxt))
+		run = run->outer;
+	return run;
 }
 
-PlannedStmt *
+const PlannedStmt *
 plan_of_caller(const FmgrInfo *site, ParamListInfo *params, double *rows)
 {
-	Portal		 portal = ActivePortal;
-	PlannedStmt *statement;
-	const char	*text;
-	List		*plans;
+	Portal			   portal = ActivePortal;
+	const Run		  *run = run_of_caller(site);
+	const PlannedStmt *statement;
 
-	/* Rules may have made several statements of one. */
-	if (portal == NULL || list_length(portal->stmts) != 1 || !portal_runs(portal, site->fn_mcxt))
+	if (run == NULL || portal == NULL || !portal_runs(portal, site->fn_mcxt))
 		return NULL;
-	statement = linitial_node(PlannedStmt, portal->stmts);
-	*params = portal->portalParams;
-	*rows = get_float8_infinity();
-	if (statement->commandType != CMD_UTILITY)
-	{
-		/* Drivers fetch from named portals bit by bit, and so does FETCH. */
-		if (portal->strategy == PORTAL_ONE_SELECT && portal->visible && portal->name[0] != '\0')
-			*rows = Min(rows_of_fetch(portal),
-						Max(statement->planTree->plan_rows - (double) portal->portalPos, 0));
-		return *rows > 0 ? statement : NULL;
-	}
-	/* Its plan is out of reach, so it is made again.  The planner has changed what was parsed. */
-	if (!command_runs_query(statement->utilityStmt) || portal->sourceText == NULL)
-		return NULL;
-	text = portal->sourceText;
-	if (statement->stmt_location >= 0)
-		text += statement->stmt_location;
-	if (statement->stmt_len > 0)
-		text = pnstrdup(text, statement->stmt_len);
-	plans = plan_of_text(text, *params);
-	return list_length(plans) == 1 ? linitial(plans) : NULL;
+	statement = run->query->plannedstmt;
+	*params = run->query->params;
+	*rows = run->count > 0 ? (double) run->count : get_float8_infinity();
+	/* Rows of a cursor that were fetched before. */
+	if (portal->strategy == PORTAL_ONE_SELECT && portal->queryDesc == run->query)
+		*rows = Min(*rows, Max(statement->planTree->plan_rows - (double) portal->portalPos, 0));
+	return *rows > 0 ? statement : NULL;
 }
 
-int
-plan_location(void)
+uint64
+plan_run_of_caller(const FmgrInfo *site)
 {
-	Portal portal = ActivePortal;
+	const Run *run = run_of_caller(site);
 
-	return portal != NULL && portal->stmts != NIL
-			   ? linitial_node(PlannedStmt, portal->stmts)->stmt_location
-			   : -1;
+	return run != NULL ? run->number : 0;
+}
+
+void
+plan_find_init(void)
+{
+	previous_run = ExecutorRun_hook;
+	ExecutorRun_hook = at_executor_run;
 }

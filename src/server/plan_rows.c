@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
@@ -47,6 +48,36 @@ plan_relation_is_guess(const PlannedStmt *statement, Index relation)
 	guess = RelationGetNumberOfBlocks(opened) < INVENTED_PAGES;
 	table_close(opened, NoLock);
 	return guess;
+}
+
+/* Nobody has counted its rows.  Wide ones are stored elsewhere, so that a page holds a few. */
+double
+plan_relation_sure_share(const PlannedStmt *statement, Index relation)
+{
+	RangeTblEntry *entry = rt_fetch(relation, statement->rtable);
+	Relation	   opened;
+	BlockNumber	   pages = 0;
+	double		   tuples = 0;
+	double		   visible;
+
+	if (entry->rtekind != RTE_RELATION || !RELKIND_HAS_TABLE_AM(entry->relkind))
+		return 1;
+	opened = table_open(entry->relid, NoLock);
+	if (opened->rd_rel->reltuples < 0)
+		estimate_rel_size(opened, NULL, &pages, &tuples, &visible);
+	table_close(opened, NoLock);
+	return tuples > 0 ? Min(1, TOAST_TUPLES_PER_PAGE * (double) pages / tuples) : 1;
+}
+
+bool
+plan_column_has_statistics(const PlannedStmt *statement, Index relation, AttrNumber column)
+{
+	Oid relid = rt_fetch(relation, statement->rtable)->relid;
+
+	return SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(column),
+								 BoolGetDatum(false)) ||
+		   SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(column),
+								 BoolGetDatum(true));
 }
 
 double

@@ -30,7 +30,8 @@ CREATE SCHEMA ward AUTHORIZATION owner;
 GRANT USAGE ON SCHEMA ward TO "Ann O'Lyst";
 SET ROLE owner;
 CREATE TYPE ward.outcome AS ENUM ('home', 'ward', 'other ward');
-CREATE TABLE ward."The Patients" (id int PRIMARY KEY, age float8, smoker boolean, outcome ward.outcome);
+CREATE TABLE ward."The Patients" (gone int, id int PRIMARY KEY, age float8, smoker boolean, outcome ward.outcome);
+ALTER TABLE ward."The Patients" DROP gone;
 INSERT INTO ward."The Patients" SELECT i, i % 90, i % 2 = 0, CASE WHEN i % 90 > 45 THEN 'ward' ELSE 'home' END::ward.outcome FROM generate_series(1, 2000) i;
 SELECT privpred.protect('ward."The Patients"', declared_units => 2000, epsilon_cap => 50);
 SELECT privpred.create_model('m', 'ward."The Patients"', label => 'outcome', features => '{"age": {"min": 0, "max": 90}, "smoker": {}}', teachers => 20, epsilon => 2);
@@ -77,6 +78,12 @@ is(sql(q{SELECT ok FROM privpred.verify_ledger()}, 'restored'), 't', 'the chain 
 is(ask('owner', q{SELECT privpred.retrain('m') ->> 'version'}, 'restored'), '2', 'the owner can retrain');
 is(ask('owner', q{SELECT privpred.create_model('n', 'ward."The Patients"', label => 'outcome', features => '{"smoker": {}}') ->> 'name'}, 'restored'), 'n', 'and create: sequences are restored');
 is(sql($budget), q{"Ann O'Lyst"|ward."The Patients"|10|2|8}, 'the original is as it was');
+# Columns have other numbers here, which say which one is the unit from now on.
+my $numbers = q{SELECT numbers FROM privpred.unit_number WHERE relation = 'ward."The Patients"'::regclass};
+is(sql($numbers), '{2}', 'the number of the unit');
+is(sql($numbers, 'restored'), '{1}', 'and in the restored database');
+like(ask('owner', q{BEGIN; ALTER TABLE ward.visits RENAME id TO visit; ALTER TABLE ward.visits RENAME days TO id; ALTER TABLE ward.visits ALTER id SET NOT NULL;
+SELECT privpred.describe('ward.visits', epsilon => 0.5)}, 'restored'), qr/column "id" of relation "visits" is not the one that was declared as its unit/, 'which renaming does not change');
 
 # What was described there is known to whoever gets a budget here, and another draw is another number.
 my $start = q{SELECT count(*), max(e.detail) FROM privpred.ledger e WHERE e.kind = 'describe' AND e.relation = 'ward.visits'::regclass};
