@@ -1,0 +1,303 @@
+/*
+ * view_check.c
+ *		Proves that a view is unit-local, from its stored query.
+ *
+ * Whatever the view reads is locked until the transaction ends, so that no table or
+ * view changes after it was looked at.  Functions cannot be locked: whoever reads rows
+ * proves the view again afterwards, and compares digests.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/catalog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "rewrite/rewriteSupport.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "catalog/store.h"
+#include "catalog/view_walk.h"
+#include "server/query.h"
+
+/* ---------- declared public tables ---------- */
+
+List *
+public_tables_of(int64 relation_id)
+{
+	CatalogSession session;
+	List		  *tables;
+
+	catalog_begin(&session);
+	query_read("SELECT public_relation FROM privpred.public_table WHERE relation_id = $1"
+			   " ORDER BY public_relation",
+			   ARG_INT8(relation_id));
+	session_keep(&session);
+	tables = rows_oids(1);
+	catalog_end(&session);
+	return tables;
+}
+
+void
+public_tables_write(int64 relation_id, const List *tables)
+{
+	ListCell *cell;
+
+	catalog_write("DELETE FROM privpred.public_table WHERE relation_id = $1",
+				  ARG_INT8(relation_id));
+	foreach(cell, tables)
+		catalog_write("INSERT INTO privpred.public_table VALUES ($1, $2)", ARG_INT8(relation_id),
+					  ARG(REGCLASSOID, ObjectIdGetDatum(lfirst_oid(cell))));
+}
+
+static void
+check_publics(const ViewWalk *walk)
+{
+	ListCell *cell;
+
+	foreach(cell, walk->publics)
+	{
+		Oid	 relid = lfirst_oid(cell);
+		char kind = get_rel_relkind(relid);
+
+		if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
+			kind != RELKIND_FOREIGN_TABLE)
+			ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					errmsg("public table \"%s\" of view \"%s\" is not a table",
+						   get_rel_name(relid) ? get_rel_name(relid) : "?",
+						   get_rel_name(walk->view)),
+					errhint("Declare the tables that views read; views need no declaration."));
+		check_public_rows(relid, "Tables that are declared public decide what is learnt of "
+								 "every unit.");
+	}
+}
+
+/* ---------- relations ---------- */
+
+/* What decides how the relation is read, besides the query. */
+static void
+note_relation(ViewWalk *walk, Relation relation)
+{
+	appendStringInfo(walk->digest, "r%u %u %d %d %d\n", RelationGetRelid(relation),
+					 relation->rd_rel->relowner, relation->rd_rel->relhassubclass,
+					 relation->rd_rel->relrowsecurity, relation->rd_rel->relforcerowsecurity);
+}
+
+static void
+check_owner(ViewWalk *walk, Relation relation)
+{
+	if (relation->rd_rel->relowner != walk->owner)
+		view_refuse(walk, NULL, ERRCODE_INSUFFICIENT_PRIVILEGE,
+					psprintf("the owner of view \"%s\" does not own relation \"%s\" under it",
+							 get_rel_name(walk->view), RelationGetRelationName(relation)),
+					"Only the owner of a protected table decides what is learnt from it, even where "
+					"others may read it.",
+					"The view and all protected tables and views under it need one owner.");
+}
+
+static Finding *
+protected_member(ViewWalk *walk, Relation relation, ProtectedRelation *protected)
+{
+	Finding	   *finding = palloc0_object(Finding);
+	const char *name = RelationGetRelationName(relation);
+
+	check_owner(walk, relation);
+	if (protected->protects_labels || protected->nunits != 1)
+		view_refuse(walk, NULL, ERRCODE_FEATURE_NOT_SUPPORTED,
+					psprintf("relation \"%s\" cannot be read by a protected view", name),
+					protected->protects_labels
+						? "Only its labels are protected, and a view may make anything of them."
+						: "Its unit is several columns.",
+					protected->protects_labels
+						? "Protect its rows."
+						: "Protect it with one column that says whose a row is.");
+	check_unit_columns(protected);
+	walk->protecteds = lappend(walk->protecteds, protected);
+	finding->locality = VIEW_LOCAL;
+	finding->name = name;
+	finding->keys =
+		bms_make_singleton(get_attnum(RelationGetRelid(relation), protected->unit_columns[0]));
+	return finding;
+}
+
+/* Policies decide which rows are read, by whatever they look at. */
+static void
+check_public_policies(ViewWalk *walk, Relation relation)
+{
+	if (relation->rd_rel->relrowsecurity &&
+		(relation->rd_rel->relforcerowsecurity || relation->rd_rel->relowner != walk->owner))
+		view_refuse(walk, NULL, ERRCODE_FEATURE_NOT_SUPPORTED,
+					psprintf("relation \"%s\" has row security",
+							 RelationGetRelationName(relation)),
+					"Its policies decide which rows are read, and may look at rows of anybody.",
+					"Disable row security, or read a copy of the table.");
+}
+
+static Finding *
+table_member(ViewWalk *walk, Relation relation)
+{
+	Oid			relid = RelationGetRelid(relation);
+	const char *name = RelationGetRelationName(relation);
+	ProtectedRelation *protected;
+
+	if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP || IsCatalogRelation(relation) ||
+		RelationGetNamespace(relation) == get_namespace_oid(PRIVPRED_SCHEMA, false))
+		view_unknown(walk, NULL,
+					 psprintf("\"%s\" is a temporary table or a catalog, which may depend on rows of "
+							  "anybody.",
+							  name),
+					 "Read ordinary tables.");
+	protected = protected_relation_hold_if_any(relid);
+	if (protected != NULL)
+		return protected_member(walk, relation, protected);
+	if (!list_member_oid(walk->publics, relid))
+		view_refuse(walk, NULL, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					psprintf("relation \"%s\" is neither protected nor declared public", name),
+					psprintf("View \"%s\" reads it.", get_rel_name(walk->view)),
+					psprintf("If it is about the same units, run privpred.protect('%s', unit => ..., "
+							 "same_units_as => ...); if it is about nobody, name it in "
+							 "public_tables.",
+							 name));
+	check_public_policies(walk, relation);
+	return palloc0_object(Finding);
+}
+
+/* A view below, or the view itself: its own query, whether it is protected or not. */
+static Finding *
+view_member(ViewWalk *walk, Relation relation)
+{
+	Oid			relid = RelationGetRelid(relation);
+	Oid			before = walk->current;
+	const char *text = walk->text;
+	Query	   *query = get_view_query(relation);
+	Finding	   *finding;
+
+	for (int i = 0; i < list_length(walk->views); i++)
+		if (list_nth_oid(walk->views, i) == relid)
+			return list_nth(walk->findings, i);
+	check_owner(walk, relation);
+	appendStringInfo(walk->digest, "v%u %s\n", relid, nodeToString(query));
+	walk->current = relid;
+	walk->text = NULL;
+	finding = view_query(walk, query, NULL);
+	walk->current = before;
+	walk->text = text;
+	walk->views = lappend_oid(walk->views, relid);
+	walk->findings = lappend(walk->findings, finding);
+	return finding;
+}
+
+Finding *
+view_relation(ViewWalk *walk, RangeTblEntry *entry)
+{
+	Relation relation = table_open(entry->relid, AccessShareLock);
+	Finding *finding = NULL;
+
+	note_relation(walk, relation);
+	switch (relation->rd_rel->relkind)
+	{
+		case RELKIND_VIEW:
+			finding = view_member(walk, relation);
+			break;
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_FOREIGN_TABLE:
+			finding = table_member(walk, relation);
+			break;
+		default:
+			view_unknown(walk, NULL,
+						 psprintf("\"%s\" is neither a table nor a view.",
+								  RelationGetRelationName(relation)),
+						 "A materialized view holds rows of an earlier time, of units that may have "
+						 "left; read the tables under it.");
+	}
+	table_close(relation, NoLock);
+	return finding;
+}
+
+/* ---------- the proof ---------- */
+
+static void
+check_unit(const ViewWalk *walk, const Finding *finding, const char *unit)
+{
+	AttrNumber column = get_attnum(walk->view, unit);
+
+	if (finding->locality == VIEW_LOCAL && bms_is_member(column, finding->keys))
+		return;
+	refuse(errmsg("column \"%s\" of view \"%s\" is not its unit", unit, get_rel_name(walk->view)),
+		   finding->locality != VIEW_LOCAL
+			   ? errdetail("The view reads no protected table.")
+			   : errdetail("It is not known to be the unit column of the protected tables under "
+						   "the view in every row."),
+		   errhint("Select the unit column itself; after FULL JOIN, COALESCE of both."));
+}
+
+/* The tables below need not be part of one another, as accounts are shared. */
+static ViewWalk
+walk_view(Oid view, const char *unit, const List *publics)
+{
+	ViewWalk walk = {.view = view,
+					 .owner = relation_owner(view),
+					 .publics = list_copy(publics),
+					 .digest = makeStringInfo()};
+	Relation relation = table_open(view, AccessShareLock);
+
+	check_publics(&walk);
+	check_unit(&walk, view_member(&walk, relation), unit);
+	table_close(relation, NoLock);
+	return walk;
+}
+
+ViewProof *
+view_prove(Oid view, const char *unit, const List *publics)
+{
+	CatalogSession session;
+	ViewProof	  *proof = palloc0_object(ViewProof);
+	ViewWalk	   walk;
+	MemoryContext  caller = CurrentMemoryContext;
+
+	/* Names are deparsed and parsed with a search_path that nobody else decides. */
+	catalog_begin(&session);
+	session_keep(&session);
+	walk = walk_view(view, unit, publics);
+	MemoryContextSwitchTo(caller);
+	proof->view = view;
+	proof->unit = pstrdup(unit);
+	proof->publics = list_copy(publics);
+	proof->tables = walk.protecteds;
+	proof->digest = walk.digest->data;
+	proof->definition =
+		TextDatumGetCString(DirectFunctionCall1(pg_get_viewdef, ObjectIdGetDatum(view)));
+	catalog_end(&session);
+	return proof;
+}
+
+ViewProof *
+view_prove_protected(const ProtectedRelation *protected)
+{
+	if (get_rel_relkind(protected->relid) != RELKIND_VIEW)
+		return NULL;
+	return view_prove(protected->relid, protected->unit_columns[0],
+					  public_tables_of(protected->relation_id));
+}
+
+void
+view_still_proved(const ViewProof *proof)
+{
+	if (proof == NULL)
+		return;
+	AcceptInvalidationMessages();
+	if (strcmp(view_prove(proof->view, proof->unit, proof->publics)->digest, proof->digest) != 0)
+		ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				errmsg("what view \"%s\" reads was changed while its rows were read",
+					   get_rel_name(proof->view)),
+				errdetail("A function that it calls was replaced, or a table got children."),
+				errhint("Try again."));
+}
