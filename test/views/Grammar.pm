@@ -53,7 +53,7 @@ my %classes = (
 # Few values, so that rows are alike; equal ones that are not the same; sums that depend on their order.
 my %values = (
 	int => [ 0, 1, 2, 3, 'NULL' ],
-	float => [ qw('0' '-0' '0' '-0' '0.1' '0.2' '0.3' '1e16' '-1e16' '1' '3.3' NULL) ],
+	float => [ qw('0' '-0' '0.1' '0.2' '0.3' '1e16' '-1e16' '1' '3.3' NULL) ],
 	num => [ qw(0 1 1.0 1.00 2.5 2.50 NULL) ],
 	text => [ "'a'", "'A'", "'b'", "'a '", 'NULL' ],
 	date => [ "'2021-01-01'", "'2021-01-02'", "'2021-02-01'", 'NULL' ],
@@ -102,7 +102,7 @@ sub new_schema
 			key => $keys{$name} // weighted(35 => 'id', 15 => 'nullable', 35 => 'none', $private ? (15 => 'unit') : ()) };
 		# partitioned tables have no keys here
 		$table->{partitioned} = $private && $table->{key} eq 'none' && chance(0.3);
-		my @owners = $table->{key} eq 'unit' ? 0 .. 4 : map { int rand 5 } 1 .. 8 + int rand 6;
+		my @owners = $table->{key} eq 'unit' ? 0 .. 4 : map { int rand 5 } 1 .. (%keys ? 16 : 8) + int rand 6;
 		$table->{rows} = [ map { random_row($table, $owners[$_], $_ + 1) } 0 .. $#owners ];
 		$table->{owners} = \@owners;
 		$schema->{tables}{$name} = $table;
