@@ -142,3 +142,17 @@ WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
 	OR EXISTS (SELECT FROM privpred.budgets b
 		WHERE r.relation OPERATOR(pg_catalog.=) ANY (b.population)
 			AND b.status OPERATOR(pg_catalog.<>) 'revoked');
+
+----------------------------------------------------------------------
+-- Views
+----------------------------------------------------------------------
+
+CREATE TABLE privpred.public_table (
+	relation_id		bigint NOT NULL,	-- of the view, in protected_relation
+	public_relation	regclass NOT NULL,
+	PRIMARY KEY (relation_id, public_relation)
+);
+COMMENT ON TABLE privpred.public_table IS 'tables that the owner of a protected view has declared to be about nobody';
+REVOKE ALL ON privpred.public_table FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('privpred.public_table', '');
+ALTER TABLE privpred.model ADD definition text;

@@ -89,6 +89,7 @@ CREATE TABLE privpred.model (
 	accuracy		float8,				-- of this version, as released to everybody; NULL: it was not
 	accuracy_error	float8,				-- its standard error
 	accuracy_at		timestamptz,
+	definition		text,				-- of the view that this version was trained on; NULL: a table
 	CHECK (predictor IS NULL OR state IS NULL),
 	CHECK ((train_function IS NULL) OPERATOR(pg_catalog.=) (functions_digest IS NULL)
 		AND (predict_function IS NULL) OPERATOR(pg_catalog.=) (functions_digest IS NULL))
@@ -114,9 +115,18 @@ CREATE TABLE privpred.description (
 );
 COMMENT ON TABLE privpred.description IS 'what descriptions of tables have told, and what they cost';
 
+-- What a protected view may read beside protected tables.
+CREATE TABLE privpred.public_table (
+	relation_id		bigint NOT NULL,	-- of the view, in protected_relation
+	public_relation	regclass NOT NULL,
+	PRIMARY KEY (relation_id, public_relation)
+);
+COMMENT ON TABLE privpred.public_table IS 'tables that the owner of a protected view has declared to be about nobody';
+
 SELECT pg_catalog.pg_extension_config_dump('privpred.protected_relation', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.protected_relation_relation_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model_model_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model_training_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.description', '');
+SELECT pg_catalog.pg_extension_config_dump('privpred.public_table', '');

@@ -123,6 +123,12 @@ protected_relation_hold(Oid relid)
 }
 
 ProtectedRelation *
+protected_relation_hold_if_any(Oid relid)
+{
+	return read_protected(relid, SELECT_PROTECTED " AND active FOR KEY SHARE", true, true);
+}
+
+ProtectedRelation *
 protected_relation_seize(Oid relid)
 {
 	return read_protected(relid, SELECT_PROTECTED " AND active FOR UPDATE", true, false);
@@ -157,11 +163,11 @@ check_relation_kind(Relation relation)
 	char kind = relation->rd_rel->relkind;
 
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
-		kind != RELKIND_FOREIGN_TABLE)
+		kind != RELKIND_FOREIGN_TABLE && kind != RELKIND_VIEW)
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
-				errdetail("Only a table can promise that its unit column is never NULL."),
-				errhint("Protect the tables under the view."));
+				errmsg("\"%s\" is neither a table nor a view", RelationGetRelationName(relation)),
+				errdetail("Its rows may be those of an earlier time."),
+				errhint("Protect the tables under it, and a view over them."));
 	if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP || IsCatalogRelation(relation) ||
 		RelationGetNamespace(relation) == get_namespace_oid(PRIVPRED_SCHEMA, false))
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -199,6 +205,9 @@ protected_relation_open(Oid relid)
 
 	check_relation_owner(relid);
 	check_relation_kind(relation);
+	/* A view's rows are those of the tables under it, whose accounts it shares. */
+	if (relation->rd_rel->relkind == RELKIND_VIEW)
+		return relation;
 	lock_family(relid);
 	check_protected_once(relid);
 	return relation;

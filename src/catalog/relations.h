@@ -7,6 +7,7 @@
  * past.c			tables that were dropped, and may come back
  * units.c			tables, their owners, and the columns that say whose a row is
  * shared_rows.c	which relations may have rows of a protected one
+ * view_*.c			which views keep units apart (view_walk.h)
  */
 #ifndef PRIVPRED_RELATIONS_H
 #define PRIVPRED_RELATIONS_H
@@ -53,6 +54,9 @@ extern ProtectedRelation *protected_relation_get(Oid relid);
  */
 extern ProtectedRelation *protected_relation_hold(Oid relid);
 extern ProtectedRelation *protected_relation_seize(Oid relid);
+
+/* The same, or NULL. */
+extern ProtectedRelation *protected_relation_hold_if_any(Oid relid);
 
 /* Is the relation itself protected?  For its rows, see check_public_rows(). */
 extern bool relation_is_protected(Oid relid);
@@ -153,8 +157,47 @@ extern char *other_ids(Relation relation);
 /* Warns if the primary key is taken for the unit, and other columns may say whose a row is. */
 extern void warn_about_unit(Relation relation);
 
-/* Raises unless every unit column still exists, is NOT NULL, and is hashable. */
+/*
+ * Raises unless every unit column still exists, is NOT NULL (in tables), and is hashable, and the
+ * table's owner reads all of its rows.
+ */
 extern void check_unit_columns(const ProtectedRelation *relation);
+
+/* ---------- view_check.c ---------- */
+
+/* A view that was proved to be unit-local. */
+typedef struct ViewProof
+{
+	Oid	   view;
+	char  *unit;
+	List  *publics;
+	int64  population; /* of the protected tables under it */
+	char  *digest;	   /* of all that was looked at */
+	char  *definition; /* as the server prints it */
+} ViewProof;
+
+/*
+ * Proves that rows of a unit in a view depend on that unit's rows in protected tables
+ * alone, from its stored query; raises an error that says why it cannot, and what would
+ * help.  Locks what it reads until the transaction ends.
+ */
+extern ViewProof *view_prove(Oid view, const char *unit, const List *publics);
+
+/* The same as it was declared; NULL for a table. */
+extern ViewProof *view_prove_protected(const ProtectedRelation *protected);
+
+/* After rows were read: raises 40001 if what was proved is no longer what is there. */
+extern void view_still_proved(const ViewProof *proof);
+
+/* ---------- view_store.c ---------- */
+
+extern List *public_tables_of_view(int64 relation_id);
+extern List *public_tables_of_array(ArrayType *array);
+extern void	 public_tables_write(int64 relation_id, const List *tables);
+
+/* How the view was defined when the stored version of a model was trained; NULL: a table. */
+extern char *model_definition(const char *name);
+extern void	 model_store_definition(const char *name, const char *definition);
 
 /* ---------- shared_rows.c ---------- */
 

@@ -12,11 +12,7 @@
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "rewrite/rewriteSupport.h"
-#include "utils/array.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/inval.h"
@@ -25,37 +21,8 @@
 
 #include "catalog/store.h"
 #include "catalog/view_walk.h"
-#include "server/query.h"
 
 /* ---------- declared public tables ---------- */
-
-List *
-public_tables_of(int64 relation_id)
-{
-	CatalogSession session;
-	List		  *tables;
-
-	catalog_begin(&session);
-	query_read("SELECT public_relation FROM privpred.public_table WHERE relation_id = $1"
-			   " ORDER BY public_relation",
-			   ARG_INT8(relation_id));
-	session_keep(&session);
-	tables = rows_oids(1);
-	catalog_end(&session);
-	return tables;
-}
-
-void
-public_tables_write(int64 relation_id, const List *tables)
-{
-	ListCell *cell;
-
-	catalog_write("DELETE FROM privpred.public_table WHERE relation_id = $1",
-				  ARG_INT8(relation_id));
-	foreach(cell, tables)
-		catalog_write("INSERT INTO privpred.public_table VALUES ($1, $2)", ARG_INT8(relation_id),
-					  ARG(REGCLASSOID, ObjectIdGetDatum(lfirst_oid(cell))));
-}
 
 static void
 check_publics(const ViewWalk *walk)
@@ -102,6 +69,21 @@ check_owner(ViewWalk *walk, Relation relation)
 					"The view and all protected tables and views under it need one owner.");
 }
 
+/* All protected tables are about the same units, and have one account. */
+static void
+note_protected(ViewWalk *walk, ProtectedRelation *protected)
+{
+	if (walk->first != NULL && walk->first->population != protected->population)
+		view_refuse(walk, NULL, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					psprintf("tables \"%s\" and \"%s\" are not known to be about the same units",
+							 get_rel_name(walk->first->relid), get_rel_name(protected->relid)),
+					"Their budgets do not know of each other.",
+					psprintf("Protect one of them with same_units_as => '%s'.",
+							 get_rel_name(walk->first->relid)));
+	if (walk->first == NULL)
+		walk->first = protected;
+}
+
 static Finding *
 protected_member(ViewWalk *walk, Relation relation, ProtectedRelation *protected)
 {
@@ -119,7 +101,7 @@ protected_member(ViewWalk *walk, Relation relation, ProtectedRelation *protected
 						? "Protect its rows."
 						: "Protect it with one column that says whose a row is.");
 	check_unit_columns(protected);
-	walk->protecteds = lappend(walk->protecteds, protected);
+	note_protected(walk, protected);
 	finding->locality = VIEW_LOCAL;
 	finding->name = name;
 	finding->keys =
@@ -271,7 +253,7 @@ view_prove(Oid view, const char *unit, const List *publics)
 	proof->view = view;
 	proof->unit = pstrdup(unit);
 	proof->publics = list_copy(publics);
-	proof->tables = walk.protecteds;
+	proof->population = walk.first->population;
 	proof->digest = walk.digest->data;
 	proof->definition =
 		TextDatumGetCString(DirectFunctionCall1(pg_get_viewdef, ObjectIdGetDatum(view)));
@@ -282,10 +264,19 @@ view_prove(Oid view, const char *unit, const List *publics)
 ViewProof *
 view_prove_protected(const ProtectedRelation *protected)
 {
+	ViewProof *proof;
+
 	if (get_rel_relkind(protected->relid) != RELKIND_VIEW)
 		return NULL;
-	return view_prove(protected->relid, protected->unit_columns[0],
-					  public_tables_of(protected->relation_id));
+	proof = view_prove(protected->relid, protected->unit_columns[0],
+					   public_tables_of_view(protected->relation_id));
+	if (proof->population != protected->population)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("view \"%s\" was protected over tables about other units",
+					   get_rel_name(protected->relid)),
+				errdetail("Its accounts are theirs."),
+				errhint("Create a view of another name over these tables, and protect it."));
+	return proof;
 }
 
 void

@@ -116,7 +116,7 @@ check_body(ViewWalk *walk, Node *call, Oid function, HeapTuple tuple)
 {
 	Scope  scope = {0};
 	bool   isnull;
-	Datum  text = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
+	Datum  body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
 	Query *query;
 
 	if (isnull)
@@ -124,7 +124,7 @@ check_body(ViewWalk *walk, Node *call, Oid function, HeapTuple tuple)
 						"Its body is a text, which is read anew at each call, and may read "
 						"any table.",
 						"Define it with RETURN expression, or write the expression into the view.");
-	query = body_as_query(stringToNode(TextDatumGetCString(text)));
+	query = body_as_query(stringToNode(TextDatumGetCString(body)));
 	if (query == NULL || walk->body >= MAX_BODIES)
 		refuse_function(walk, call, function, "Its body is more than one expression.",
 						"Define it with RETURN expression, or write the expression into the view.");

@@ -35,7 +35,7 @@ walk_text(const ViewWalk *walk)
 	again.views = list_copy(walk->views);
 	again.findings = list_copy(walk->findings);
 	again.functions = NIL;
-	again.protecteds = NIL;
+	again.first = NULL;
 	again.body = 0;
 	again.digest = makeStringInfo();
 	statement = linitial_node(RawStmt, raw_parser(again.text, RAW_PARSE_DEFAULT));

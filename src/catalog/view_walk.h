@@ -87,7 +87,7 @@ typedef struct ViewWalk
 	List	   *views;		/* OIDs of views that were walked, */
 	List	   *findings;	/* and what was found */
 	List	   *functions;	/* OIDs of those that were checked */
-	List	   *protecteds; /* ProtectedRelation of each protected table that was reached */
+	ProtectedRelation *first; /* of the protected tables that were reached */
 	int			body;		/* how deep we are in bodies of SQL functions */
 	StringInfo	digest;		/* of everything that was walked */
 } ViewWalk;

@@ -99,6 +99,7 @@ measure(AccuracySum *sum, const CachedModel *model, const ProtectedRelation *pro
 	bool		   one_row_each = units_are_rows(protected); /* before the snapshot is taken */
 	Oid			   owner = owner_code_check(model);
 	MemoryContext  row_context;
+	ViewProof	  *proof = view_prove_protected(protected);
 	CatalogSession session;
 	UnitSource	  *units;
 	UnitRows	   unit;
@@ -121,6 +122,7 @@ measure(AccuracySum *sum, const CachedModel *model, const ProtectedRelation *pro
 	}
 	(void) units_close(units);
 	catalog_end(&session);
+	view_still_proved(proof);
 }
 
 /* ---------- the request ---------- */

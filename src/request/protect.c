@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -167,22 +169,76 @@ warn_about_replaced(Relation relation, const ProtectedRelation *before, ArrayTyp
 	}
 }
 
+/* ---------- views ---------- */
+
+static void
+check_view_options(Relation view, const ProtectOptions *options)
+{
+	if (options->protects_labels)
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("labels of view \"%s\" cannot be protected by themselves",
+					   RelationGetRelationName(view)),
+				errdetail("In a view, a label may decide whether a row exists."),
+				errhint("Protect its rows, or a table's labels."));
+	if (OidIsValid(options->same_units_as))
+		refuse(errmsg("same_units_as is for tables"),
+			   errdetail("A view is about the units of the tables under it."),
+			   errhint("Leave it out."));
+}
+
+/* A view is proved to keep units apart, and shares the accounts of its tables.  NULL: a table. */
+static ViewProof *
+prove_view(Relation relation, ArrayType *units, const ProtectOptions *options,
+		   const ProtectedRelation *before)
+{
+	List	  *publics = NIL;
+	ViewProof *proof;
+	Datum	  *names;
+	int		   count;
+
+	if (relation->rd_rel->relkind != RELKIND_VIEW)
+	{
+		if (options->public_tables != NULL)
+			refuse(errmsg("public_tables is for views"),
+				   errdetail("\"%s\" is a table.", RelationGetRelationName(relation)),
+				   errhint("Leave it out."));
+		return NULL;
+	}
+	check_view_options(relation, options);
+	if (options->public_tables != NULL)
+		publics = public_tables_of_array(options->public_tables);
+	else if (before != NULL)
+		publics = public_tables_of_view(before->relation_id);
+	deconstruct_array(units, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, NULL, &count);
+	proof = view_prove(RelationGetRelid(relation), NameStr(*DatumGetName(names[0])), publics);
+	if (before != NULL && before->population != proof->population)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("view \"%s\" was protected before over tables about other units",
+					   RelationGetRelationName(relation)),
+				errdetail("What was spent on it was spent for those."),
+				errhint("Create a view of another name over these tables."));
+	return proof;
+}
+
 void
 request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 {
 	ProtectedRelation *before;
 	Relation		   relation;
 	ArrayType		  *units;
+	ViewProof		  *proof;
 	int64			   relation_id = 0;
 
 	check_relation_owner(relid);
 	relation = protected_relation_open(relid);
 	before = protected_relation_declared(relid);
 	units = choose_unit(relation, options, before);
+	proof = prove_view(relation, units, options, before);
 	if (before != NULL && same_declaration(before, units, options->protects_labels))
 	{
 		relation_id = before->relation_id;
-		warn_about_replaced(relation, before, units, options);
+		if (proof == NULL)
+			warn_about_replaced(relation, before, units, options);
 	}
 	else
 	{
@@ -190,9 +246,13 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 			change_declaration(relation, cap != NULL);
 		else if (options->unit == NULL)
 			warn_about_unit(relation);
-		relation_id = find_account(relation, units, options);
+		if (proof == NULL)
+			relation_id = find_account(relation, units, options);
 	}
-	protected_relation_write(relation, units, options, relation_id, 0);
+	protected_relation_write(relation, units, options, relation_id,
+							 proof != NULL ? proof->population : 0);
+	if (proof != NULL)
+		public_tables_write(protected_relation_get(relid)->relation_id, proof->publics);
 	if (cap != NULL)
 	{
 		const ProtectedRelation *protected = protected_relation_get(relid);
