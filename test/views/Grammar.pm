@@ -339,6 +339,13 @@ sub query_item
 {
 	my ($query, $lateral) = @_;
 	my $alias = alias();
+	if (chance(0.07))
+	{
+		# whose rows these are is not told
+		my @others = @{ $query->{columns} }[ 1 .. $#{ $query->{columns} } ];
+		my $inner = alias();
+		$query = { sql => 'SELECT ' . join(', ', map { "$inner.$_->[0]" } @others) . " FROM ($query->{sql}) $inner", columns => \@others, keys => [] };
+	}
 	return { alias => $alias, text => ($lateral ? 'LATERAL ' : '') . "($query->{sql}) $alias", columns => $query->{columns}, keys => $query->{keys}, lateral => $lateral };
 }
 

@@ -112,6 +112,7 @@ sub begin_schema
 	my @spelt = map { ask('SELECT ' . ($type eq 'numeric' ? 'trim_scale(' : '(') . "$_->[0]::$type)::text") } @{ $schema->{units} };
 	@units = map { $_ < 0 ? '' : $spelt[$_] } @units;
 	perform("SELECT privpred.protect('w0.p1', unit => 'u');\n" . join '', map { "SELECT privpred.protect('w0.$_', unit => 'u', same_units_as => 'w0.p1');\n" } grep { $_ ne 'p1' } @{ $schema->{private} });
+	perform("UPDATE privpred.protected_relation SET population = (SELECT population FROM privpred.protected_relation WHERE relation = 'w0.p1'::regclass) WHERE relation IS NOT NULL;\n");	# HACK
 }
 
 # ---------- trials ----------
