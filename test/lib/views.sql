@@ -78,5 +78,3 @@ BEGIN
 	DROP VIEW tried;
 	RETURN NULL;
 END $$;
--- until same_units_as does it
-UPDATE privpred.protected_relation SET population = (SELECT relation_id FROM privpred.protected_relation WHERE relation = 'p'::regclass) WHERE relation IN ('v'::regclass, 'm'::regclass);
