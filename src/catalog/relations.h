@@ -98,6 +98,22 @@ extern void protected_relation_remove(const ProtectedRelation *protected);
 /* The number of the population that a protected relation belongs to; 0: it is not protected. */
 extern int64 population_of_relation(Oid relid);
 
+/* Is one of its relations protected? */
+extern bool population_is_active(int64 population);
+
+/* Are there others about the same units?  Those that are protected, or all that are left. */
+extern bool population_has_others(const ProtectedRelation *protected, bool active);
+
+/* Raises 42501 unless the current user owns all of its relations that are protected. */
+extern void check_population_owner(int64 population);
+
+/* Relations of one population are those of another from now on. */
+extern void populations_merge(int64 from, int64 into);
+
+/* Raises unless the units of a relation may be those of another. */
+extern void check_same_units(Relation relation, ArrayType *units, bool protects_labels,
+							 const ProtectedRelation *other);
+
 /* A row of privpred.protected_relation that is to be inserted, with its population. */
 extern HeapTuple population_begin(Relation table, HeapTuple row);
 
@@ -107,10 +123,12 @@ extern HeapTuple population_begin(Relation table, HeapTuple row);
 typedef struct PastRelation
 {
 	int64 relation_id;
+	int64 population;
 	Oid	  relid;			/* InvalidOid: it was dropped */
 	char *name;				/* what it is called now, or was when it was dropped */
 	bool  is_renamed;		/* and was not protected again under its new name */
 	bool  same_declaration; /* its unit and promise are those that were asked for */
+	bool  has_others;		/* relations about the same units are left */
 } PastRelation;
 
 /*
@@ -190,6 +208,9 @@ extern ViewProof *view_prove_protected(const ProtectedRelation *protected);
 extern void view_still_proved(const ViewProof *proof);
 
 /* ---------- view_store.c ---------- */
+
+/* All protected views about the same units. */
+extern List *protected_views(int64 population);
 
 extern List *public_tables_of_view(int64 relation_id);
 extern List *public_tables_of_array(ArrayType *array);

@@ -40,7 +40,8 @@ check_publics(const ViewWalk *walk)
 					errmsg("public table \"%s\" of view \"%s\" is not a table",
 						   get_rel_name(relid) ? get_rel_name(relid) : "?",
 						   get_rel_name(walk->view)),
-					errhint("Declare the tables that views read; views need no declaration."));
+					errdetail("Views are looked into, and matter by the tables that they read."),
+					errhint("Declare those tables."));
 		check_public_rows(relid, "Tables that are declared public decide what is learnt of "
 								 "every unit.");
 	}

@@ -12,6 +12,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "catalog/view_walk.h"
@@ -121,8 +122,10 @@ check_groups(ViewWalk *walk, Scope *scope, Finding *finding, Bitmapset **keys)
 			view_mixes(walk, (Node *) query->targetList,
 					   psprintf("An aggregate has rows of different units of \"%s\".",
 								finding->name),
-					   query->groupClause == NIL ? "Add GROUP BY with the unit column."
-												 : "Add the unit column to GROUP BY.");
+					   scope->outer == NULL
+						   ? "Add the unit column to GROUP BY."
+						   : "Add the unit column to GROUP BY, or, if a row around it is meant, an "
+							 "equality of the unit columns to WHERE.");
 	}
 	scope->grouped = true;
 	view_conjuncts(walk, scope, conjuncts_of(query->havingQual));
@@ -222,6 +225,12 @@ is_no_limit(Node *node, bool zero)
 {
 	if (node == NULL)
 		return true;
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_INT8_INT4)
+	{
+		node = linitial(((FuncExpr *) node)->args);
+		return zero && IsA(node, Const) && !((Const *) node)->constisnull &&
+			   DatumGetInt32(((Const *) node)->constvalue) == 0;
+	}
 	return IsA(node, Const) && (((Const *) node)->constisnull ||
 								(zero && DatumGetInt64(((Const *) node)->constvalue) == 0));
 }

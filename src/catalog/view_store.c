@@ -28,6 +28,23 @@ public_tables_of_view(int64 relation_id)
 }
 
 List *
+protected_views(int64 population)
+{
+	CatalogSession session;
+	List		  *views;
+
+	catalog_begin(&session);
+	query_read("SELECT r.relation FROM privpred.protected_relation r"
+			   " JOIN pg_catalog.pg_class c ON c.oid = r.relation"
+			   " WHERE r.active AND r.population = $1 AND c.relkind = 'v' ORDER BY r.relation_id",
+			   ARG_INT8(population));
+	session_keep(&session);
+	views = rows_oids(1);
+	catalog_end(&session);
+	return views;
+}
+
+List *
 public_tables_of_array(ArrayType *array)
 {
 	List  *tables = NIL;
