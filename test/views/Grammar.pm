@@ -233,8 +233,14 @@ my %patterns = (
 sub fill
 {
 	my ($pattern, $scope, $depth) = @_;
-	$pattern =~ s/\{(\w+)\}/expression($1, $scope, $depth - 1)/ge;
-	return "($pattern)";
+	my $text;
+	# A column beside itself says little.
+	for (1 .. 4)
+	{
+		($text = $pattern) =~ s/\{(\w+)\}/expression($1, $scope, $depth - 1)/ge;
+		last unless $text =~ /^(\S+) \S+ \g1$/;
+	}
+	return "($text)";
 }
 
 sub expression

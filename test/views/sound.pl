@@ -1,29 +1,34 @@
-# usage: perl sound.pl [--seed N] [--trials N] [--near-misses N] [--force SHARE] [--quiet]
+# usage: perl sound.pl [--seed N] [--trials N] [--near-misses N] [--force SHARE] [--views N] [--time N] [--first] [--verbose]
 #
-# An experiment on the soundness of unit-local views (docs/views.md): makes random schemas, random views, most of which are
-# no good, and worlds that differ in one unit, in the order of rows, in statistics and in planner settings.  Views that
-# privpred.protect accepts must show the rows of all other units bit for bit alike in all of them; it prints those that
-# do not, with a script that shows it again.
+# An experiment on the soundness of unit-local views (docs/views.md).  It makes random schemas, random views, many of
+# which are no good, and worlds that differ in one unit, and in the order of rows, statistics and planner settings.  Views
+# that privpred.protect accepts must show the rows of all other units bit for bit alike in all of them.  One that does not
+# is printed, with a script that shows it again, and the exit status is 1.
 #
 #	--seed N			another experiment
 #	--trials N			ends after so many comparisons of accepted views (one view, one world, one setting each)
-#	--near-misses N		tries each view of near_misses.txt in N schemas first, in one of N contexts
-#	--force SHARE		of the refused views that are run, too: how many would have differed says what the grammar can find
-#	--cpu N				ends after so many seconds of this server process's time at the latest
+#	--near-misses N		before that, tries each view of near_misses.txt in N schemas or more; from the third on, within
+#						something larger
+#	--force SHARE		of the refused views that are run, too: how many of them differ says what the grammar can find
+#	--views N			views for each schema
+#	--time N			ends after so many seconds
 #	--first				ends with the first violation
+#	--verbose			prints every view and its verdict
 #
-# The database is the one that libpq's environment names; it should be empty.
+# The database is the one that libpq's environment names; it should be empty.  What is drawn depends on the seed alone;
+# only which worker takes which rows does not.
 use strict;
 use warnings;
 use FindBin;
+use File::Spec;
 use Getopt::Long;
 use IPC::Open2;
 use JSON::PP;
 use lib $FindBin::Bin;
 use Grammar qw(chance pick);
 
-my %option = (seed => 1, trials => 2000, 'near-misses' => 0, force => 0.1, views => 60, time => 0);
-GetOptions(\%option, 'seed=i', 'trials=i', 'near-misses=i', 'force=f', 'views=i', 'time=i', 'first', 'verbose', 'dump=s') or die "see the top of $0\n";
+my %option = (seed => 1, trials => 2000, 'near-misses' => 0, force => 0.1, views => 120, time => 0);
+GetOptions(\%option, 'seed=i', 'trials=i', 'near-misses=i', 'force=f', 'views=i', 'time=i', 'first', 'verbose') or die "see the top of $0\n";
 srand $option{seed};
 my $started = time;
 
@@ -67,6 +72,8 @@ sub array { return 'ARRAY[' . join(', ', map { literal($_) } @_) . ']::text[]' }
 my @switches = qw(enable_hashjoin enable_mergejoin enable_nestloop enable_hashagg enable_sort enable_seqscan enable_indexscan enable_bitmapscan
 	enable_material enable_memoize enable_incremental_sort enable_partitionwise_join enable_partitionwise_aggregate);
 
+my $force_parallel;	# as this server calls it
+
 # Planner settings, as a statement that sets all of them.
 sub settings
 {
@@ -74,7 +81,7 @@ sub settings
 	my %set = map { $_ => $off{$_} ? 'off' : 'on' } @switches;
 	my $parallel = chance(0.06);
 	$set{max_parallel_workers_per_gather} = $parallel ? 2 : 0;
-	$set{force_parallel_mode} = $parallel && chance(0.2) ? 'on' : 'off';
+	$set{$force_parallel} = $parallel && chance(0.2) ? 'on' : 'off';
 	$set{work_mem} = chance(0.5) ? '64kB' : '4MB';
 	$set{join_collapse_limit} = $set{from_collapse_limit} = chance(0.2) ? 1 : 8;
 	$set{hash_mem_multiplier} = chance(0.5) ? 1 : 2;
@@ -112,7 +119,6 @@ sub begin_schema
 	my @spelt = map { ask('SELECT ' . ($type eq 'numeric' ? 'trim_scale(' : '(') . "$_->[0]::$type)::text") } @{ $schema->{units} };
 	@units = map { $_ < 0 ? '' : $spelt[$_] } @units;
 	perform("SELECT privpred.protect('w0.p1', unit => 'u');\n" . join '', map { "SELECT privpred.protect('w0.$_', unit => 'u', same_units_as => 'w0.p1');\n" } grep { $_ ne 'p1' } @{ $schema->{private} });
-	perform("UPDATE privpred.protected_relation SET population = (SELECT population FROM privpred.protected_relation WHERE relation = 'w0.p1'::regclass) WHERE relation IS NOT NULL;\n");	# HACK
 }
 
 # ---------- trials ----------
@@ -124,7 +130,7 @@ sub show_violation
 {
 	my ($body, $found, $rule) = @_;
 	$sum{violations}++;
-	my $file = "/tmp/violation.$$.$sum{violations}.sql";
+	my $file = File::Spec->catfile(File::Spec->tmpdir, "violation.$$.$sum{violations}.sql");
 	(my $image0 = $found->{image}) =~ s/\@\./w0./g;
 	(my $image1 = $found->{image}) =~ s/\@\./$found->{world}./g;
 	(my $view = $body) =~ s/\@\./w0./g;
@@ -193,6 +199,8 @@ perform("SET statement_timeout = '20s'; SET client_min_messages = warning; SET m
 	. "SET min_parallel_index_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET jit = off;");
 perform("\\i $FindBin::Bin/driver.sql");
 
+$force_parallel = ask("SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')");
+
 my @list = $option{'near-misses'} ? near_misses() : ();
 for my $round (1 .. $option{'near-misses'})
 {
@@ -235,7 +243,9 @@ until ($sum{trials} >= $option{trials} || ($option{first} && $sum{violations}) |
 }
 
 print "\n";
-printf "%7d %s\n", $reasons{$_}, $_ for (sort { $reasons{$b} <=> $reasons{$a} || $a cmp $b } keys %reasons)[ 0 .. ($option{verbose} ? 60 : 15) ] ? grep { defined } (sort { $reasons{$b} <=> $reasons{$a} || $a cmp $b } keys %reasons)[ 0 .. ($option{verbose} ? 60 : 15) ] : ();
+my @reasons = sort { $reasons{$b} <=> $reasons{$a} || $a cmp $b } keys %reasons;
+splice @reasons, 15 unless $option{verbose} || @reasons < 16;
+printf "%7d %s\n", $reasons{$_}, $_ for @reasons;
 printf "\nseed %d: %d views: %d accepted (%d with no rows), %d refused, %d invalid, %d timed out\n", $option{seed}, @sum{qw(views accepted empty refused invalid timeouts)};
 printf "of %d refused views that were run, %d differed\n", @sum{qw(ran differed)};
 my $pid = ask('SELECT pg_backend_pid()');
