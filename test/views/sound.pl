@@ -1,4 +1,4 @@
-# usage: perl sound.pl [--seed N] [--trials N] [--near-misses N] [--force SHARE] [--views N] [--time N] [--first] [--verbose]
+# usage: perl sound.pl [--seed N] [--trials N] [--near-misses N] [--only RULE,...] [--force SHARE] [--views N] [--time N] [--first] [--verbose]
 #
 # An experiment on the soundness of unit-local views (docs/views.md).  It makes random schemas, random views, many of
 # which are no good, and worlds that differ in one unit, and in the order of rows, statistics and planner settings.  Views
@@ -9,6 +9,7 @@
 #	--trials N			ends after so many comparisons of accepted views (one view, one world, one setting each)
 #	--near-misses N		before that, tries each view of near_misses.txt in N schemas or more; from the third on, within
 #						something larger
+#	--only RULE,RULE	only near misses of these rules
 #	--force SHARE		of the refused views that are run, too: how many of them differ says what the grammar can find
 #	--views N			views for each schema
 #	--time N			ends after so many seconds
@@ -28,8 +29,9 @@ use lib $FindBin::Bin;
 use Grammar qw(chance pick);
 
 my %option = (seed => 1, trials => 2000, 'near-misses' => 0, force => 0.1, views => 120, time => 0);
-GetOptions(\%option, 'seed=i', 'trials=i', 'near-misses=i', 'force=f', 'views=i', 'time=i', 'first', 'verbose') or die "see the top of $0\n";
+GetOptions(\%option, 'seed=i', 'trials=i', 'near-misses=i', 'force=f', 'views=i', 'time=i', 'only=s', 'first', 'verbose') or die "see the top of $0\n";
 srand $option{seed};
+$| = 1;
 my $started = time;
 
 # ---------- the server ----------
@@ -201,9 +203,11 @@ perform("\\i $FindBin::Bin/driver.sql");
 
 $force_parallel = ask("SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')");
 
-my @list = $option{'near-misses'} ? near_misses() : ();
+my %only = map { $_ => 1 } split /,/, $option{only} // '';
+my @list = $option{'near-misses'} ? grep({ !%only || $only{ $_->{rule} } } near_misses()) : ();
 for my $round (1 .. $option{'near-misses'})
 {
+	last if $option{first} && $sum{violations};
 	for my $class ($round % 2 ? 'int' : 'text', 'numeric')
 	{
 		begin_schema($class);
