@@ -141,6 +141,7 @@ protected_relations_dropped(void)
 		past->population = row_int8(row, 4);
 		dropped = lappend(dropped, past);
 	}
+	public_tables_forget();
 	foreach(cell, dropped)
 	{
 		const PastRelation *past = lfirst(cell);
