@@ -2,10 +2,12 @@
 -- unprotected; what is printed is its name, or why it was refused.
 \set VERBOSITY terse
 SET client_min_messages = warning;
-SET search_path = pg_catalog;
+CREATE EXTENSION IF NOT EXISTS privpred;
 CREATE SCHEMA va;
 SET search_path = va;
+\set ECHO none
 \i test/lib/views.sql
+\set ECHO all
 
 CREATE TEMP TABLE accepted (n int GENERATED ALWAYS AS IDENTITY, name text, definition text, unit name DEFAULT 'u');
 INSERT INTO accepted (name, definition) VALUES

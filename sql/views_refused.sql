@@ -2,9 +2,12 @@
 -- the same rows.
 \set VERBOSITY terse
 SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS privpred;
 CREATE SCHEMA vr;
 SET search_path = vr;
+\set ECHO none
 \i test/lib/views.sql
+\set ECHO all
 
 CREATE TEMP TABLE refused (n int GENERATED ALWAYS AS IDENTITY, name text, definition text, expected text, repaired text,
 	publics regclass[] DEFAULT '{c,d}', repaired_publics regclass[] DEFAULT '{c,d}');

@@ -10,7 +10,8 @@
 
 /* Those that are left come first, and of them the protected ones, and of them the first. */
 #define FIRST_OF_ALL \
-	" ORDER BY m.relation IS NULL, NOT m.active, m.relation_id <> m.population, m.relation_id LIMIT 1"
+	" ORDER BY m.relation IS NULL, NOT m.active, m.relation_id <> m.population, m.relation_id " \
+	"LIMIT 1"
 
 PopulationBrief
 population_brief(int64 number)

@@ -38,8 +38,9 @@ past_relations(Relation relation, ArrayType *units, bool protects_labels)
 	catalog_begin(&session);
 	query_read("SELECT r.relation_id, r.relation::oid, r.unit_columns = $2 AND (r.protects = "
 			   "'labels') = $3, COALESCE(c.oid::regclass::text, r.relation_name), "
-			   "r.relation_name = $1, r.population, EXISTS (SELECT FROM privpred.protected_relation s"
-			   " WHERE s.population = r.population AND s.relation_id <> r.relation_id"
+			   "r.relation_name = $1, r.population,"
+			   " EXISTS (SELECT FROM privpred.protected_relation s "
+			   "WHERE s.population = r.population AND s.relation_id <> r.relation_id"
 			   " AND s.relation IS NOT NULL)"
 			   " FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation"
 			   " LEFT JOIN pg_roles o ON o.oid = COALESCE(c.relowner, CASE WHEN r.relation IS NULL"
@@ -141,6 +142,7 @@ protected_relations_dropped(void)
 		past->population = row_int8(row, 4);
 		dropped = lappend(dropped, past);
 	}
+	public_tables_forget();
 	foreach(cell, dropped)
 	{
 		const PastRelation *past = lfirst(cell);

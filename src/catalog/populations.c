@@ -150,9 +150,10 @@ check_same_units(Relation relation, ArrayType *units, bool protects_labels,
 				unit_class(get_atttype(other->relid, theirs));
 	}
 	if (!alike)
-		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-				errmsg("units of relations \"%s\" and \"%s\" cannot be the same", name, other_name),
-				errdetail("Their unit columns have different types."),
-				errhint("Name the column that says whose row it is by \"unit\"; cast it to the other's "
-						"type if need be."));
+		ereport(
+			ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+			errmsg("units of relations \"%s\" and \"%s\" cannot be the same", name, other_name),
+			errdetail("Their unit columns have different types."),
+			errhint("Name the column that says whose row it is by \"unit\"; cast it to the other's "
+					"type if need be."));
 }

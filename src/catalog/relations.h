@@ -216,6 +216,9 @@ extern List *public_tables_of_view(int64 relation_id);
 extern List *public_tables_of_array(ArrayType *array);
 extern void	 public_tables_write(int64 relation_id, const List *tables);
 
+/* Within catalog_begin(), inside a sql_drop event trigger: what was dropped is no longer public. */
+extern void public_tables_forget(void);
+
 /* How the view was defined when the stored version of a model was trained; NULL: a table. */
 extern char *model_definition(const char *name);
 extern void	 model_store_definition(const char *name, const char *definition);

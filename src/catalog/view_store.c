@@ -78,6 +78,16 @@ public_tables_write(int64 relation_id, const List *tables)
 	CommandCounterIncrement();
 }
 
+/* Its number may one day be that of another table, which is not public. */
+void
+public_tables_forget(void)
+{
+	query_write("DELETE FROM privpred.public_table t USING pg_event_trigger_dropped_objects() d"
+				" WHERE d.classid = 'pg_class'::regclass AND d.objsubid = 0"
+				" AND (t.public_relation = d.objid OR t.relation_id IN (SELECT r.relation_id"
+				" FROM privpred.protected_relation r WHERE r.relation = d.objid))");
+}
+
 char *
 model_definition(const char *name)
 {

@@ -25,12 +25,12 @@ typedef struct BudgetRow
 /* What the budgets of a relation have in common. */
 typedef struct BudgetRelation
 {
-	int64		  relation_id;
+	int64			relation_id;
 	PopulationBrief brief;
-	bool		  owned; /* one of them, by who looks */
-	BudgetRow	 *cap;	 /* NULL: none */
-	List		 *sales;
-	Purchase	 *purchases;
+	bool			owned; /* one of them, by who looks */
+	BudgetRow	   *cap;   /* NULL: none */
+	List		   *sales;
+	Purchase	   *purchases;
 } BudgetRelation;
 
 static bool
@@ -173,6 +173,9 @@ ledger_budgets(Oid asker)
 
 		CHECK_FOR_INTERRUPTS();
 		enter_relation(&relation, row_int8(row, 2), asker);
+		/* Its population was joined with another, which has all that was spent. */
+		if (relation.brief.population != relation.relation_id)
+			continue;
 		visible = relation.owned || has_privs_of_role(asker, role);
 		if (!visible && role != CAP_ROLE)
 			continue;

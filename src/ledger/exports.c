@@ -79,8 +79,8 @@ refuse_join(const Account *account)
 				   account->role == CAP_ROLE
 					   ? "the cap"
 					   : psprintf("the budget of role \"%s\"", role ? role : "?")),
-			errdetail("What is known to everybody is counted by every budget. That has a delta, and "
-					  "the budget has none."),
+			errdetail("What is known to everybody is counted by every budget. That has a delta, "
+					  "and the budget has none."),
 			account->role == CAP_ROLE
 				? errhint("Give delta_cap, such as 1e-6, before the relations are joined.")
 				: errhint("Grant it a delta, such as 1e-6, or revoke it, before the relations are "

@@ -80,11 +80,12 @@ check_streams(const Merger *join)
 		SPI_tuptable = table; /* we look up more */
 		sale = model_sale(row_int8(row, 2));
 		if (sale != NULL && sale->version == row_int4(row, 3))
-			ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
-					errmsg("a stream of model \"%s\" is open", sale->name),
-					errhint("Its buyer closes it with privpred.close_stream('%s'); a new version of "
-							"the model ends it, too. See privpred.streams.",
-							sale->name));
+			ereport(
+				ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+				errmsg("a stream of model \"%s\" is open", sale->name),
+				errhint("Its buyer closes it with privpred.close_stream('%s'); a new version of "
+						"the model ends it, too. See privpred.streams.",
+						sale->name));
 		query_write("UPDATE privpred.stream SET status = 'model changed', threshold = NULL, "
 					"holders = 0, incarnation = NULL, closed_at = now() "
 					"WHERE stream_id = $1 AND status = 'open'",
@@ -272,9 +273,23 @@ share_exports(Merger *join)
 		if (account.role != CAP_ROLE && !list_member_oid(join->live, account.role))
 			continue;
 		exports_charge(&account, true, join->actor);
-		if (account_left(&account) < 0)
-			join->frozen++;
 	}
+}
+
+/* Of budgets that are in use, and the cap. */
+static int
+count_frozen(const Merger *join)
+{
+	List	 *roles = list_copy(join->live);
+	int		  frozen = 0;
+	ListCell *cell;
+	Account	  account;
+
+	foreach(cell, lappend_oid(roles, CAP_ROLE))
+		if (lock_account(join->into, lfirst_oid(cell), join->into_relid, &account) &&
+			account_left(&account) < 0)
+			frozen++;
+	return frozen;
 }
 
 /* ---------- joining ---------- */
@@ -309,6 +324,7 @@ move_accounts(Merger *join)
 	ListCell *cell;
 
 	join->live = holders_of(join->into, join->into_relid);
+	join->frozen = -count_frozen(join);
 	cap_id = join_caps(join);
 	foreach(cell, roles)
 	{
@@ -362,6 +378,7 @@ ledger_join(int64 from, int64 into)
 		check_streams(&join);
 		move_accounts(&join);
 		share_exports(&join);
+		join.frozen += count_frozen(&join);
 		populations_merge(join.from, join.into);
 		foreach(cell, join.live)
 			holder_record(join.into, lfirst_oid(cell));

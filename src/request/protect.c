@@ -139,8 +139,8 @@ find_account(Relation relation, ArrayType *units, const ProtectOptions *options,
 				errmsg("relation \"%s\" goes on with the account of one that was dropped",
 					   RelationGetRelationName(relation)),
 				has_others
-					? errdetail("It had the same name, unit and owner. The budgets of the relations "
-								"that are about the same units pay for it again.")
+					? errdetail("It had the same name, unit and owner. The budgets of relations "
+								"about the same units pay for it again.")
 					: errdetail("It had the same name, unit and owner. What was spent on it stays "
 								"spent, and its cap holds; its budgets have ended."),
 				errhint("See privpred.budgets. If the rows are about other people, give the "
@@ -233,7 +233,7 @@ prove_view(Relation relation, ArrayType *units, const ProtectOptions *options,
 
 /* ---------- the same units ---------- */
 
-/* The population that a relation is said to belong to, which nobody leaves before we end; 0: none. */
+/* The population that a relation is said to belong to, as it stays until we end; 0: none. */
 static int64
 named_population(Relation relation, ArrayType *units, const ProtectOptions *options)
 {
@@ -251,7 +251,7 @@ named_population(Relation relation, ArrayType *units, const ProtectOptions *opti
 	return other->population;
 }
 
-/* A relation that has come to others shares their budgets; one that had its own brings them along. */
+/* A relation that has come to others shares their budgets, and brings its own along. */
 static void
 share_budgets(Oid relid, int64 population)
 {

@@ -12,20 +12,20 @@ INSERT INTO m SELECT i, 1 + i % 10, 9200 + i % 5, (i % 11)::numeric, i / 7.0, '2
 INSERT INTO c SELECT i, 'c' || i, i FROM generate_series(1, 5) i UNION ALL SELECT 9200 + i, 'c' || i, i FROM generate_series(0, 6) i;
 INSERT INTO d SELECT '2026-01-01'::date + i FROM generate_series(0, 5) i;
 INSERT INTO other SELECT i, i FROM generate_series(1, 5) i;
-SELECT privpred.protect('p', unit => 'u');
-SELECT privpred.protect('v', unit => 'u', same_units_as => 'p');
-SELECT privpred.protect('m', unit => 'u', same_units_as => 'p');
+DO $$ BEGIN PERFORM privpred.protect('p', unit => 'u'); END $$;
+DO $$ BEGIN PERFORM privpred.protect('v', unit => 'u', same_units_as => 'p'); END $$;
+DO $$ BEGIN PERFORM privpred.protect('m', unit => 'u', same_units_as => 'p'); END $$;
 
 -- Every column "same" is equal to the unit, and nobody knows.
 CREATE TABLE part (u int NOT NULL, x int) PARTITION BY LIST (x);
 CREATE TABLE part1 PARTITION OF part FOR VALUES IN (1);
 CREATE TABLE part2 PARTITION OF part FOR VALUES IN (2);
 INSERT INTO part SELECT i, 1 + i % 2 FROM generate_series(1, 10) i;
-SELECT privpred.protect('part', unit => 'u', same_units_as => 'p');
+DO $$ BEGIN PERFORM privpred.protect('part', unit => 'u', same_units_as => 'p'); END $$;
 CREATE MATERIALIZED VIEW old AS SELECT u, born FROM p;
 CREATE TABLE foreign_to_us (u int NOT NULL, x int);
 INSERT INTO foreign_to_us SELECT i, i FROM generate_series(1, 5) i;
-SELECT privpred.protect('foreign_to_us', unit => 'u');
+DO $$ BEGIN PERFORM privpred.protect('foreign_to_us', unit => 'u'); END $$;
 CREATE TABLE policed (id int PRIMARY KEY, x int);
 INSERT INTO policed SELECT i, i FROM generate_series(1, 5) i;
 ALTER TABLE policed ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -34,7 +34,7 @@ CREATE TABLE parent (id int PRIMARY KEY, u int NOT NULL, x int);
 CREATE TABLE child () INHERITS (parent);
 INSERT INTO parent SELECT i, i, i FROM generate_series(1, 5) i;
 INSERT INTO child SELECT i, i, i FROM generate_series(6, 9) i;
-SELECT privpred.protect('parent', unit => 'u', same_units_as => 'p');
+DO $$ BEGIN PERFORM privpred.protect('parent', unit => 'u', same_units_as => 'p'); END $$;
 CREATE SEQUENCE counter;
 CREATE TYPE mood AS ENUM ('sad', 'happy');
 CREATE DOMAIN positive AS int CHECK (VALUE > 0);
