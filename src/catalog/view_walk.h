@@ -1,6 +1,6 @@
 /*
  * view_walk.h
- *		What the files share that prove a view unit-local (section 13 of
+ *		What the files share that prove a view unit-local (section 19 of
  *		docs/mechanisms.md has the definition and the rules).
  *
  * view_check.c			the check of a view from the outside; what it reads; digests
