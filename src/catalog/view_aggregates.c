@@ -33,14 +33,30 @@ typedef struct NamedRule
 } NamedRule;
 
 static const NamedRule rules[] = {
-	{"count", RULE_COUNT},		   {"bool_and", RULE_COUNT},	 {"bool_or", RULE_COUNT},
-	{"every", RULE_COUNT},		   {"bit_and", RULE_COUNT},		 {"bit_or", RULE_COUNT},
-	{"bit_xor", RULE_COUNT},	   {"rank", RULE_COUNT},		 {"dense_rank", RULE_COUNT},
-	{"percent_rank", RULE_COUNT},  {"cume_dist", RULE_COUNT},	 {"sum", RULE_SUM},
-	{"avg", RULE_SUM},			   {"stddev", RULE_SUM},		 {"stddev_pop", RULE_SUM},
-	{"stddev_samp", RULE_SUM},	   {"variance", RULE_SUM},		 {"var_pop", RULE_SUM},
-	{"var_samp", RULE_SUM},		   {"min", RULE_PICK},			 {"max", RULE_PICK},
-	{"mode", RULE_PICK},		   {"percentile_disc", RULE_PICK}, {"percentile_cont", RULE_PICK},
+	{"count", RULE_COUNT},
+	{"bool_and", RULE_COUNT},
+	{"bool_or", RULE_COUNT},
+	{"every", RULE_COUNT},
+	{"bit_and", RULE_COUNT},
+	{"bit_or", RULE_COUNT},
+	{"bit_xor", RULE_COUNT},
+	{"rank", RULE_COUNT},
+	{"dense_rank", RULE_COUNT},
+	{"percent_rank", RULE_COUNT},
+	{"cume_dist", RULE_COUNT},
+	{"sum", RULE_SUM},
+	{"avg", RULE_SUM},
+	{"stddev", RULE_SUM},
+	{"stddev_pop", RULE_SUM},
+	{"stddev_samp", RULE_SUM},
+	{"variance", RULE_SUM},
+	{"var_pop", RULE_SUM},
+	{"var_samp", RULE_SUM},
+	{"min", RULE_PICK},
+	{"max", RULE_PICK},
+	{"mode", RULE_PICK},
+	{"percentile_disc", RULE_PICK},
+	{"percentile_cont", RULE_PICK},
 };
 
 static AggregateRule
@@ -139,18 +155,19 @@ refuse_aggregate(ViewWalk *walk, Aggref *aggregate)
 	const char *name = get_func_name(aggregate->aggfnoid);
 	Oid			type = aggregate->args == NIL ? InvalidOid : exprType(argument_of(aggregate, 0));
 
-	view_disorder(walk, (Node *) aggregate,
-				  psprintf("The result of aggregate %s depends on the order of its rows, or on which "
-						   "of equal values is taken.",
-						   format_procedure(aggregate->aggfnoid)),
-				  is_float(type) && rule_of(aggregate->aggfnoid) == RULE_SUM
-					  ? psprintf("Use %s(x::numeric)%s.", name,
-								 strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0
-									 ? psprintf(", or %s(x ORDER BY x)", name)
-									 : "")
-					  : psprintf("Order by all its arguments, %s(x ORDER BY x), and cast them to "
-								 "types whose equal values are the same, such as text or integer.",
-								 name));
+	view_disorder(
+		walk, (Node *) aggregate,
+		psprintf("The result of aggregate %s depends on the order of its rows, or on which "
+				 "of equal values is taken.",
+				 format_procedure(aggregate->aggfnoid)),
+		is_float(type) && rule_of(aggregate->aggfnoid) == RULE_SUM
+			? psprintf("Use %s(x::numeric)%s.", name,
+					   strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0
+						   ? psprintf(", or %s(x ORDER BY x)", name)
+						   : "")
+			: psprintf("Order by all its arguments, %s(x ORDER BY x), and cast them to "
+					   "types whose equal values are the same, such as text or integer.",
+					   name));
 }
 
 /* A value that is picked; the arguments were checked.  True: it is known up to equality. */
@@ -171,9 +188,9 @@ static bool
 check_rule(ViewWalk *walk, Scope *scope, Aggref *aggregate, bool loose)
 {
 	AggregateRule rule = rule_of(aggregate->aggfnoid);
-	bool		  sums = rule == RULE_SUM && sums_exactly(aggregate->aggfnoid,
-														  exprType(argument_of(aggregate, 0)));
-	bool		  same = aggregate->aggdistinct == NIL || has_own_order(aggregate, false);
+	bool		  sums =
+		rule == RULE_SUM && sums_exactly(aggregate->aggfnoid, exprType(argument_of(aggregate, 0)));
+	bool same = aggregate->aggdistinct == NIL || has_own_order(aggregate, false);
 
 	if (rule == RULE_COUNT)
 		return false;
@@ -288,12 +305,13 @@ require_order(ViewWalk *walk, Scope *scope, WindowFunc *function)
 
 	if (kind == ORDER_UNIQUE || (kind == ORDER_COVERS && is_only_window(scope)))
 		return;
-	view_disorder(walk, (Node *) function,
-				  psprintf("Rows may tie in the order of the window that %s reads.",
-						   format_procedure(function->winfnoid)),
-				  "Name more columns in ORDER BY of the window: a key of the table if it is the only "
-				  "one in FROM, or all columns that the query uses, of types whose equal values are "
-				  "the same.");
+	view_disorder(
+		walk, (Node *) function,
+		psprintf("Rows may tie in the order of the window that %s reads.",
+				 format_procedure(function->winfnoid)),
+		"Name more columns in ORDER BY of the window: a key of the table if it is the only "
+		"one in FROM, or all columns that the query uses, of types whose equal values are "
+		"the same.");
 }
 
 bool
@@ -359,8 +377,8 @@ view_windows(ViewWalk *walk, Scope *scope, Finding *finding, Bitmapset **keys)
 		check_frame(walk, scope, window);
 		foreach(part, window->partitionClause)
 			own = bms_add_members(
-				own, key_expression(scope, get_sortgroupclause_expr(lfirst(part),
-																	scope->query->targetList)));
+				own, key_expression(
+						 scope, get_sortgroupclause_expr(lfirst(part), scope->query->targetList)));
 		if (finding->locality != VIEW_LOCAL)
 			continue;
 		*keys = bms_int_members(*keys, keys_within(scope, own));

@@ -62,12 +62,13 @@ static void
 check_owner(ViewWalk *walk, Relation relation)
 {
 	if (relation->rd_rel->relowner != walk->owner)
-		view_refuse(walk, NULL, ERRCODE_INSUFFICIENT_PRIVILEGE,
-					psprintf("the owner of view \"%s\" does not own relation \"%s\" under it",
-							 get_rel_name(walk->view), RelationGetRelationName(relation)),
-					"Only the owner of a protected table decides what is learnt from it, even where "
-					"others may read it.",
-					"The view and all protected tables and views under it need one owner.");
+		view_refuse(
+			walk, NULL, ERRCODE_INSUFFICIENT_PRIVILEGE,
+			psprintf("the owner of view \"%s\" does not own relation \"%s\" under it",
+					 get_rel_name(walk->view), RelationGetRelationName(relation)),
+			"Only the owner of a protected table decides what is learnt from it, even where "
+			"others may read it.",
+			"The view and all protected tables and views under it need one owner.");
 }
 
 /* All protected tables are about the same units, and have one account. */
@@ -117,8 +118,7 @@ check_public_policies(ViewWalk *walk, Relation relation)
 	if (relation->rd_rel->relrowsecurity &&
 		(relation->rd_rel->relforcerowsecurity || relation->rd_rel->relowner != walk->owner))
 		view_refuse(walk, NULL, ERRCODE_FEATURE_NOT_SUPPORTED,
-					psprintf("relation \"%s\" has row security",
-							 RelationGetRelationName(relation)),
+					psprintf("relation \"%s\" has row security", RelationGetRelationName(relation)),
 					"Its policies decide which rows are read, and may look at rows of anybody.",
 					"Disable row security, or read a copy of the table.");
 }
@@ -132,22 +132,24 @@ table_member(ViewWalk *walk, Relation relation)
 
 	if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP || IsCatalogRelation(relation) ||
 		RelationGetNamespace(relation) == get_namespace_oid(PRIVPRED_SCHEMA, false))
-		view_unknown(walk, NULL,
-					 psprintf("\"%s\" is a temporary table or a catalog, which may depend on rows of "
-							  "anybody.",
-							  name),
-					 "Read ordinary tables.");
+		view_unknown(
+			walk, NULL,
+			psprintf("\"%s\" is a temporary table or a catalog, which may depend on rows of "
+					 "anybody.",
+					 name),
+			"Read ordinary tables.");
 	protected = protected_relation_hold_if_any(relid);
 	if (protected != NULL)
 		return protected_member(walk, relation, protected);
 	if (!list_member_oid(walk->publics, relid))
-		view_refuse(walk, NULL, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					psprintf("relation \"%s\" is neither protected nor declared public", name),
-					psprintf("View \"%s\" reads it.", get_rel_name(walk->view)),
-					psprintf("If it is about the same units, run privpred.protect('%s', unit => ..., "
-							 "same_units_as => ...); if it is about nobody, name it in "
-							 "public_tables.",
-							 name));
+		view_refuse(
+			walk, NULL, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+			psprintf("relation \"%s\" is neither protected nor declared public", name),
+			psprintf("View \"%s\" reads it.", get_rel_name(walk->view)),
+			psprintf("If it is about the same units, run privpred.protect('%s', unit => ..., "
+					 "same_units_as => ...); if it is about nobody, name it in "
+					 "public_tables.",
+					 name));
 	check_public_policies(walk, relation);
 	return palloc0_object(Finding);
 }
@@ -195,11 +197,12 @@ view_relation(ViewWalk *walk, RangeTblEntry *entry)
 			finding = table_member(walk, relation);
 			break;
 		default:
-			view_unknown(walk, NULL,
-						 psprintf("\"%s\" is neither a table nor a view.",
-								  RelationGetRelationName(relation)),
-						 "A materialized view holds rows of an earlier time, of units that may have "
-						 "left; read the tables under it.");
+			view_unknown(
+				walk, NULL,
+				psprintf("\"%s\" is neither a table nor a view.",
+						 RelationGetRelationName(relation)),
+				"A materialized view holds rows of an earlier time, of units that may have "
+				"left; read the tables under it.");
 	}
 	table_close(relation, NoLock);
 	return finding;

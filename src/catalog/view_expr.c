@@ -95,7 +95,7 @@ is_comparison(Oid operator)
 	Oid opclass;
 	Oid negator = get_negator(operator);
 
-	op_input_types(operator, &left, &right);
+	op_input_types(operator, & left, &right);
 	opclass = GetDefaultOpClass(left, BTREE_AM_OID);
 	return OidIsValid(opclass) &&
 		   (get_op_opfamily_strategy(operator, get_opclass_family(opclass)) != 0 ||
@@ -105,7 +105,7 @@ is_comparison(Oid operator)
 }
 
 static void
-check_operator(ViewWalk *walk, Scope *scope, Node *node, Oid operator, List *arguments)
+check_operator(ViewWalk *walk, Scope *scope, Node *node, Oid operator, List * arguments)
 {
 	view_function(walk, scope, node, get_opcode(operator), arguments);
 	if (is_comparison(operator))

@@ -179,12 +179,13 @@ keys_of_parts(List *parts)
 pg_noreturn static void
 refuse_join(ViewWalk *walk, Node *place, const Part *a, const Part *b, const char *where)
 {
-	view_mixes(walk, place,
-			   psprintf("\"%s\" and \"%s\" have rows of protected tables and are joined, and not by "
-						"their units%s.",
-						a->name, b->name, where),
-			   psprintf("Add an equality of the unit columns of \"%s\" and \"%s\" to the condition.",
-						a->name, b->name));
+	view_mixes(
+		walk, place,
+		psprintf("\"%s\" and \"%s\" have rows of protected tables and are joined, and not by "
+				 "their units%s.",
+				 a->name, b->name, where),
+		psprintf("Add an equality of the unit columns of \"%s\" and \"%s\" to the condition.",
+				 a->name, b->name));
 }
 
 /* The first two parts with keys that are not tied; false: all are. */
@@ -332,7 +333,7 @@ view_from(ViewWalk *walk, Scope *scope)
 	Part	*all;
 	Ties	*ties;
 	int		 a;
-	int	  b;
+	int		 b;
 
 	collect(walk, scope, (Node *) scope->query->jointree, &level);
 	view_conjuncts(walk, scope, level.conjuncts);

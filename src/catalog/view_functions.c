@@ -36,11 +36,11 @@ is_built_in(Oid object)
 bool
 is_plain_value_type(Oid type)
 {
-	static const Oid plain[] = {BOOLOID,	 INT2OID, INT4OID,		INT8OID,	  FLOAT4OID,
-								FLOAT8OID,	 TEXTOID, VARCHAROID,	BPCHAROID,	  NUMERICOID,
-								CHAROID,	 DATEOID, TIMEOID,		TIMETZOID,	  TIMESTAMPOID,
-								INTERVALOID, UUIDOID, BYTEAOID,		JSONOID,	  JSONBOID,
-								MONEYOID,	 BITOID,  VARBITOID,	UNKNOWNOID,	  TIMESTAMPTZOID};
+	static const Oid plain[] = {BOOLOID,	 INT2OID, INT4OID,	  INT8OID,	  FLOAT4OID,
+								FLOAT8OID,	 TEXTOID, VARCHAROID, BPCHAROID,  NUMERICOID,
+								CHAROID,	 DATEOID, TIMEOID,	  TIMETZOID,  TIMESTAMPOID,
+								INTERVALOID, UUIDOID, BYTEAOID,	  JSONOID,	  JSONBOID,
+								MONEYOID,	 BITOID,  VARBITOID,  UNKNOWNOID, TIMESTAMPTZOID};
 	Oid				 element;
 
 	type = getBaseType(type);
@@ -59,8 +59,8 @@ pg_noreturn static void
 refuse_function(ViewWalk *walk, Node *call, Oid function, const char *why, const char *hint)
 {
 	view_refuse(walk, call, ERRCODE_FEATURE_NOT_SUPPORTED,
-				psprintf("function %s cannot be used in view \"%s\"",
-						 format_procedure(function), get_rel_name(walk->view)),
+				psprintf("function %s cannot be used in view \"%s\"", format_procedure(function),
+						 get_rel_name(walk->view)),
 				why, hint);
 }
 
@@ -68,8 +68,8 @@ refuse_function(ViewWalk *walk, Node *call, Oid function, const char *why, const
 static bool
 looks_around(const char *name)
 {
-	static const char *const prefixes[] = {"pg_", "txid_", "has_", "inet_", "lo_", "row_security",
-										   "ts_", "col_", "obj_", "shobj_"};
+	static const char *const prefixes[] = {"pg_",		   "txid_", "has_", "inet_", "lo_",
+										   "row_security", "ts_",	"col_", "obj_",	 "shobj_"};
 
 	for (int i = 0; i < lengthof(prefixes); i++)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)

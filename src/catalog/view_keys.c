@@ -145,8 +145,8 @@ bool
 is_unit_equality(Node *node, Node **left, Node **right)
 {
 	OpExpr *operation = (OpExpr *) node;
-	Oid		class;
-	Oid		opclass;
+	Oid class;
+	Oid opclass;
 
 	if (!IsA(node, OpExpr) || list_length(operation->args) != 2)
 		return false;

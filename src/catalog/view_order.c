@@ -220,8 +220,7 @@ total_order(Scope *scope, List *clauses, bool of_window)
 	/* Rows that a select list multiplies are sorted before or after it. */
 	if (query->hasTargetSRFs)
 		return ORDER_NONE;
-	if (groups ? orders_groups(scope, walk.expressions)
-			   : has_key_of_table(scope, walk.expressions))
+	if (groups ? orders_groups(scope, walk.expressions) : has_key_of_table(scope, walk.expressions))
 		return ORDER_UNIQUE;
 	return is_uncovered((Node *) query->targetList, &walk) ? ORDER_NONE : ORDER_COVERS;
 }

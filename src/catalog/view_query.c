@@ -84,11 +84,12 @@ check_dependent_columns(ViewWalk *walk, Query *query)
 
 		if (entry->rtekind == RTE_RELATION && entry->relkind == RELKIND_RELATION && entry->inh &&
 			has_subclass(entry->relid))
-			view_disorder(walk, NULL,
-						  psprintf("Columns of \"%s\" are selected that are not grouped by, and its "
-								   "primary key is not one of the tables that inherit from it.",
-								   get_rel_name(entry->relid)),
-						  "Name all columns in GROUP BY, or use ONLY.");
+			view_disorder(
+				walk, NULL,
+				psprintf("Columns of \"%s\" are selected that are not grouped by, and its "
+						 "primary key is not one of the tables that inherit from it.",
+						 get_rel_name(entry->relid)),
+				"Name all columns in GROUP BY, or use ONLY.");
 	}
 }
 
@@ -119,13 +120,13 @@ check_groups(ViewWalk *walk, Scope *scope, Finding *finding, Bitmapset **keys)
 	{
 		*keys = bms_int_members(*keys, keys_within(scope, own));
 		if (bms_is_empty(*keys))
-			view_mixes(walk, (Node *) query->targetList,
-					   psprintf("An aggregate has rows of different units of \"%s\".",
-								finding->name),
-					   scope->outer == NULL
-						   ? "Add the unit column to GROUP BY."
-						   : "Add the unit column to GROUP BY, or, if a row around it is meant, an "
-							 "equality of the unit columns to WHERE.");
+			view_mixes(
+				walk, (Node *) query->targetList,
+				psprintf("An aggregate has rows of different units of \"%s\".", finding->name),
+				scope->outer == NULL
+					? "Add the unit column to GROUP BY."
+					: "Add the unit column to GROUP BY, or, if a row around it is meant, an "
+					  "equality of the unit columns to WHERE.");
 	}
 	scope->grouped = true;
 	view_conjuncts(walk, scope, conjuncts_of(query->havingQual));
@@ -158,8 +159,7 @@ key_columns(Scope *scope, Bitmapset *keys)
 	foreach(cell, scope->query->targetList)
 	{
 		TargetEntry *entry = lfirst(cell);
-		Bitmapset	*own =
-			entry->resjunk ? NULL : key_expression(scope, (Node *) entry->expr);
+		Bitmapset	*own = entry->resjunk ? NULL : key_expression(scope, (Node *) entry->expr);
 
 		if (own != NULL && bms_is_subset(own, keys))
 			result = bms_add_member(result, entry->resno);
@@ -178,9 +178,10 @@ require_total_order(ViewWalk *walk, Scope *scope, const char *what)
 	if ((query->hasAggs && query->groupClause == NIL) ||
 		total_order(scope, query->sortClause, false) != ORDER_NONE)
 		return;
-	view_disorder(walk, query->limitCount, psprintf("%s picks rows among those that tie.", what),
-				  "Name more columns in ORDER BY: a key of the table if it is the only one in FROM, "
-				  "or all columns that are selected, of types whose equal values are the same.");
+	view_disorder(
+		walk, query->limitCount, psprintf("%s picks rows among those that tie.", what),
+		"Name more columns in ORDER BY: a key of the table if it is the only one in FROM, "
+		"or all columns that are selected, of types whose equal values are the same.");
 }
 
 static void
@@ -245,9 +246,10 @@ check_limit(ViewWalk *walk, Scope *scope, const Finding *finding)
 	view_exact(walk, scope, query->limitCount);
 	view_exact(walk, scope, query->limitOffset);
 	if (finding->locality == VIEW_LOCAL)
-		view_mixes(walk, query->limitCount ? query->limitCount : query->limitOffset,
-				   psprintf("LIMIT or OFFSET counts rows of all units of \"%s\".", finding->name),
-				   "Put it into a LATERAL subquery whose WHERE has an equality of the unit columns.");
+		view_mixes(
+			walk, query->limitCount ? query->limitCount : query->limitOffset,
+			psprintf("LIMIT or OFFSET counts rows of all units of \"%s\".", finding->name),
+			"Put it into a LATERAL subquery whose WHERE has an equality of the unit columns.");
 	require_total_order(walk, scope, "LIMIT or OFFSET");
 }
 

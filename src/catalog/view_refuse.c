@@ -97,8 +97,8 @@ view_disorder(ViewWalk *walk, Node *node, const char *detail, const char *hint)
 void
 view_unknown(ViewWalk *walk, Node *node, const char *detail, const char *hint)
 {
-	view_refuse(walk, node, ERRCODE_FEATURE_NOT_SUPPORTED,
-				psprintf("view \"%s\" cannot be proved to keep units apart",
-						 get_rel_name(walk->view)),
-				detail, hint);
+	view_refuse(
+		walk, node, ERRCODE_FEATURE_NOT_SUPPORTED,
+		psprintf("view \"%s\" cannot be proved to keep units apart", get_rel_name(walk->view)),
+		detail, hint);
 }

@@ -77,11 +77,12 @@ join_localities(ViewWalk *walk, Finding *result, Finding *left, Finding *right)
 	result->pins = list_concat_copy(left->pins, right->pins);
 	if ((left->locality == VIEW_PINNED && right->locality == VIEW_LOCAL) ||
 		(left->locality == VIEW_LOCAL && right->locality == VIEW_PINNED))
-		view_unpinned(walk, NULL,
-					  psprintf("One part of a set operation is, and another, which reads \"%s\", is "
-							   "not.",
-							   left->locality == VIEW_LOCAL ? left->name : right->name),
-					  "Add the equality with the unit of the row around it to WHERE of each part.");
+		view_unpinned(
+			walk, NULL,
+			psprintf("One part of a set operation is, and another, which reads \"%s\", is "
+					 "not.",
+					 left->locality == VIEW_LOCAL ? left->name : right->name),
+			"Add the equality with the unit of the row around it to WHERE of each part.");
 	if (private->locality != VIEW_LOCAL)
 		return;
 	if (left->locality == right->locality)
@@ -109,11 +110,12 @@ join_columns(ViewWalk *walk, SetOperationStmt *operation, Finding *result)
 		if (type_has_identity(lfirst_oid(type), lfirst_oid(collation)))
 			continue;
 		if (!is_loose_type(lfirst_oid(type)))
-			view_disorder(walk, NULL,
-						  psprintf("A set operation keeps one of equal values of type %s, which may "
-								   "be written in different ways.",
-								   format_type_be(lfirst_oid(type))),
-						  "Cast the column to text, or use UNION ALL.");
+			view_disorder(
+				walk, NULL,
+				psprintf("A set operation keeps one of equal values of type %s, which may "
+						 "be written in different ways.",
+						 format_type_be(lfirst_oid(type))),
+				"Cast the column to text, or use UNION ALL.");
 		result->loose = bms_add_member(result->loose, column);
 	}
 }

@@ -58,10 +58,10 @@ static void
 check_place(ViewWalk *walk, Scope *scope, SubLink *sublink, const Finding *finding)
 {
 	if (scope->public_only && finding->locality != VIEW_PUBLIC)
-		view_unpinned(walk, (Node *) sublink,
-					  psprintf("It reads \"%s\" inside a function or VALUES in FROM.",
-							   finding->name),
-					  "Use LATERAL (SELECT ...) in place of the function or VALUES.");
+		view_unpinned(
+			walk, (Node *) sublink,
+			psprintf("It reads \"%s\" inside a function or VALUES in FROM.", finding->name),
+			"Use LATERAL (SELECT ...) in place of the function or VALUES.");
 }
 
 static bool
@@ -87,9 +87,8 @@ check_sublink(ViewWalk *walk, Scope *scope, SubLink *sublink, bool is_conjunct)
 	}
 	finding = view_query(walk, castNode(Query, sublink->subselect), scope);
 	check_place(walk, scope, sublink, finding);
-	if (finding->locality == VIEW_LOCAL &&
-		!(is_conjunct && sublink->subLinkType == ANY_SUBLINK &&
-		  asks_for_unit(scope, sublink->testexpr, finding)))
+	if (finding->locality == VIEW_LOCAL && !(is_conjunct && sublink->subLinkType == ANY_SUBLINK &&
+											 asks_for_unit(scope, sublink->testexpr, finding)))
 		refuse_local(walk, sublink, finding);
 	scope->pins = list_concat(scope->pins, finding->pins);
 	scope->sublink = finding;

@@ -1,6 +1,6 @@
 /*
  * view_walk.h
- *		What the files share that prove a view unit-local (section 13 of
+ *		What the files share that prove a view unit-local (section 19 of
  *		docs/mechanisms.md has the definition and the rules).
  *
  * view_check.c			the check of a view from the outside; what it reads; digests
@@ -79,21 +79,21 @@ typedef struct Pin
 
 typedef struct ViewWalk
 {
-	Oid			view;		/* the one to be proved */
-	Oid			owner;		/* of it, and of every protected table and view below */
-	List	   *publics;	/* OIDs of the tables that are declared public */
-	Oid			current;	/* the view whose tree is walked */
-	const char *text;		/* the text that the tree was parsed from; NULL: it was stored */
-	List	   *views;		/* OIDs of views that were walked, */
-	List	   *findings;	/* and what was found */
-	List	   *functions;	/* OIDs of those that were checked */
-	ProtectedRelation *first; /* of the protected tables that were reached */
-	int			body;		/* how deep we are in bodies of SQL functions */
-	StringInfo	digest;		/* of everything that was walked */
+	Oid				   view;	  /* the one to be proved */
+	Oid				   owner;	  /* of it, and of every protected table and view below */
+	List			  *publics;	  /* OIDs of the tables that are declared public */
+	Oid				   current;	  /* the view whose tree is walked */
+	const char		  *text;	  /* the text that the tree was parsed from; NULL: it was stored */
+	List			  *views;	  /* OIDs of views that were walked, */
+	List			  *findings;  /* and what was found */
+	List			  *functions; /* OIDs of those that were checked */
+	ProtectedRelation *first;	  /* of the protected tables that were reached */
+	int				   body;	  /* how deep we are in bodies of SQL functions */
+	StringInfo		   digest;	  /* of everything that was walked */
 } ViewWalk;
 
 /* A key column of a scope as one number. */
-#define KEY_NUMBER(member, column) ((member) * 2048 + (column))
+#define KEY_NUMBER(member, column) ((member) *2048 + (column))
 #define KEY_MEMBER(number) ((number) / 2048)
 
 #define scope_of_level(scope, level) outer_scope(scope, level)
@@ -219,13 +219,13 @@ extern OrderKind total_order(Scope *scope, List *clauses, bool of_window);
 /* What is wrong, and how it is put right: sentences.  The node is where. */
 pg_noreturn extern void view_refuse(ViewWalk *walk, Node *node, int code, const char *message,
 									const char *detail, const char *hint);
-pg_noreturn extern void view_mixes(ViewWalk *walk, Node *node, const char *detail,
-								   const char *hint);
-pg_noreturn extern void view_unpinned(ViewWalk *walk, Node *node, const char *detail,
-									  const char *hint);
-pg_noreturn extern void view_disorder(ViewWalk *walk, Node *node, const char *detail,
-									  const char *hint);
-pg_noreturn extern void view_unknown(ViewWalk *walk, Node *node, const char *detail,
-									 const char *hint);
+pg_noreturn extern void
+view_mixes(ViewWalk *walk, Node *node, const char *detail, const char *hint);
+pg_noreturn extern void
+view_unpinned(ViewWalk *walk, Node *node, const char *detail, const char *hint);
+pg_noreturn extern void
+view_disorder(ViewWalk *walk, Node *node, const char *detail, const char *hint);
+pg_noreturn extern void
+view_unknown(ViewWalk *walk, Node *node, const char *detail, const char *hint);
 
 #endif /* PRIVPRED_VIEW_WALK_H */

@@ -282,8 +282,7 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 	before = protected_relation_declared(relid);
 	units = choose_unit(relation, options, before);
 	proof = prove_view(relation, units, options, before);
-	population =
-		proof != NULL ? proof->population : named_population(relation, units, options);
+	population = proof != NULL ? proof->population : named_population(relation, units, options);
 	if (before != NULL && same_declaration(before, units, options->protects_labels))
 	{
 		relation_id = before->relation_id;

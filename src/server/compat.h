@@ -126,8 +126,8 @@ typedef void (*shmem_request_hook_type)(void);
 #else
 #define flatten_group_columns(query) \
 	((query)->hasGroupRTE \
-		 ? ((query)->targetList = (List *) flatten_group_exprs(NULL, query, \
-															   (Node *) (query)->targetList), \
+		 ? ((query)->targetList = \
+				(List *) flatten_group_exprs(NULL, query, (Node *) (query)->targetList), \
 			(query)->havingQual = flatten_group_exprs(NULL, query, (query)->havingQual), (void) 0) \
 		 : (void) 0)
 #endif
