@@ -17,9 +17,40 @@ CREATE TABLE privpred.protected_relation (
 	protected_at	timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	dropped_at		timestamptz,
 	dropped_owner	oid,				-- whose it was then; not regrole, which cannot be restored
-	dropped_owner_name text				-- where there is no such role
+	dropped_owner_name text,			-- where there is no such role
+	population		bigint NOT NULL		-- relation_id of the first table that was about the same units: whose accounts
+										-- pay for this one
 );
 COMMENT ON TABLE privpred.protected_relation IS 'tables whose rows are protected, and what a unit is in them';
+CREATE INDEX protected_relation_population ON privpred.protected_relation (population);
+
+-- Dumps of version 0.1.0 have no populations.
+CREATE FUNCTION privpred.begin_population() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'privpred_begin_population' LANGUAGE C;
+COMMENT ON FUNCTION privpred.begin_population() IS 'a table that joins no others begins a population of its own';
+CREATE TRIGGER begin_population BEFORE INSERT ON privpred.protected_relation
+	FOR EACH ROW EXECUTE FUNCTION privpred.begin_population();
+
+-- Numbers that accounts and entries have, and what they stand for today: what was joined is found
+-- under its old number, too.
+CREATE VIEW privpred.populations AS
+SELECT n.relation_id AS number,
+	(pg_catalog.array_agg(m.relation ORDER BY m.relation IS NULL, NOT m.active,
+		m.relation_id OPERATOR(pg_catalog.<>) m.population, m.relation_id))[1] AS relation,
+	COALESCE(pg_catalog.array_agg(m.relation ORDER BY NOT m.active,
+		m.relation_id OPERATOR(pg_catalog.<>) m.population, m.relation_id)
+		FILTER (WHERE m.relation IS NOT NULL), '{}') AS population,
+	COALESCE(pg_catalog.bool_or(pg_catalog.pg_has_role(c.relowner, 'USAGE')) FILTER (WHERE m.active),
+		pg_catalog.bool_or(pg_catalog.pg_has_role(c.relowner, 'USAGE')), false) AS owned
+FROM privpred.protected_relation n
+JOIN privpred.protected_relation m ON m.population OPERATOR(pg_catalog.=) n.population
+LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) m.relation::pg_catalog.oid
+GROUP BY n.relation_id;
+COMMENT ON VIEW privpred.populations IS 'which tables are about the same units; for other views';
+COMMENT ON COLUMN privpred.populations.number IS 'that accounts and entries have';
+COMMENT ON COLUMN privpred.populations.relation IS 'the first that is left';
+COMMENT ON COLUMN privpred.populations.population IS 'all that are left';
+COMMENT ON COLUMN privpred.populations.owned IS 'the caller has the rights of an owner of one';
 
 -- Which columns are the unit, by number, which renaming does not change.  Another server has other numbers, so this
 -- is not dumped: there the names hold, and the numbers are taken anew.  pg_upgrade keeps both.
@@ -67,6 +98,7 @@ CREATE TABLE privpred.model (
 	accuracy		float8,				-- of this version, as released to everybody; NULL: it was not
 	accuracy_error	float8,				-- its standard error
 	accuracy_at		timestamptz,
+	definition		text,				-- of the view that this version was trained on; NULL: a table
 	CHECK (predictor IS NULL OR state IS NULL),
 	CHECK ((train_function IS NULL) OPERATOR(pg_catalog.=) (functions_digest IS NULL)
 		AND (predict_function IS NULL) OPERATOR(pg_catalog.=) (functions_digest IS NULL))
@@ -92,9 +124,18 @@ CREATE TABLE privpred.description (
 );
 COMMENT ON TABLE privpred.description IS 'what descriptions of tables have told, and what they cost';
 
+-- What a protected view may read beside protected tables.
+CREATE TABLE privpred.public_table (
+	relation_id		bigint NOT NULL,	-- of the view, in protected_relation
+	public_relation	regclass NOT NULL,
+	PRIMARY KEY (relation_id, public_relation)
+);
+COMMENT ON TABLE privpred.public_table IS 'tables that the owner of a protected view has declared to be about nobody';
+
 SELECT pg_catalog.pg_extension_config_dump('privpred.protected_relation', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.protected_relation_relation_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model_model_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.model_training_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privpred.description', '');
+SELECT pg_catalog.pg_extension_config_dump('privpred.public_table', '');

@@ -26,7 +26,7 @@ relation_family(Oid relid)
 			   " FROM pg_catalog.pg_inherits i JOIN down d ON i.inhparent = d.relid),"
 			   " up(relid) AS (SELECT d.relid FROM down d UNION SELECT i.inhparent"
 			   " FROM pg_catalog.pg_inherits i JOIN up u ON i.inhrelid = u.relid)"
-			   " SELECT u.relid, p.relation_id, p.active FROM up u"
+			   " SELECT u.relid, p.relation_id, p.active, p.population FROM up u"
 			   " LEFT JOIN privpred.protected_relation p ON p.relation = u.relid ORDER BY 1",
 			   ARG_OID(relid));
 	session_keep(&session);
@@ -37,6 +37,7 @@ relation_family(Oid relid)
 		relative->relid = row_oid(row, 1);
 		relative->relation_id = row_int8(row, 2);
 		relative->is_protected = row_bool(row, 3);
+		relative->population = row_int8(row, 4);
 		family = lappend(family, relative);
 	}
 	catalog_end(&session);

@@ -30,13 +30,15 @@ enum
 	COLUMN_PROTECTS_LABELS,
 	COLUMN_DECLARED_UNITS,
 	COLUMN_MAX_ROWS_PER_UNIT,
+	COLUMN_POPULATION,
 	COLUMN_UNIT_NUMBERS
 };
 
 #define SELECT_PROTECTED \
 	"SELECT relation_id, unit_columns, protects = 'labels', declared_units, max_rows_per_unit," \
-	" (SELECT u.numbers FROM privpred.unit_number u WHERE u.relation_id = r.relation_id" \
-	" AND u.relation = r.relation) FROM privpred.protected_relation r WHERE relation = $1"
+	" population, (SELECT u.numbers FROM privpred.unit_number u" \
+	" WHERE u.relation_id = r.relation_id AND u.relation = r.relation)" \
+	" FROM privpred.protected_relation r WHERE relation = $1"
 
 /* ---------- reading ---------- */
 
@@ -120,6 +122,7 @@ read_protected(Oid relid, const char *sql, bool locks, bool missing_ok)
 	result = palloc0_object(ProtectedRelation);
 	result->relid = relid;
 	result->relation_id = row_int8(0, COLUMN_RELATION_ID);
+	result->population = row_int8(0, COLUMN_POPULATION);
 	result->protects_labels = row_bool(0, COLUMN_PROTECTS_LABELS);
 	result->declared_units = row_int8(0, COLUMN_DECLARED_UNITS);
 	result->max_rows_per_unit = row_int4(0, COLUMN_MAX_ROWS_PER_UNIT);
@@ -138,6 +141,12 @@ ProtectedRelation *
 protected_relation_hold(Oid relid)
 {
 	return read_protected(relid, SELECT_PROTECTED " AND active FOR KEY SHARE", true, false);
+}
+
+ProtectedRelation *
+protected_relation_hold_if_any(Oid relid)
+{
+	return read_protected(relid, SELECT_PROTECTED " AND active FOR KEY SHARE", true, true);
 }
 
 ProtectedRelation *
@@ -175,11 +184,11 @@ check_relation_kind(Relation relation)
 	char kind = relation->rd_rel->relkind;
 
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
-		kind != RELKIND_FOREIGN_TABLE)
+		kind != RELKIND_FOREIGN_TABLE && kind != RELKIND_VIEW)
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
-				errdetail("Only a table can promise that its unit column is never NULL."),
-				errhint("Protect the tables under the view."));
+				errmsg("\"%s\" is neither a table nor a view", RelationGetRelationName(relation)),
+				errdetail("Its rows may be those of an earlier time."),
+				errhint("Protect the tables under it, and a view over them."));
 	if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP || IsCatalogRelation(relation) ||
 		RelationGetNamespace(relation) == get_namespace_oid(PRIVPRED_SCHEMA, false))
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -217,6 +226,9 @@ protected_relation_open(Oid relid)
 
 	check_relation_owner(relid);
 	check_relation_kind(relation);
+	/* A view's rows are those of the tables under it, whose accounts it shares. */
+	if (relation->rd_rel->relkind == RELKIND_VIEW)
+		return relation;
 	lock_family(relid);
 	check_protected_once(relid);
 	return relation;
@@ -289,9 +301,9 @@ protected_relations_adopt(void)
 	number_units(0);
 }
 
-int64
+void
 protected_relation_write(Relation relation, ArrayType *units, const ProtectOptions *options,
-						 int64 relation_id)
+						 int64 relation_id, int64 population)
 {
 	CatalogSession session;
 	QueryArgument  args[] = {
@@ -302,6 +314,7 @@ protected_relation_write(Relation relation, ArrayType *units, const ProtectOptio
 		 ARG_INT4_OR_NULL(options->max_rows_per_unit),
 		 ARG_TEXT(relation_sql_name(RelationGetRelid(relation))),
 		 ARG_INT8(relation_id),
+		 ARG_INT8_OR_NULL(population),
 	 };
 
 	catalog_begin(&session);
@@ -315,21 +328,20 @@ protected_relation_write(Relation relation, ArrayType *units, const ProtectOptio
 					" relation = $1, active = true, dropped_at = NULL, dropped_owner = NULL,"
 					" dropped_owner_name = NULL"
 					" WHERE relation_id = $7 AND unit_columns = $2 AND protects = $3"
-					" AND (relation IS NULL OR relation = $1) RETURNING relation_id"
+					" AND (relation IS NULL OR relation = $1)"
+					" AND population = COALESCE($8, population)"
 				  : "INSERT INTO privpred.protected_relation"
 					" (relation, unit_columns, protects, declared_units, max_rows_per_unit,"
-					" relation_name, known_as) SELECT $1, $2, $3, $4, $5, $6, ARRAY[$6]"
-					" WHERE $7 = 0 RETURNING relation_id",
+					" relation_name, known_as, population)"
+					" SELECT $1, $2, $3, $4, $5, $6, ARRAY[$6], $8 WHERE $7 = 0",
 			  false, 0, lengthof(args), args);
 	if (SPI_processed == 0)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
 				errmsg("another relation has taken over the account meanwhile"),
 				errhint("Protect \"%s\" again to see which.", RelationGetRelationName(relation)));
-	relation_id = row_int8(0, 1);
-	number_units(relation_id);
+	number_units(row_int8(0, 1));
 	CommandCounterIncrement();
 	catalog_end(&session);
-	return relation_id;
 }
 
 /* The unit has changed: nothing that was promised before concerns the table any more. */

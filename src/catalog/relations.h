@@ -3,15 +3,18 @@
  *		Relations of users: which are protected, and which are public.
  *
  * relations.c		rows of privpred.protected_relation
+ * populations.c	which of them are about the same units
  * past.c			tables that were dropped, and may come back
  * units.c			tables, their owners, and the columns that say whose a row is
  * shared_rows.c	which relations may have rows of a protected one
  * family.c			the same for tables that inherit from one another, without locks
+ * view_*.c			which views keep units apart (view_walk.h)
  */
 #ifndef PRIVPRED_RELATIONS_H
 #define PRIVPRED_RELATIONS_H
 
 #include "access/attnum.h"
+#include "access/htup.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/array.h"
@@ -22,6 +25,7 @@
 typedef struct ProtectedRelation
 {
 	int64		relation_id;
+	int64		population; /* whose accounts pay: the relation_id of the first about the same units */
 	Oid			relid;
 	int			nunits; /* columns that identify the unit */
 	char	  **unit_columns;
@@ -38,6 +42,8 @@ typedef struct ProtectOptions
 	bool		protects_labels;
 	int64		declared_units;	   /* 0: not declared */
 	int32		max_rows_per_unit; /* 0: not declared */
+	Oid			same_units_as;	   /* a protected relation; InvalidOid: not given */
+	ArrayType  *public_tables;	   /* regclass[], of a view; NULL: not given */
 } ProtectOptions;
 
 /* Raises 55000 unless the relation is protected. */
@@ -51,6 +57,9 @@ extern ProtectedRelation *protected_relation_get(Oid relid);
  */
 extern ProtectedRelation *protected_relation_hold(Oid relid);
 extern ProtectedRelation *protected_relation_seize(Oid relid);
+
+/* The same, or NULL. */
+extern ProtectedRelation *protected_relation_hold_if_any(Oid relid);
 
 /* Is the relation itself protected?  For its rows, see check_public_rows(). */
 extern bool relation_is_protected(Oid relid);
@@ -81,13 +90,41 @@ extern bool unit_column_is_same(const ProtectedRelation *protected, int number);
 /* Within catalog_begin(), of a ledger that was adopted: here the names of units say which they are. */
 extern void protected_relations_adopt(void);
 
-/* Writes a declaration; relation_id is that of the same one before, or 0.  Returns its id. */
-extern int64 protected_relation_write(Relation relation, ArrayType *units,
-									  const ProtectOptions *options, int64 relation_id);
+/*
+ * Writes a declaration; relation_id is that of the same one before, or 0.  A new one belongs to the
+ * population that is given, or, if that is 0, begins one.
+ */
+extern void
+protected_relation_write(Relation relation, ArrayType *units, const ProtectOptions *options,
+						 int64 relation_id, int64 population);
 
 /* Ends a declaration for good, so that the relation may be declared in another way. */
 extern void protected_relation_retire(const ProtectedRelation *protected);
 extern void protected_relation_remove(const ProtectedRelation *protected);
+
+/* ---------- populations.c ---------- */
+
+/* The number of the population that a protected relation belongs to; 0: it is not protected. */
+extern int64 population_of_relation(Oid relid);
+
+/* Is one of its relations protected? */
+extern bool population_is_active(int64 population);
+
+/* Are there others about the same units?  Those that are protected, or all that are left. */
+extern bool population_has_others(const ProtectedRelation *protected, bool active);
+
+/* Raises 42501 unless the current user owns all of its relations that are protected. */
+extern void check_population_owner(int64 population);
+
+/* Relations of one population are those of another from now on. */
+extern void populations_merge(int64 from, int64 into);
+
+/* Raises unless the units of a relation may be those of another. */
+extern void check_same_units(Relation relation, ArrayType *units, bool protects_labels,
+							 const ProtectedRelation *other);
+
+/* A row of privpred.protected_relation that is to be inserted, with its population. */
+extern HeapTuple population_begin(Relation table, HeapTuple row);
 
 /* ---------- past.c ---------- */
 
@@ -95,10 +132,12 @@ extern void protected_relation_remove(const ProtectedRelation *protected);
 typedef struct PastRelation
 {
 	int64 relation_id;
+	int64 population;
 	Oid	  relid;			/* InvalidOid: it was dropped */
 	char *name;				/* what it is called now, or was when it was dropped */
 	bool  is_renamed;		/* and was not protected again under its new name */
 	bool  same_declaration; /* its unit and promise are those that were asked for */
+	bool  has_others;		/* relations about the same units are left */
 } PastRelation;
 
 /*
@@ -149,8 +188,53 @@ extern char *other_ids(Relation relation);
 /* Warns if the primary key is taken for the unit, and other columns may say whose a row is. */
 extern void warn_about_unit(Relation relation);
 
-/* Raises unless every unit column still exists, is NOT NULL, and is hashable. */
+/*
+ * Raises unless every unit column still exists, is NOT NULL (in tables), and is hashable, and the
+ * table's owner reads all of its rows.
+ */
 extern void check_unit_columns(const ProtectedRelation *relation);
+
+/* ---------- view_check.c ---------- */
+
+/* A view that was proved to be unit-local. */
+typedef struct ViewProof
+{
+	Oid	  view;
+	char *unit;
+	List *publics;
+	int64 population; /* of the protected tables under it */
+	char *digest;	  /* of all that was looked at */
+	char *definition; /* as the server prints it */
+} ViewProof;
+
+/*
+ * Proves that rows of a unit in a view depend on that unit's rows in protected tables
+ * alone, from its stored query; raises an error that says why it cannot, and what would
+ * help.  Locks what it reads until the transaction ends.
+ */
+extern ViewProof *view_prove(Oid view, const char *unit, const List *publics);
+
+/* The same as it was declared; NULL for a table. */
+extern ViewProof *view_prove_protected(const ProtectedRelation *protected);
+
+/* After rows were read: raises 40001 if what was proved is no longer what is there. */
+extern void view_still_proved(const ViewProof *proof);
+
+/* ---------- view_store.c ---------- */
+
+/* All protected views about the same units. */
+extern List *protected_views(int64 population);
+
+extern List *public_tables_of_view(int64 relation_id);
+extern List *public_tables_of_array(ArrayType *array);
+extern void	 public_tables_write(int64 relation_id, const List *tables);
+
+/* Within catalog_begin(), inside a sql_drop event trigger: what was dropped is no longer public. */
+extern void public_tables_forget(void);
+
+/* How the view was defined when the stored version of a model was trained; NULL: a table. */
+extern char *model_definition(const char *name);
+extern void	 model_store_definition(const char *name, const char *definition);
 
 /* ---------- shared_rows.c ---------- */
 
@@ -179,6 +263,7 @@ typedef struct Relative
 {
 	Oid	  relid;
 	int64 relation_id;	/* 0: it was never protected */
+	int64 population;
 	bool  is_protected; /* now */
 } Relative;
 

@@ -365,10 +365,14 @@ public_relation(const char *subject, const char *detail, const char *name)
 void
 check_protected_once(Oid relid)
 {
-	RowSources sources = find_sources(relid, false);
+	RowSources sources;
 	Oid		   other = InvalidOid;
-	Sharing	   sharing = find_protected(relid, &sources, relid, &other);
+	Sharing	   sharing;
 
+	if (get_rel_relkind(relid) == RELKIND_VIEW)
+		return; /* see view_check.c */
+	sources = find_sources(relid, false);
+	sharing = find_protected(relid, &sources, relid, &other);
 	if (sharing != SHARES_NOTHING)
 		ereport(
 			ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -11,6 +11,7 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -101,7 +102,7 @@ check_unit_column(Relation relation, const char *column)
 			   errdetail("It does not identify a person permanently."),
 			   errhint("Name the column that says whose row it is."));
 	attribute = TupleDescAttr(RelationGetDescr(relation), attnum - 1);
-	if (!attribute->attnotnull)
+	if (!attribute->attnotnull && relation->rd_rel->relkind != RELKIND_VIEW)
 		refuse(
 			errmsg("unit column \"%s\" of relation \"%s\" may be NULL", column,
 				   RelationGetRelationName(relation)),
@@ -139,11 +140,34 @@ refuse_other_column(Relation opened, const ProtectedRelation *protected, int num
 						  relation));
 }
 
+/* Policies may look at rows of others, so that one unit's rows decide which of another are read. */
+static void
+check_row_security(Oid relid)
+{
+	ListCell *cell;
+
+	foreach(cell, find_all_inheritors(relid, AccessShareLock, NULL))
+	{
+		Relation relation = table_open(lfirst_oid(cell), NoLock);
+
+		if (relation->rd_rel->relrowsecurity && relation->rd_rel->relforcerowsecurity)
+			ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("relation \"%s\" forces row security on its owner",
+						   RelationGetRelationName(relation)),
+					errdetail("Its policies would decide which rows are learnt from, and may look "
+							  "at rows of other units."),
+					errhint("Run ALTER TABLE %s NO FORCE ROW LEVEL SECURITY first.",
+							relation_sql_name(lfirst_oid(cell))));
+		table_close(relation, NoLock);
+	}
+}
+
 void
 check_unit_columns(const ProtectedRelation *protected)
 {
 	Relation relation = open_relation(protected->relid, AccessShareLock);
 
+	check_row_security(protected->relid);
 	for (int i = 0; i < protected->nunits; i++)
 	{
 		check_unit_column(relation, protected->unit_columns[i]);
@@ -177,11 +201,16 @@ resolve_unit(Relation relation, const char *unit)
 	Oid		   constraint;
 	Bitmapset *key;
 
+	check_row_security(relid);
 	if (unit != NULL)
 		names[count++] = DirectFunctionCall1(namein, CStringGetDatum(unit));
 	else
 	{
 		key = get_primary_key_attnos(relid, false, &constraint);
+		if (key == NULL && relation->rd_rel->relkind == RELKIND_VIEW)
+			refuse(errmsg("no unit was given for view \"%s\"", RelationGetRelationName(relation)),
+				   errdetail("A view has no primary key."),
+				   errhint("Pass unit => 'column', the unit column of the tables under the view."));
 		if (key == NULL)
 			refuse(errmsg("relation \"%s\" has no primary key and no unit was given",
 						  RelationGetRelationName(relation)),

@@ -99,6 +99,7 @@ measure(AccuracySum *sum, const CachedModel *model, const ProtectedRelation *pro
 	bool		   one_row_each = units_are_rows(protected); /* before the snapshot is taken */
 	Oid			   owner = owner_code_check(model);
 	MemoryContext  row_context;
+	ViewProof	  *proof = view_prove_protected(protected);
 	CatalogSession session;
 	UnitSource	  *units;
 	UnitRows	   unit;
@@ -121,6 +122,7 @@ measure(AccuracySum *sum, const CachedModel *model, const ProtectedRelation *pro
 	}
 	(void) units_close(units);
 	catalog_end(&session);
+	view_still_proved(proof);
 }
 
 /* ---------- the request ---------- */
@@ -175,7 +177,7 @@ request_release_accuracy(const char *name, double wanted_epsilon)
 	protected = protected_relation_hold(record->relid);
 	check_unit_columns(protected);
 	check_protected_once(record->relid);
-	check_spent_once(record->relid);
+	check_spent_once(record->relid, record->population);
 	check_releasable(record, protected);
 	result.units = sum.wanted = wanted_units(record, protected);
 	sensitivity = accuracy_sensitivity(sum.wanted, once ? NULL : &of_model.infinite);

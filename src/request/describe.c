@@ -301,7 +301,8 @@ static const char *
 draw_description(Description *description, int64 number)
 {
 	const Charge   charge = describe_charge(&description->noise);
-	LedgerPrice	   price = {.relation_id = description->protected->relation_id,
+	LedgerPrice	   price = {.relation_id = description->protected->population,
+							.asked_id = description->protected->relation_id,
 							.training_id = number,
 							.model_name = get_rel_name(description->protected->relid),
 							.kind = CHARGE_ONCE,
@@ -331,7 +332,7 @@ request_describe(const DescribeRequest *request)
 	protected = protected_relation_hold(request->relid);
 	check_unit_columns(protected);
 	check_protected_once(request->relid);
-	check_spent_once(request->relid);
+	check_spent_once(request->relid, protected->population);
 	plan_description(&description, request, protected);
 	progress_begin("", request->relid);
 	record = (DescriptionRecord){.id = description_number(),

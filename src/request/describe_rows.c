@@ -318,6 +318,7 @@ describe_rows(const Description *description)
 	bool		   unit_is_row = units_are_rows(description->protected); /* before the snapshot */
 	QueryArgument  salt = ARG(BYTEAOID, fresh_salt());
 	CatalogSession session;
+	ViewProof	  *proof = view_prove_protected(description->protected);
 	MemoryContext  spi;
 	QueryScan	   scan;
 
@@ -333,6 +334,7 @@ describe_rows(const Description *description)
 	MemoryContextSwitchTo(spi);
 	scan_close(&scan);
 	catalog_end(&session);
+	view_still_proved(proof);
 	flush(counter);
 	tuplesort_performsort(counter->sorted);
 	counter->pending = next_sorted(counter);

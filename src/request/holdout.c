@@ -101,6 +101,7 @@ held_out_rows(const ModelRecord *model)
 	ProtectedRelation *protected = protected_relation_get(model->relid);
 
 	check_unit_columns(protected);
+	(void) view_prove_protected(protected);
 	check_holds_out(model);
 	return psprintf("(SELECT r.* FROM %s r WHERE %s)", relation_sql_name(model->relid),
 					held_out_sql(protected));

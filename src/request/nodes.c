@@ -132,6 +132,9 @@ find_tables(const ModelRecord *model)
 	if (model->learner->runs_user_code || model->features->nfeatures >= FUNC_MAX_ARGS - 1 ||
 		model->nbins > 0)
 		return tables;
+	/* A view may read tables of other nodes, and gets their rows. */
+	if (get_rel_relkind(model->relid) == RELKIND_VIEW)
+		return tables;
 	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
 	{
 		Oid relid = lfirst_oid(cell);

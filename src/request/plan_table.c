@@ -270,7 +270,7 @@ request_plan_table(Oid relid, const char *label)
 	StringInfoData json;
 
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
-		kind != RELKIND_FOREIGN_TABLE)
+		kind != RELKIND_FOREIGN_TABLE && !(kind == RELKIND_VIEW && relation_is_protected(relid)))
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						errmsg("\"%s\" is not a table", RelationGetRelationName(relation)),
 						errhint("Name the table that is to be protected, or leave relation out.")));

@@ -6,6 +6,8 @@
 
 #include "access/relation.h"
 #include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -25,20 +27,21 @@ check_may_change(const ProtectedRelation *protected, bool has_cap)
 {
 	const char *name = get_rel_name(protected->relid);
 
-	if (ledger_relation_spent(protected->relation_id) > 0)
+	if (ledger_relation_spent(protected->population) > 0)
 		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
 				errmsg("relation \"%s\" was protected before with another unit or promise", name),
 				errdetail("What has been spent was spent under the earlier declaration."),
 				errhint("Use the same unit and protects; sizes and caps may change."));
 	if (relation_has_models(protected->relation_id) ||
-		ledger_relation_has_budgets(protected->relation_id))
+		ledger_relation_has_budgets(protected->population))
 		ereport(
 			ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 			errmsg("relation \"%s\" still has models or budgets for another unit or promise", name),
 			errdetail("Nothing has been spent, so that the declaration may still change."),
 			errhint("Use privpred.drop_model and privpred.revoke_budget first, and train and "
 					"grant again afterwards."));
-	if (!has_cap && ledger_relation_has_cap(protected->relation_id))
+	if (!has_cap && !population_has_others(protected, false) &&
+		ledger_relation_has_cap(protected->population))
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("relation \"%s\" has a cap for another unit or promise", name),
 				errdetail("Nothing has been spent, so that the declaration may still "
@@ -46,10 +49,12 @@ check_may_change(const ProtectedRelation *protected, bool has_cap)
 				errhint("Give epsilon_cap as well, or epsilon_cap => 'Infinity'."));
 }
 
-static void
+/* Returns the population that it stays in, whatever its unit; 0: there are no others in it. */
+static int64
 change_declaration(Relation relation, bool has_cap)
 {
 	ProtectedRelation *before = protected_relation_declared_seize(RelationGetRelid(relation));
+	int64			   population = population_has_others(before, false) ? before->population : 0;
 
 	check_may_change(before, has_cap);
 	protected_relation_retire(before);
@@ -57,6 +62,7 @@ change_declaration(Relation relation, bool has_cap)
 			errmsg("relation \"%s\" is declared anew, with another unit or promise",
 				   RelationGetRelationName(relation)),
 			errdetail("Nothing was spent under the earlier declaration."));
+	return population;
 }
 
 /* Keeps the unit that was declared before, unless another is given. */
@@ -72,7 +78,7 @@ choose_unit(Relation relation, const ProtectOptions *options, const ProtectedRel
 /* ---------- tables with the same rows ---------- */
 
 void
-check_spent_once(Oid relid)
+check_spent_once(Oid relid, int64 population)
 {
 	ListCell *cell;
 
@@ -81,7 +87,7 @@ check_spent_once(Oid relid)
 		const Relative *relative = lfirst(cell);
 
 		if (relative->relid != relid && relative->relation_id != 0 && !relative->is_protected &&
-			ledger_relation_spent(relative->relation_id) > 0)
+			relative->population != population && ledger_relation_spent(relative->population) > 0)
 			ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					errmsg("relation \"%s\" shares rows with \"%s\", which was protected before, "
 						   "and has been asked",
@@ -124,63 +130,76 @@ warn_about_other_unit(Relation relation)
 					"earlier unit and promise, before anything is asked."));
 }
 
-/*
- * The account of a table of this name that was dropped after something was spent;
- * 0: none.  If there are several, the one with most spent.
- */
-static int64
-find_account(Relation relation, ArrayType *units, const ProtectOptions *options, bool *other_unit)
+/* Of tables of the same name that were dropped after something was spent. */
+typedef struct PastAccount
 {
-	int64	  found = 0;
-	int64	  most = 0;
-	ListCell *cell;
+	int64 relation_id; /* 0: none */
+	bool  has_others;  /* relations about the same units that are there */
+	bool  other_unit;  /* one was protected with another unit or promise */
+} PastAccount;
 
-	*other_unit = false;
+/*
+ * The declaration of a table of this name that was dropped after something was spent for its
+ * units, or while others are about them.  If there are several, the one with most spent.
+ * What belongs to the population (0: none) is no other account; "elsewhere" leaves it out.
+ */
+static PastAccount
+find_account(Relation relation, ArrayType *units, const ProtectOptions *options, int64 population,
+			 bool elsewhere)
+{
+	PastAccount found = {0};
+	int64		most = 0;
+	ListCell   *cell;
+
 	foreach(cell, past_relations(relation, units, options->protects_labels))
 	{
 		const PastRelation *past = lfirst(cell);
-		int64				spent = ledger_relation_spent(past->relation_id);
+		int64				spent = ledger_relation_spent(past->population);
 
+		if (elsewhere && past->population == population)
+			continue;
 		if (OidIsValid(past->relid))
 		{
-			if (spent > 0 && past->is_renamed)
+			if (spent > 0 && past->is_renamed && past->population != population)
 				refuse_second(relation, past);
 		}
 		else if (!past->same_declaration)
-			*other_unit |= spent > 0;
-		else if (spent > most)
+			found.other_unit |= spent > 0 && past->population != population;
+		else if (spent > most || (found.relation_id == 0 && past->has_others))
 		{
 			most = spent;
-			found = past->relation_id;
+			found.relation_id = past->relation_id;
+			found.has_others = past->has_others;
 		}
 	}
 	return found;
 }
 
 static void
-tell_of_account(Relation relation)
+tell_of_account(Relation relation, bool has_others)
 {
 	ereport(NOTICE,
 			errmsg("relation \"%s\" goes on with the account of one that was dropped",
 				   RelationGetRelationName(relation)),
-			errdetail("It had the same name, unit and owner. What was spent on it stays "
-					  "spent, and its cap holds; its budgets have ended."),
+			has_others ? errdetail("It had the same name, unit and owner. The budgets of relations "
+								   "about the same units pay for it again.")
+					   : errdetail("It had the same name, unit and owner. What was spent on it "
+								   "stays spent, and its cap holds; its budgets have ended."),
 			errhint("See privpred.budgets. If the rows are about other people, give the "
 					"relation another name."));
 }
 
 /* For a table that is declared for the first time, or anew. */
 static int64
-first_account(Relation relation, ArrayType *units, const ProtectOptions *options)
+first_account(Relation relation, ArrayType *units, const ProtectOptions *options, int64 population)
 {
-	bool  other_unit;
-	int64 found = find_account(relation, units, options, &other_unit);
+	PastAccount found = find_account(relation, units, options, population, false);
 
-	if (found != 0)
-		tell_of_account(relation);
-	else if (other_unit)
+	if (found.relation_id != 0)
+		tell_of_account(relation, found.has_others);
+	else if (found.other_unit)
 		warn_about_other_unit(relation);
-	return found;
+	return found.relation_id;
 }
 
 static void
@@ -203,32 +222,31 @@ static int64
 present_account(Relation relation, const ProtectedRelation *before, ArrayType *units,
 				const ProtectOptions *options, bool has_cap)
 {
-	bool  other_unit;
-	int64 found = find_account(relation, units, options, &other_unit);
+	PastAccount found = find_account(relation, units, options, before->population, true);
 
-	if (found == 0)
+	if (found.relation_id == 0)
 		return before->relation_id;
-	if (ledger_relation_spent(before->relation_id) > 0)
+	if (ledger_relation_spent(before->population) > 0)
 	{
 		warn_about_two(relation);
 		return before->relation_id;
 	}
 	if (relation_has_models(before->relation_id) ||
-		ledger_relation_has_budgets(before->relation_id))
+		ledger_relation_has_budgets(before->population) || population_has_others(before, false))
 		ereport(ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				errmsg("relation \"%s\" has another account than one of that name that was dropped",
 					   RelationGetRelationName(relation)),
 				errdetail("It must go on with the other's, on which something was spent."),
 				errhint("Use privpred.drop_model and privpred.revoke_budget first."));
-	if (!has_cap && ledger_relation_has_cap(before->relation_id))
+	if (!has_cap && ledger_relation_has_cap(before->population))
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("relation \"%s\" has a cap of its own", RelationGetRelationName(relation)),
 				errdetail("It goes on with the account of one of that name that was dropped; its "
 						  "own cap ends."),
 				errhint("Give epsilon_cap as well, or epsilon_cap => 'Infinity'."));
 	protected_relation_retire(before);
-	tell_of_account(relation);
-	return found;
+	tell_of_account(relation, found.has_others);
+	return found.relation_id;
 }
 
 /*
@@ -241,9 +259,10 @@ check_new_name(Oid relid)
 	Relation relation = open_relation(relid, AccessShareLock);
 	const ProtectedRelation *protected = protected_relation_get(relid);
 	ProtectOptions options = {.protects_labels = protected->protects_labels};
-	bool		   other_unit;
+	PastAccount	   found =
+		find_account(relation, unit_array(protected), &options, protected->population, true);
 
-	if (find_account(relation, unit_array(protected), &options, &other_unit) != 0)
+	if (found.relation_id != 0)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("\"%s\" was the name of a protected relation that has been asked",
 					   RelationGetRelationName(relation)),
@@ -268,37 +287,157 @@ request_note_names(void)
 	}
 }
 
+/* ---------- views ---------- */
+
+static void
+check_view_options(Relation view, const ProtectOptions *options)
+{
+	if (options->protects_labels)
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("labels of view \"%s\" cannot be protected by themselves",
+					   RelationGetRelationName(view)),
+				errdetail("In a view, a label may decide whether a row exists."),
+				errhint("Protect its rows, or a table's labels."));
+	if (OidIsValid(options->same_units_as))
+		refuse(errmsg("same_units_as is for tables"),
+			   errdetail("A view is about the units of the tables under it."),
+			   errhint("Leave it out."));
+}
+
+/* A view is proved to keep units apart, and shares the accounts of its tables.  NULL: a table. */
+static ViewProof *
+prove_view(Relation relation, ArrayType *units, const ProtectOptions *options,
+		   const ProtectedRelation *before)
+{
+	List	  *publics = NIL;
+	ViewProof *proof;
+	Datum	  *names;
+	int		   count;
+
+	if (relation->rd_rel->relkind != RELKIND_VIEW)
+	{
+		if (options->public_tables != NULL)
+			refuse(errmsg("public_tables is for views"),
+				   errdetail("\"%s\" is a table, and all of its rows are protected.",
+							 RelationGetRelationName(relation)),
+				   errhint("Leave it out."));
+		return NULL;
+	}
+	check_view_options(relation, options);
+	if (options->public_tables != NULL)
+		publics = public_tables_of_array(options->public_tables);
+	else if (before != NULL)
+		publics = public_tables_of_view(before->relation_id);
+	deconstruct_array(units, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, NULL, &count);
+	proof = view_prove(RelationGetRelid(relation), NameStr(*DatumGetName(names[0])), publics);
+	if (before != NULL && before->population != proof->population)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("view \"%s\" was protected before over tables about other units",
+					   RelationGetRelationName(relation)),
+				errdetail("What was spent on it was spent for those."),
+				errhint("Create a view of another name over these tables."));
+	return proof;
+}
+
+/* ---------- the same units ---------- */
+
+/* The population that a relation is said to belong to, as it stays until we end; 0: none. */
+static int64
+named_population(Relation relation, ArrayType *units, const ProtectOptions *options)
+{
+	ProtectedRelation *other;
+
+	if (!OidIsValid(options->same_units_as))
+		return 0;
+	if (options->same_units_as == RelationGetRelid(relation))
+		refuse(errmsg("same_units_as names the relation itself"),
+			   errhint("Name another protected relation that is about the same units."));
+	lock_own_relation(options->same_units_as, AccessShareLock);
+	other = protected_relation_hold(options->same_units_as);
+	check_same_units(relation, units, options->protects_labels, other);
+	check_population_owner(other->population);
+	return other->population;
+}
+
+/* A relation that has come to others shares their budgets, and brings its own along. */
+static void
+share_budgets(Oid relid, int64 population)
+{
+	const ProtectedRelation *protected = protected_relation_get(relid);
+
+	if (population != 0 && protected->population != population)
+	{
+		check_population_owner(protected->population);
+		ledger_join(protected->population, population);
+	}
+	else if (population_has_others(protected, false))
+		ledger_relation_added(protected->population, relid);
+}
+
 void
 request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 {
 	ProtectedRelation *before;
 	Relation		   relation;
 	ArrayType		  *units;
+	ViewProof		  *proof;
 	int64			   relation_id = 0;
+	int64			   population;
+	int64			   stays_in = 0;
 
 	check_relation_owner(relid);
 	relation = protected_relation_open(relid);
-	check_spent_once(relid);
 	before = protected_relation_declared(relid);
 	units = choose_unit(relation, options, before);
+	proof = prove_view(relation, units, options, before);
+	population = proof != NULL ? proof->population : named_population(relation, units, options);
+	check_spent_once(relid, population != 0 ? population : population_of_relation(relid));
 	if (before != NULL && same_declaration(before, units, options->protects_labels))
-		relation_id = present_account(relation, before, units, options, cap != NULL);
+		relation_id = proof != NULL ? before->relation_id
+									: present_account(relation, before, units, options, cap != NULL);
 	else
 	{
 		if (before != NULL)
-			change_declaration(relation, cap != NULL);
+			stays_in = change_declaration(relation, cap != NULL);
 		else if (options->unit == NULL)
 			warn_about_unit(relation);
-		relation_id = first_account(relation, units, options);
+		if (stays_in == 0 && proof == NULL)
+			relation_id = first_account(relation, units, options, population);
 	}
-	relation_id = protected_relation_write(relation, units, options, relation_id);
+	protected_relation_write(relation, units, options, relation_id,
+							 relation_id != 0 ? 0
+							 : stays_in != 0  ? stays_in
+											  : population);
+	if (proof != NULL)
+		public_tables_write(protected_relation_get(relid)->relation_id, proof->publics);
+	share_budgets(relid, population);
 	if (cap != NULL)
 	{
-		cap->relation_id = relation_id;
-		cap->declared_units = protected_relation_get(relid)->declared_units;
+		const ProtectedRelation *protected = protected_relation_get(relid);
+
+		check_population_owner(protected->population);
+		cap->relation_id = protected->population;
+		cap->declared_units = protected->declared_units;
 		ledger_set_cap(cap);
 	}
 	table_close(relation, NoLock);
+}
+
+/* A view is proved from the tables that are protected. */
+static void
+check_no_view_reads(const ProtectedRelation *protected)
+{
+	ListCell *cell;
+
+	foreach(cell, protected_views(protected->population))
+		if (lfirst_oid(cell) != protected->relid &&
+			relations_share_rows(lfirst_oid(cell), protected->relid))
+			ereport(ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+					errmsg("protected view \"%s\" reads relation \"%s\"",
+						   get_rel_name(lfirst_oid(cell)), get_rel_name(protected->relid)),
+					errdetail("It could not be trained on any more."),
+					errhint("Run SELECT privpred.unprotect('%s') first.",
+							get_rel_name(lfirst_oid(cell))));
 }
 
 void
@@ -309,11 +448,13 @@ request_unprotect(Oid relid)
 	lock_own_relation(relid, AccessShareLock);
 	protected = protected_relation_seize(relid);
 	if (relation_has_models(protected->relation_id) ||
-		ledger_relation_has_budgets(protected->relation_id))
+		(!population_has_others(protected, true) &&
+		 ledger_relation_has_budgets(protected->population)))
 		ereport(
 			ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 			errmsg("relation \"%s\" still has models or budgets", get_rel_name(relid)),
 			errhint("Use privpred.drop_model and privpred.revoke_budget first; the ledger stays."));
+	check_no_view_reads(protected);
 	protected_relation_remove(protected);
 }
 
@@ -325,8 +466,11 @@ request_forget_dropped_relations(void)
 	foreach(cell, protected_relations_dropped())
 	{
 		const PastRelation *past = lfirst(cell);
-		uint64				budgets = ledger_relation_dropped(past->relation_id);
+		uint64				budgets = 0;
 
+		/* Budgets end with the last relation about their units. */
+		if (!population_is_active(past->population))
+			budgets = ledger_relation_dropped(past->population);
 		if (budgets > 0)
 			ereport(WARNING,
 					errmsg_plural("relation %s was protected, and %lu budget on it ends",

@@ -68,9 +68,10 @@ extern void request_unprotect(Oid relid);
 
 /*
  * Raises 55000 if rows of the relation are also those of one that is no longer
- * protected, and on which something was spent: they would have a second account.
+ * protected, and on which something was spent: they would have a second account, unless that is
+ * the one of the population.
  */
-extern void check_spent_once(Oid relid);
+extern void check_spent_once(Oid relid, int64 population);
 
 /* Inside a trigger on commands that may have renamed tables. */
 extern void request_note_names(void);

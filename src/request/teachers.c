@@ -11,11 +11,13 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
 
@@ -66,6 +68,9 @@ choose_shares(const ModelRecord *model, const char *relation)
 	int workers;
 	int shares;
 
+	/* Each share would compute all joins of a view again. */
+	if (get_rel_relkind(model->relid) == RELKIND_VIEW)
+		return 1;
 	/* How many workers a scan of the whole table would get. */
 	(void) plan_query(psprintf("SELECT pg_catalog.count(*) FROM %s r", relation), &workers);
 	if (model->learner->additive || model->learner->runs_user_code || workers == 0)

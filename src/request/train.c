@@ -222,21 +222,40 @@ set_charges(ModelRecord *model)
 }
 
 static void
+tell_of_change(const ModelRecord *model, const ViewProof *proof)
+{
+	const char *before = model_definition(model->name);
+
+	if (before != NULL && strcmp(before, proof->definition) != 0)
+		ereport(NOTICE,
+				errmsg("view \"%s\" was changed since model \"%s\" was trained",
+					   get_rel_name(model->relid), model->name),
+				errdetail("The new version learns from the view as it is now."));
+}
+
+/* Returns the definition of the view that was read; NULL: it was a table. */
+static const char *
 train(ModelRecord *model, const ProtectedRelation *protected)
 {
-	RowCounts rows;
+	RowCounts  rows;
+	ViewProof *proof;
 
 	set_charges(model);
 	check_unit_columns(protected);
 	check_protected_once(model->relid);
-	check_spent_once(model->relid);
+	check_spent_once(model->relid, protected->population);
+	proof = view_prove_protected(protected);
+	if (proof != NULL)
+		tell_of_change(model, proof);
 	check_columns(model);
 	if (model->mechanism->asks_teachers)
 		rows = train_teachers(model, protected);
 	else
 		rows = train_on_units(model, protected);
+	view_still_proved(proof);
 	report_training(model, protected, rows);
 	progress_phase("storing", -1);
+	return proof != NULL ? proof->definition : NULL;
 }
 
 /* ---------- requests ---------- */
@@ -246,13 +265,16 @@ request_create_model(const CreateModelRequest *request)
 {
 	ProtectedRelation *protected;
 	ModelRecord *model;
+	const char	*definition;
 
 	lock_own_relation(request->relid, AccessShareLock);
 	protected = protected_relation_hold(request->relid);
 	progress_begin(request->name, request->relid);
 	model = model_declare(request, protected);
-	train(model, protected);
+	definition = train(model, protected);
 	model_insert(model);
+	if (definition != NULL)
+		model_store_definition(model->name, definition);
 	progress_end();
 	return model_card(model->name);
 }
@@ -284,6 +306,7 @@ Jsonb *
 request_retrain(const char *name)
 {
 	ModelRecord *model = own_model(name);
+	const char	*definition;
 	ProtectedRelation *protected;
 
 	lock_own_relation(model->relid, AccessShareLock);
@@ -293,8 +316,10 @@ request_retrain(const char *name)
 	rebind_functions(model);
 	progress_begin(name, model->relid);
 	model_declare_sizes(model, protected);
-	train(model, protected);
+	definition = train(model, protected);
 	model_update(model);
+	if (definition != NULL)
+		model_store_definition(name, definition);
 	ledger_forget_memos(model->model_id);
 	progress_end();
 	ledger_invalidate_leases();

@@ -129,6 +129,26 @@ typedef void (*shmem_request_hook_type)(void);
 #define PLPGSQL_XMIN(function) ((function)->cfunc.fn_xmin)
 #endif
 
+/*
+ * Columns of joins as those of their members; files that use it include optimizer/optimizer.h.
+ * Grouping expressions have a range table entry of their own since 18.
+ */
+#if PG_VERSION_NUM < 160000
+#define flatten_join_columns(query, node) flatten_join_alias_vars(query, node)
+#else
+#define flatten_join_columns(query, node) flatten_join_alias_vars(NULL, query, node)
+#endif
+#if PG_VERSION_NUM < 180000
+#define flatten_group_columns(query) ((void) 0)
+#else
+#define flatten_group_columns(query) \
+	((query)->hasGroupRTE \
+		 ? ((query)->targetList = \
+				(List *) flatten_group_exprs(NULL, query, (Node *) (query)->targetList), \
+			(query)->havingQual = flatten_group_exprs(NULL, query, (query)->havingQual), (void) 0) \
+		 : (void) 0)
+#endif
+
 /* Of Append and MergeAppend. */
 #if PG_VERSION_NUM < 180000
 #define PRUNES_AT_RUN_TIME(append) ((append)->part_prune_info != NULL)

@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
@@ -91,6 +92,9 @@ relation_owner_begin(CatalogSession *session, Oid relid)
 	rights_begin(session, relation_owner(relid));
 	connect_spi(session);
 	look_at_now(session);
+	/* A view computes with what it reads: times and texts look as settings want them to. */
+	if (get_rel_relkind(relid) == RELKIND_VIEW)
+		owner_code_settings();
 }
 
 /*

@@ -286,6 +286,67 @@ done
 check dr_owner "the owner sees the rows of both" \
 	"count(DISTINCT role::text) = 2 FROM privpred.ledger WHERE role::text IN ('analyst', 'intern')"
 
+# ----------------------------------------------------------------------
+heading "People are in many tables"
+say <<'TEXT'
+Records are rarely one table. Here they are as OMOP has them: persons, their visits, their measurements, and concepts, which are public.
+The three tables are about the same people, so they share one budget: what is spent on one is spent on all.
+TEXT
+client -U dr_owner -o /dev/null -f test/demo/omop.sql || misbehaved "test/demo/omop.sql"
+run dr_owner <<'SQL'
+SELECT privpred.protect('person', unit => 'person_id');
+SELECT privpred.protect('visit_occurrence', unit => 'person_id', same_units_as => 'person');
+SELECT privpred.protect('measurement', unit => 'person_id', same_units_as => 'person');
+SQL
+say <<'TEXT'
+A view makes features of them. This one compares people with the average of all, so each row depends on everybody. It is refused:
+TEXT
+refused dr_owner 0A000 <<'SQL'
+CREATE VIEW history AS
+  SELECT p.person_id, 2026 - p.year_of_birth AS age,
+         (SELECT avg(m.value_as_number) FROM measurement m JOIN concept c ON c.concept_id = m.measurement_concept_id
+           WHERE c.concept_code = '4548-4') AS hba1c, p.readmitted
+    FROM person p;
+SELECT privpred.protect('history', unit => 'person_id', public_tables => '{concept}');
+SQL
+say <<'TEXT'
+The message says what is missing. With it, privpred can prove that a row of the view depends on one person alone:
+TEXT
+run dr_owner <<'SQL'
+CREATE OR REPLACE VIEW history AS
+  SELECT p.person_id, 2026 - p.year_of_birth AS age,
+         (SELECT avg(m.value_as_number) FROM measurement m JOIN concept c ON c.concept_id = m.measurement_concept_id
+           WHERE m.person_id = p.person_id AND c.concept_code = '4548-4') AS hba1c, p.readmitted,
+         count(v.visit_occurrence_id) FILTER (WHERE v.visit_concept_id = 9203) AS emergencies
+    FROM person p LEFT JOIN visit_occurrence v ON v.person_id = p.person_id
+   GROUP BY p.person_id;
+SELECT privpred.protect('history', unit => 'person_id', public_tables => '{concept}');
+SELECT privpred.create_model('readmission_risk', 'history', label => 'readmitted', features => '{"age": {"min": 0, "max": 100, "null": "error"},
+           "hba1c": {"min": 4, "max": 14, "null": "error"}, "emergencies": {"min": 0, "max": 6, "null": "error"}}',
+         teachers => 200, epsilon => 0.2, holdout => 0.1) ->> 'version' AS version;
+SELECT privpred.create_model('visit_kind', 'visit_occurrence', label => 'visit_concept_id', classes => '{9201,9202,9203}',
+         features => '{"visit_start_date": {"min": "2024-01-01", "max": "2025-12-31"}}', teachers => 200, epsilon => 0.3) ->> 'version' AS version;
+SELECT rows, private_accuracy, majority_accuracy, baseline_accuracy FROM privpred.evaluate('readmission_risk');
+SQL
+check dr_owner "a model on the view beats always giving the most common answer" \
+	"private_accuracy > baseline_accuracy + 0.05 FROM privpred.evaluate('readmission_risk')"
+say <<'TEXT'
+The owner grants one budget, on any of the tables. A question to the model of the view and one to the model of a table are paid from it:
+TEXT
+run dr_owner <<'SQL'
+SELECT privpred.grant_budget('analyst', 'person', epsilon => 1);
+SQL
+run analyst <<'SQL'
+SELECT private_predict('readmission_risk', '{"age": 71, "hba1c": 7.9, "emergencies": 2}'::jsonb);
+SELECT private_predict('visit_kind', '{"visit_start_date": "2025-06-01"}'::jsonb);
+SELECT relation, epsilon_limit, epsilon_spent, epsilon_left FROM privpred.budgets WHERE relation = 'person'::regclass;
+SQL
+check dr_owner "0.2 for the view and 0.3 for the table were paid from one budget" "count(*) = 1 AND round(max(epsilon_left)::numeric, 6) = 0.5
+	FROM privpred.budgets WHERE role = 'analyst'::regrole AND relation <> 'patients'::regclass"
+refused analyst 42501 <<'SQL'
+SELECT * FROM history LIMIT 1;
+SQL
+
 printf '\n%sAll %d steps behaved as they should.%s\n' "$bold" "$checks" "$plain"
 
 if [ "${KEEP:-0}" = 1 ]; then

@@ -1,0 +1,112 @@
+/*
+ * view_store.c
+ *		What is stored of views: the tables that they may read beside protected ones, and
+ *		how they were defined when a model was trained on them.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#include "catalog/store.h"
+#include "server/query.h"
+
+List *
+public_tables_of_view(int64 relation_id)
+{
+	CatalogSession session;
+	List		  *tables;
+
+	catalog_begin(&session);
+	query_read("SELECT public_relation FROM privpred.public_table WHERE relation_id = $1"
+			   " ORDER BY public_relation",
+			   ARG_INT8(relation_id));
+	session_keep(&session);
+	tables = rows_oids(1);
+	catalog_end(&session);
+	return tables;
+}
+
+List *
+protected_views(int64 population)
+{
+	CatalogSession session;
+	List		  *views;
+
+	catalog_begin(&session);
+	query_read("SELECT r.relation FROM privpred.protected_relation r"
+			   " JOIN pg_catalog.pg_class c ON c.oid = r.relation"
+			   " WHERE r.active AND r.population = $1 AND c.relkind = 'v' ORDER BY r.relation_id",
+			   ARG_INT8(population));
+	session_keep(&session);
+	views = rows_oids(1);
+	catalog_end(&session);
+	return views;
+}
+
+List *
+public_tables_of_array(ArrayType *array)
+{
+	List  *tables = NIL;
+	Datum *elements;
+	bool  *nulls;
+	int	   count;
+
+	deconstruct_array(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &elements, &nulls,
+					  &count);
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			refuse(errmsg("public_tables must not contain NULL"),
+				   errhint("Name the tables that the view reads and that are about nobody."));
+		(void) relation_sql_name(DatumGetObjectId(elements[i]));
+		tables = list_append_unique_oid(tables, DatumGetObjectId(elements[i]));
+	}
+	return tables;
+}
+
+void
+public_tables_write(int64 relation_id, const List *tables)
+{
+	ListCell *cell;
+
+	catalog_write("DELETE FROM privpred.public_table WHERE relation_id = $1",
+				  ARG_INT8(relation_id));
+	foreach(cell, tables)
+		catalog_write("INSERT INTO privpred.public_table VALUES ($1, $2)", ARG_INT8(relation_id),
+					  ARG(REGCLASSOID, ObjectIdGetDatum(lfirst_oid(cell))));
+	CommandCounterIncrement();
+}
+
+/* Its number may one day be that of another table, which is not public. */
+void
+public_tables_forget(void)
+{
+	query_write("DELETE FROM privpred.public_table t USING pg_event_trigger_dropped_objects() d"
+				" WHERE d.classid = 'pg_class'::regclass AND d.objsubid = 0"
+				" AND (t.public_relation = d.objid OR t.relation_id IN (SELECT r.relation_id"
+				" FROM privpred.protected_relation r WHERE r.relation = d.objid))");
+}
+
+char *
+model_definition(const char *name)
+{
+	CatalogSession session;
+	char		  *definition = NULL;
+
+	catalog_begin(&session);
+	query_read("SELECT definition FROM privpred.model WHERE name = $1", ARG_TEXT(name));
+	session_keep(&session);
+	if (SPI_processed > 0)
+		definition = row_text(0, 1);
+	catalog_end(&session);
+	return definition;
+}
+
+void
+model_store_definition(const char *name, const char *definition)
+{
+	catalog_write("UPDATE privpred.model SET definition = $2 WHERE name = $1", ARG_TEXT(name),
+				  ARG_TEXT(definition));
+	CommandCounterIncrement();
+}
