@@ -87,7 +87,7 @@ same_declaration(const ProtectedRelation *protected, ArrayType *units, bool prot
 /* Is a unit's column the one that had its name when it was declared? */
 extern bool unit_column_is_same(const ProtectedRelation *protected, int number);
 
-/* Within catalog_begin(), of a ledger that was adopted: here the names of units say which they are. */
+/* Within catalog_begin(), of a ledger that was adopted: the names say which columns units are. */
 extern void protected_relations_adopt(void);
 
 /*

@@ -13,6 +13,7 @@
 
 #include "access/sysattr.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
 #include "optimizer/optimizer.h"
@@ -22,6 +23,31 @@
 
 #include "server/plan_calls.h"
 #include "server/privpred.h"
+
+const Const *
+plan_constant(const PlanWalk *walk, const Node *node)
+{
+	const Param		*param = (const Param *) node;
+	ParamListInfo	 params = walk->params;
+	ParamExternData	 workspace;
+	ParamExternData *value;
+	int16			 length;
+	bool			 by_value;
+
+	if (node == NULL || IsA(node, Const))
+		return (const Const *) node;
+	if (!IsA(node, Param) || param->paramkind != PARAM_EXTERN || params == NULL ||
+		param->paramid < 1 || param->paramid > params->numParams)
+		return NULL;
+	value = params->paramFetch != NULL
+				? params->paramFetch(params, param->paramid, false, &workspace)
+				: &params->params[param->paramid - 1];
+	if (value->ptype != param->paramtype)
+		return NULL;
+	get_typlenbyval(param->paramtype, &length, &by_value);
+	return makeConst(param->paramtype, -1, param->paramcollid, length, value->value, value->isnull,
+					 by_value);
+}
 
 typedef struct TraceContext
 {

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -30,31 +29,6 @@ typedef struct NoteContext
 } NoteContext;
 
 static void visit(PlanWalk *walk, const Plan *plan, double loops, double rows);
-
-const Const *
-plan_constant(const PlanWalk *walk, const Node *node)
-{
-	const Param		*param = (const Param *) node;
-	ParamListInfo	 params = walk->params;
-	ParamExternData	 workspace;
-	ParamExternData *value;
-	int16			 length;
-	bool			 by_value;
-
-	if (node == NULL || IsA(node, Const))
-		return (const Const *) node;
-	if (!IsA(node, Param) || param->paramkind != PARAM_EXTERN || params == NULL ||
-		param->paramid < 1 || param->paramid > params->numParams)
-		return NULL;
-	value = params->paramFetch != NULL
-				? params->paramFetch(params, param->paramid, false, &workspace)
-				: &params->params[param->paramid - 1];
-	if (value->ptype != param->paramtype)
-		return NULL;
-	get_typlenbyval(param->paramtype, &length, &by_value);
-	return makeConst(param->paramtype, -1, param->paramcollid, length, value->value, value->isnull,
-					 by_value);
-}
 
 /* ---------- expressions ---------- */
 
