@@ -58,12 +58,14 @@ CREATE TABLE privpred.model (
 	accuracy		float8,				-- of this version, as released to everybody; NULL: it was not
 	accuracy_error	float8,				-- its standard error
 	accuracy_at		timestamptz,
+	chunks			bytea,				-- what each teacher was fitted on; its size follows from their number
 	CHECK (predictor IS NULL OR state IS NULL),
 	CHECK ((train_function IS NULL) OPERATOR(pg_catalog.=) (functions_digest IS NULL)
 		AND (predict_function IS NULL) OPERATOR(pg_catalog.=) (functions_digest IS NULL))
 );
 -- Anybody may see how large a table is, so the size of a stored model must not depend on what was learnt.
-ALTER TABLE privpred.model ALTER predictor SET STORAGE EXTERNAL, ALTER state SET STORAGE EXTERNAL;
+ALTER TABLE privpred.model ALTER predictor SET STORAGE EXTERNAL, ALTER state SET STORAGE EXTERNAL,
+	ALTER chunks SET STORAGE EXTERNAL;
 COMMENT ON TABLE privpred.model IS 'models and their trained predictors; readable by the extension''s owner alone';
 
 -- What privpred.describe() has told of a relation.  Nothing here has a size that rows decide, but

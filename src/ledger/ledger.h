@@ -33,6 +33,8 @@
 
 #include "nodes/pg_list.h"
 
+#include "utils/jsonb.h"
+
 #include "account/accountant.h"
 #include "account/quote.h"
 #include "account/terms.h"
@@ -300,6 +302,21 @@ typedef struct LedgerVerdict
 
 /* expected_head may be NULL; any head the chain ever had proves no rewind. */
 extern LedgerVerdict ledger_verify(const uint8 *expected_head);
+
+/* ---------- certificates.c ---------- */
+
+/* Lets the ledger's process chain what is committed; a standby takes it as it is. */
+extern void ledger_sync(void);
+
+/* An entry for a certificate with this digest, to be chained once the transaction has committed. */
+extern void ledger_put_certificate(int64 relation_id, int64 certificate_id, const char *digest);
+
+/* Its number and head, in hexadecimal digits; false: it is not chained. */
+extern bool
+ledger_find_certificate(int64 certificate_id, const char *digest, int64 *entry, char **head);
+
+/* What was told of a relation for good, as a JSON array: versions, exports, descriptions. */
+extern Jsonb *ledger_public(int64 relation_id);
 
 /* Identifies this start of the server; leases of earlier ones are orphaned. */
 extern int64 ledger_incarnation(void);

@@ -147,6 +147,7 @@ typedef struct Mechanism
 	ChargeKind	charge_kind;
 	int			tests; /* of a stream's threshold, at most, by one answer */
 	bool		asks_teachers;
+	bool		makes_students;	 /* its rows are public: distill makes it, and nothing retrains it */
 	bool		owner_only;		 /* no account can pay for its answers */
 	bool		labels_only;	 /* protects labels and nothing else */
 	bool		numeric_labels;	 /* learns numbers, too */
