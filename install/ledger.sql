@@ -260,9 +260,8 @@ SELECT o.lease, o.at,
 	o.incarnation OPERATOR(pg_catalog.<>) privpred.ledger_incarnation() AS orphaned
 FROM privpred.open_lease o
 JOIN privpred.account a ON a.account_id OPERATOR(pg_catalog.=) o.account_id
-JOIN privpred.protected_relation r ON r.relation_id OPERATOR(pg_catalog.=) o.relation_id
-LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
-WHERE pg_catalog.pg_has_role(a.role, 'USAGE') OR pg_catalog.pg_has_role(c.relowner, 'USAGE');
+JOIN privpred.populations r ON r.number OPERATOR(pg_catalog.=) o.relation_id
+WHERE pg_catalog.pg_has_role(a.role, 'USAGE') OR r.owned;
 COMMENT ON VIEW privpred.leases IS 'answers reserved by running statements, or lost in a crash';
 COMMENT ON COLUMN privpred.leases.lease IS 'its number, which is that of its first entry in the ledger';
 COMMENT ON COLUMN privpred.leases.at IS 'when it was taken or last grew';
@@ -313,10 +312,14 @@ COMMENT ON FUNCTION privpred.budget_entries()
 	IS 'what the view privpred.budgets shows: budgets of yours and your groups'', and all of the relations that you own';
 
 CREATE VIEW privpred.budgets WITH (security_barrier) AS
-SELECT b.* FROM privpred.budget_entries() b;
+SELECT b.*, p.population
+FROM privpred.budget_entries() b
+LEFT JOIN privpred.account a ON a.account_id OPERATOR(pg_catalog.=) b.account_id
+LEFT JOIN privpred.populations p ON p.number OPERATOR(pg_catalog.=) a.relation_id;
 COMMENT ON VIEW privpred.budgets IS 'privacy budgets: yours and your groups'', and all of the relations that you own';
 COMMENT ON COLUMN privpred.budgets.role IS 'whose budget it is; NULL: the cap over all roles of the relation';
-COMMENT ON COLUMN privpred.budgets.relation IS 'the protected table; NULL once it was dropped';
+COMMENT ON COLUMN privpred.budgets.relation IS 'the protected table, or the first that is left of those about the same units; NULL once it was dropped';
+COMMENT ON COLUMN privpred.budgets.population IS 'all tables about the same units: the budget pays for any of them';
 COMMENT ON COLUMN privpred.budgets.delta_limit IS 'as granted; half of it pays for conversion, the other half for mechanisms with a delta';
 COMMENT ON COLUMN privpred.budgets.delta_spent IS 'of both halves';
 COMMENT ON COLUMN privpred.budgets.valid_until IS 'when the budget ends; NULL: it does not';
@@ -356,7 +359,8 @@ SELECT e.id, e.at,
 	e.actor, e.pid, e.account_id, e.detail,
 	CASE WHEN e.account_id IS NOT NULL THEN
 		COALESCE(e.renyi_order OPERATOR(pg_catalog./) 1048576::pg_catalog.float8,
-			'Infinity'::pg_catalog.float8) END AS renyi_order
+			'Infinity'::pg_catalog.float8) END AS renyi_order,
+	r.population
 FROM (
 	SELECT id, at, kind, account_id, role_name, relation_id, relation_name, model, version,
 		lease, answers, units, limit_units, actor, pid, delta, detail, renyi_order, head
@@ -367,16 +371,15 @@ FROM (
 	FROM privpred.ledger_outbox
 ) e
 LEFT JOIN privpred.account a ON a.account_id OPERATOR(pg_catalog.=) e.account_id
-LEFT JOIN privpred.protected_relation r ON r.relation_id OPERATOR(pg_catalog.=) e.relation_id
-LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
-WHERE pg_catalog.pg_has_role(COALESCE(a.role, 0::pg_catalog.oid::pg_catalog.regrole), 'USAGE')
-	OR pg_catalog.pg_has_role(c.relowner, 'USAGE');
+LEFT JOIN privpred.populations r ON r.number OPERATOR(pg_catalog.=) e.relation_id
+WHERE pg_catalog.pg_has_role(COALESCE(a.role, 0::pg_catalog.oid::pg_catalog.regrole), 'USAGE') OR r.owned;
 COMMENT ON VIEW privpred.ledger IS 'what happened to budgets; head is null until an entry is chained';
 COMMENT ON COLUMN privpred.ledger.epsilon IS 'the charge in the account''s own units: plain epsilon, or divergence at its renyi_order';
 COMMENT ON COLUMN privpred.ledger.id IS 'number in the chain; NULL until the entry is chained';
 COMMENT ON COLUMN privpred.ledger.at IS 'when it happened';
 COMMENT ON COLUMN privpred.ledger.role IS 'whose account it is; NULL: the cap over all roles, or no account';
-COMMENT ON COLUMN privpred.ledger.relation IS 'the protected table; NULL once it was dropped';
+COMMENT ON COLUMN privpred.ledger.relation IS 'the protected table, or the first that is left of those about the same units; NULL once it was dropped';
+COMMENT ON COLUMN privpred.ledger.population IS 'all tables about the same units';
 COMMENT ON COLUMN privpred.ledger.model IS 'name of the model that was asked, as it was';
 COMMENT ON COLUMN privpred.ledger.version IS 'of the model';
 COMMENT ON COLUMN privpred.ledger.kind IS 'what happened: grant, revoke, cap, lease, settle, release, export, stream and so on; see docs/ledger.md';

@@ -4,10 +4,11 @@
 
 CREATE FUNCTION privpred.protect(relation regclass, unit name DEFAULT NULL, protects text DEFAULT 'rows',
 	declared_units bigint DEFAULT NULL, max_rows_per_unit int DEFAULT NULL,
-	epsilon_cap float8 DEFAULT NULL, delta_cap float8 DEFAULT NULL, force boolean DEFAULT false)
+	epsilon_cap float8 DEFAULT NULL, delta_cap float8 DEFAULT NULL, force boolean DEFAULT false,
+	same_units_as regclass DEFAULT NULL, public_tables regclass[] DEFAULT NULL)
 RETURNS void AS 'MODULE_PATHNAME', 'privpred_protect' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privpred.protect(regclass, name, text, bigint, int, float8, float8, boolean) IS
-'owner: declares that a table''s rows are protected, and which column says whose row it is (default: as before, or the primary key); sizes and caps may be declared again later, and a delta_cap that is left out stays as it was; the unit may change until something is spent; force sets a delta_cap above 0.01, which is refused otherwise';
+COMMENT ON FUNCTION privpred.protect(regclass, name, text, bigint, int, float8, float8, boolean, regclass, regclass[]) IS
+'owner: declares that a table''s rows are protected, and which column says whose row it is (default: as before, or the primary key); sizes and caps may be declared again later, and a delta_cap that is left out stays as it was; the unit may change until something is spent; force sets a delta_cap above 0.01, which is refused otherwise; same_units_as: another protected table about the same units, with which it shares all budgets from then on';
 
 CREATE FUNCTION privpred.unprotect(relation regclass)
 RETURNS void AS 'MODULE_PATHNAME', 'privpred_unprotect' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -132,7 +133,7 @@ FROM privpred.model m
 	JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
 WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
 	OR EXISTS (SELECT FROM privpred.budgets b
-		WHERE b.relation::pg_catalog.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
+		WHERE r.relation OPERATOR(pg_catalog.=) ANY (b.population)
 			AND b.status OPERATOR(pg_catalog.<>) 'revoked');
 COMMENT ON VIEW privpred.models IS
 'models of the tables you own and of those you hold a budget for';
@@ -168,7 +169,7 @@ FROM privpred.description d
 	JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
 WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
 	OR EXISTS (SELECT FROM privpred.budgets b
-		WHERE b.relation::pg_catalog.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
+		WHERE r.relation OPERATOR(pg_catalog.=) ANY (b.population)
 			AND b.status OPERATOR(pg_catalog.<>) 'revoked');
 COMMENT ON VIEW privpred.descriptions IS
 'descriptions of the tables you own and of those you hold a budget for; reading them is free';

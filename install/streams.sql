@@ -48,7 +48,7 @@ COMMENT ON FUNCTION privpred.close_stream(text) IS
 'analyst: ends your open stream of a model''s answers; nothing is returned';
 
 CREATE VIEW privpred.streams WITH (security_barrier) AS
-SELECT s.stream_id AS stream, a.role, r.relation, COALESCE(m.name, s.model) AS model, s.version,
+SELECT s.stream_id AS stream, a.role, COALESCE(t.relation, r.relation) AS relation, COALESCE(m.name, s.model) AS model, s.version,
 	s.unstable_limit, s.unstable_used, s.answers_limit,
 	s.answers_limit OPERATOR(pg_catalog.-) s.answers_used AS answers_left,
 	pg_catalog.trim_scale(s.epsilon_units OPERATOR(pg_catalog.*) 0.000000000001) AS epsilon,
@@ -59,11 +59,11 @@ SELECT s.stream_id AS stream, a.role, r.relation, COALESCE(m.name, s.model) AS m
 	p.rolname AS opened_by, s.uniform
 FROM privpred.stream s
 JOIN privpred.account a ON a.account_id OPERATOR(pg_catalog.=) s.account_id
-JOIN privpred.protected_relation r ON r.relation_id OPERATOR(pg_catalog.=) s.relation_id
-LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
+JOIN privpred.populations r ON r.number OPERATOR(pg_catalog.=) s.relation_id
 LEFT JOIN privpred.model m ON m.model_id OPERATOR(pg_catalog.=) s.model_id
+LEFT JOIN privpred.protected_relation t ON t.relation_id OPERATOR(pg_catalog.=) m.relation_id
 LEFT JOIN pg_catalog.pg_roles p ON p.oid OPERATOR(pg_catalog.=) s.opened_by
-WHERE pg_catalog.pg_has_role(a.role, 'USAGE') OR pg_catalog.pg_has_role(c.relowner, 'USAGE');
+WHERE pg_catalog.pg_has_role(a.role, 'USAGE') OR r.owned;
 COMMENT ON VIEW privpred.streams IS 'streams: yours and your groups'', and all of the relations that you own';
 COMMENT ON COLUMN privpred.streams.epsilon IS 'of each unstable answer, as all of them were charged when the stream was opened';
 COMMENT ON COLUMN privpred.streams.delta IS 'of each unstable answer, as all of them were charged when the stream was opened';

@@ -54,6 +54,7 @@ foreach my $statement (@statements)
 	$body =~ s/\bWITH\s*\(\s*\w+(\s*=\s*\w+)?(\s*,\s*\w+(\s*=\s*\w+)?)*\s*\)//gi;	# storage parameters
 	$body =~ s/\bOPERATOR\s*\(\s*pg_catalog\s*\.\s*$operator\s*\)/ QUALIFIED /gi;
 	$body =~ s/:=|=>/ GETS /g;	# assignments and named arguments
+	$body =~ s/\b(SET\s+$name)\s*=/$1 GETS/gi if $kind eq 'QUERY';
 	$body =~ s/\bAS\s+(?:NOT\s+)?MATERIALIZED\b/AS/gi;
 	$body =~ s/\.\s*\*/.star/g;
 	$body =~ s/\(\s*\*\s*\)/(star)/g;
@@ -136,4 +137,9 @@ ok "is silent about what is qualified" says_nothing is_silent_about "CREATE VIEW
 ok "the script closes search_path first" says_nothing closed_path "$script"
 ok "nothing is left to search_path" says_nothing bare "$script"
 ok "the schema's name stands where it is quoted" says_nothing loose_extschema "$script"
+for upgrade in privpred--*--*.sql; do
+	ok "$upgrade closes search_path first" says_nothing closed_path "$upgrade"
+	ok "$upgrade leaves nothing to search_path" says_nothing bare "$upgrade"
+	ok "$upgrade: the schema's name stands where it is quoted" says_nothing loose_extschema "$upgrade"
+done
 done_testing

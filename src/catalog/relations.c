@@ -29,12 +29,13 @@ enum
 	COLUMN_UNIT_COLUMNS,
 	COLUMN_PROTECTS_LABELS,
 	COLUMN_DECLARED_UNITS,
-	COLUMN_MAX_ROWS_PER_UNIT
+	COLUMN_MAX_ROWS_PER_UNIT,
+	COLUMN_POPULATION
 };
 
 #define SELECT_PROTECTED \
-	"SELECT relation_id, unit_columns, protects = 'labels', declared_units, max_rows_per_unit" \
-	" FROM privpred.protected_relation WHERE relation = $1"
+	"SELECT relation_id, unit_columns, protects = 'labels', declared_units, max_rows_per_unit," \
+	" population FROM privpred.protected_relation WHERE relation = $1"
 
 /* ---------- reading ---------- */
 
@@ -96,6 +97,7 @@ read_protected(Oid relid, const char *sql, bool locks, bool missing_ok)
 	result = palloc0_object(ProtectedRelation);
 	result->relid = relid;
 	result->relation_id = row_int8(0, COLUMN_RELATION_ID);
+	result->population = row_int8(0, COLUMN_POPULATION);
 	result->protects_labels = row_bool(0, COLUMN_PROTECTS_LABELS);
 	result->declared_units = row_int8(0, COLUMN_DECLARED_UNITS);
 	result->max_rows_per_unit = row_int4(0, COLUMN_MAX_ROWS_PER_UNIT);
@@ -239,9 +241,9 @@ same_declaration(const ProtectedRelation *protected, ArrayType *units, bool prot
 	return true;
 }
 
-int64
+void
 protected_relation_write(Relation relation, ArrayType *units, const ProtectOptions *options,
-						 int64 relation_id)
+						 int64 relation_id, int64 population)
 {
 	CatalogSession session;
 	QueryArgument  args[] = {
@@ -252,6 +254,7 @@ protected_relation_write(Relation relation, ArrayType *units, const ProtectOptio
 		 ARG_INT4_OR_NULL(options->max_rows_per_unit),
 		 ARG_TEXT(relation_sql_name(RelationGetRelid(relation))),
 		 ARG_INT8(relation_id),
+		 ARG_INT8_OR_NULL(population),
 	 };
 
 	catalog_begin(&session);
@@ -265,20 +268,18 @@ protected_relation_write(Relation relation, ArrayType *units, const ProtectOptio
 					" relation = $1, active = true, dropped_at = NULL, dropped_owner = NULL,"
 					" dropped_owner_name = NULL"
 					" WHERE relation_id = $7 AND unit_columns = $2 AND protects = $3"
-					" AND (relation IS NULL OR relation = $1) RETURNING relation_id"
+					" AND (relation IS NULL OR relation = $1) AND population = COALESCE($8, population)"
 				  : "INSERT INTO privpred.protected_relation"
 					" (relation, unit_columns, protects, declared_units, max_rows_per_unit,"
-					" relation_name, known_as) SELECT $1, $2, $3, $4, $5, $6, ARRAY[$6]"
-					" WHERE $7 = 0 RETURNING relation_id",
+					" relation_name, known_as, population) SELECT $1, $2, $3, $4, $5, $6, ARRAY[$6], $8"
+					" WHERE $7 = 0",
 			  false, 0, lengthof(args), args);
 	if (SPI_processed == 0)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
 				errmsg("another relation has taken over the account meanwhile"),
 				errhint("Protect \"%s\" again to see which.", RelationGetRelationName(relation)));
-	relation_id = row_int8(0, 1);
 	CommandCounterIncrement();
 	catalog_end(&session);
-	return relation_id;
 }
 
 /* The unit has changed: nothing that was promised before concerns the table any more. */

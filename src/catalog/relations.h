@@ -3,6 +3,7 @@
  *		Relations of users: which are protected, and which are public.
  *
  * relations.c		rows of privpred.protected_relation
+ * populations.c	which of them are about the same units
  * past.c			tables that were dropped, and may come back
  * units.c			tables, their owners, and the columns that say whose a row is
  * shared_rows.c	which relations may have rows of a protected one
@@ -10,6 +11,7 @@
 #ifndef PRIVPRED_RELATIONS_H
 #define PRIVPRED_RELATIONS_H
 
+#include "access/htup.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/array.h"
@@ -20,6 +22,7 @@
 typedef struct ProtectedRelation
 {
 	int64  relation_id;
+	int64  population; /* whose accounts pay: the relation_id of the first about the same units */
 	Oid	   relid;
 	int	   nunits; /* columns that identify the unit */
 	char **unit_columns;
@@ -35,6 +38,8 @@ typedef struct ProtectOptions
 	bool		protects_labels;
 	int64		declared_units;	   /* 0: not declared */
 	int32		max_rows_per_unit; /* 0: not declared */
+	Oid			same_units_as;	   /* a protected relation; InvalidOid: not given */
+	ArrayType  *public_tables;	   /* regclass[], of a view; NULL: not given */
 } ProtectOptions;
 
 /* Raises 55000 unless the relation is protected. */
@@ -72,13 +77,25 @@ extern ArrayType *unit_array(const ProtectedRelation *protected);
 extern bool
 same_declaration(const ProtectedRelation *protected, ArrayType *units, bool protects_labels);
 
-/* Writes a declaration; relation_id is that of the same one before, or 0.  Returns its id. */
-extern int64 protected_relation_write(Relation relation, ArrayType *units,
-									  const ProtectOptions *options, int64 relation_id);
+/*
+ * Writes a declaration; relation_id is that of the same one before, or 0.  A new one belongs to the
+ * population that is given, or, if that is 0, begins one.
+ */
+extern void protected_relation_write(Relation relation, ArrayType *units,
+									 const ProtectOptions *options, int64 relation_id,
+									 int64 population);
 
 /* Ends a declaration for good, so that the relation may be declared in another way. */
 extern void protected_relation_retire(const ProtectedRelation *protected);
 extern void protected_relation_remove(const ProtectedRelation *protected);
+
+/* ---------- populations.c ---------- */
+
+/* The number of the population that a protected relation belongs to; 0: it is not protected. */
+extern int64 population_of_relation(Oid relid);
+
+/* A row of privpred.protected_relation that is to be inserted, with its population. */
+extern HeapTuple population_begin(Relation table, HeapTuple row);
 
 /* ---------- past.c ---------- */
 

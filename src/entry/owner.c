@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "commands/event_trigger.h"
+#include "commands/trigger.h"
 #include "commands/user.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -25,6 +26,7 @@ PG_FUNCTION_INFO_V1(privpred_drop_model);
 PG_FUNCTION_INFO_V1(privpred_distill);
 PG_FUNCTION_INFO_V1(privpred_export_model);
 PG_FUNCTION_INFO_V1(privpred_littlestone_dimension);
+PG_FUNCTION_INFO_V1(privpred_begin_population);
 PG_FUNCTION_INFO_V1(privpred_on_sql_drop);
 PG_FUNCTION_INFO_V1(privpred_on_drop_owned);
 
@@ -50,7 +52,7 @@ positive_or_none(FunctionCallInfo fcinfo, int number, const char *name, int64 va
 
 /*
  * protect(relation, unit, protects, declared_units, max_rows_per_unit, epsilon_cap, delta_cap,
- * force)
+ * force, same_units_as, public_tables)
  */
 Datum
 privpred_protect(PG_FUNCTION_ARGS)
@@ -75,6 +77,8 @@ privpred_protect(PG_FUNCTION_ARGS)
 	check_delta_is_small(cap.delta, "delta_cap", !PG_ARGISNULL(7) && PG_GETARG_BOOL(7));
 	if (cap.has_delta && cap.epsilon == 0)
 		refuse(errmsg("delta_cap needs epsilon_cap"), errhint("Give both, or neither."));
+	options.same_units_as = PG_ARGISNULL(8) ? InvalidOid : PG_GETARG_OID(8);
+	options.public_tables = PG_ARGISNULL(9) ? NULL : PG_GETARG_ARRAYTYPE_P(9);
 	request_protect(PG_GETARG_OID(0), &options, set_cap ? &cap : NULL);
 	PG_RETURN_VOID();
 }
@@ -150,6 +154,19 @@ Datum
 privpred_littlestone_dimension(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(request_littlestone_dimension(PG_GETARG_OID(0)));
+}
+
+/* Before a protected relation is inserted: one that joins no other is the first of its own. */
+Datum
+privpred_begin_population(PG_FUNCTION_ARGS)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
+		!TRIGGER_FIRED_BEFORE(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event))
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("this function must be called before rows are inserted"));
+	PG_RETURN_POINTER(population_begin(data->tg_relation, data->tg_trigtuple));
 }
 
 static EventTriggerData *

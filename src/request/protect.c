@@ -192,11 +192,13 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 			warn_about_unit(relation);
 		relation_id = find_account(relation, units, options);
 	}
-	relation_id = protected_relation_write(relation, units, options, relation_id);
+	protected_relation_write(relation, units, options, relation_id, 0);
 	if (cap != NULL)
 	{
-		cap->relation_id = relation_id;
-		cap->declared_units = protected_relation_get(relid)->declared_units;
+		const ProtectedRelation *protected = protected_relation_get(relid);
+
+		cap->relation_id = protected->population;
+		cap->declared_units = protected->declared_units;
 		ledger_set_cap(cap);
 	}
 	table_close(relation, NoLock);
