@@ -32,7 +32,7 @@ TeacherChunks *
 teacher_chunks_read(const ModelRecord *model)
 {
 	int					 teachers = model->spec.teachers;
-	TeacherChunks				*chunks;
+	TeacherChunks		*chunks;
 	const unsigned char *bytes;
 
 	if (model->chunks == NULL || model->predictor == NULL ||

@@ -45,8 +45,7 @@ copy_column(int column, uint8 *bytes, Size size)
 	bytea *value = row_varlena(0, column);
 
 	if (value == NULL || VARSIZE_ANY_EXHDR(value) != size)
-		ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
-				errmsg("stored certificates are damaged"));
+		ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED), errmsg("stored certificates are damaged"));
 	memcpy(bytes, VARDATA_ANY(value), size);
 }
 

@@ -35,8 +35,8 @@ extern char *certificate_write(const Certificate *certificate, Jsonb *document, 
 extern char *certificate_text_digest(Jsonb *document);
 
 /* A digest with the certificate's key and nonce: it says nothing to those without the key. */
-extern void certificate_digest_begin(Digest *digest, const Certificate *certificate,
-									 const char *what);
+extern void
+certificate_digest_begin(Digest *digest, const Certificate *certificate, const char *what);
 
 /* ---------- forgetting at the next retraining ---------- */
 
@@ -47,9 +47,9 @@ typedef struct ForgetDue
 	int64 mark;
 } ForgetDue;
 
-extern void  forget_due_add(int64 certificate_id, int64 model_id, int32 teacher, int64 mark);
+extern void	 forget_due_add(int64 certificate_id, int64 model_id, int32 teacher, int64 mark);
 extern List *forget_dues(int64 model_id);
-extern void  forget_due_done(int64 certificate_id, int64 model_id);
+extern void	 forget_due_done(int64 certificate_id, int64 model_id);
 
 /* Names of models that a certificate waits for. */
 extern List *forget_due_models(int64 certificate_id);

@@ -350,13 +350,14 @@ model_update(ModelRecord *model)
 
 	check_not_made_up(model);
 	catalog_begin(&session);
-	query_write("UPDATE privpred.model SET predictor = $1, state = $2,"
-				" declared_units = $3, max_rows_per_unit = $4, charge = $5,"
-				" pure_charge = $6, train_function = $7, predict_function = $8,"
-				" functions_digest = $9, chunks = $10, version = version + 1, training_id = DEFAULT,"
-				" trained_at = pg_catalog.now(), accuracy = NULL, accuracy_error = NULL,"
-				" accuracy_at = NULL WHERE model_id = $11 RETURNING version, training_id",
-				TRAINED_ARGUMENTS(model, functions), ARG_INT8(model->model_id));
+	query_write(
+		"UPDATE privpred.model SET predictor = $1, state = $2,"
+		" declared_units = $3, max_rows_per_unit = $4, charge = $5,"
+		" pure_charge = $6, train_function = $7, predict_function = $8,"
+		" functions_digest = $9, chunks = $10, version = version + 1, training_id = DEFAULT,"
+		" trained_at = pg_catalog.now(), accuracy = NULL, accuracy_error = NULL,"
+		" accuracy_at = NULL WHERE model_id = $11 RETURNING version, training_id",
+		TRAINED_ARGUMENTS(model, functions), ARG_INT8(model->model_id));
 	if (SPI_processed == 0)
 		no_such_model(model->name);
 	model->version = row_int4(0, 1);

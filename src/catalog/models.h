@@ -95,8 +95,8 @@ typedef struct TeacherChunks
 } TeacherChunks;
 
 extern TeacherChunks *teacher_chunks_create(int teachers);
-extern bytea  *teacher_chunks_write(const TeacherChunks *chunks);
-extern bool	   chunk_is_empty(const TeacherChunks *chunks, int teacher);
+extern bytea		 *teacher_chunks_write(const TeacherChunks *chunks);
+extern bool			  chunk_is_empty(const TeacherChunks *chunks, int teacher);
 
 /* NULL if the version was trained before they were kept. */
 extern TeacherChunks *teacher_chunks_read(const ModelRecord *model);

@@ -49,3 +49,36 @@ population_of_relation(Oid relid)
 	catalog_end(&session);
 	return population;
 }
+
+List *
+population_relations(int64 population)
+{
+	CatalogSession session;
+	List		  *relations;
+
+	catalog_begin(&session);
+	query_read("SELECT r.relation::pg_catalog.oid FROM privpred.protected_relation r"
+			   " WHERE r.population = $1 AND r.active AND r.relation IS NOT NULL"
+			   " ORDER BY r.relation_id",
+			   ARG_INT8(population));
+	session_keep(&session);
+	relations = rows_oids(1);
+	catalog_end(&session);
+	return relations;
+}
+
+ArrayType *
+population_numbers(int64 population)
+{
+	CatalogSession session;
+	ArrayType	  *numbers;
+
+	catalog_begin(&session);
+	query_read("SELECT pg_catalog.array_agg(r.relation_id) FROM privpred.protected_relation r"
+			   " WHERE r.population = $1",
+			   ARG_INT8(population));
+	session_keep(&session);
+	numbers = row_varlena(0, 1);
+	catalog_end(&session);
+	return numbers;
+}

@@ -81,9 +81,9 @@ same_declaration(const ProtectedRelation *protected, ArrayType *units, bool prot
  * Writes a declaration; relation_id is that of the same one before, or 0.  A new one belongs to the
  * population that is given, or, if that is 0, begins one.
  */
-extern void protected_relation_write(Relation relation, ArrayType *units,
-									 const ProtectOptions *options, int64 relation_id,
-									 int64 population);
+extern void
+protected_relation_write(Relation relation, ArrayType *units, const ProtectOptions *options,
+						 int64 relation_id, int64 population);
 
 /* Ends a declaration for good, so that the relation may be declared in another way. */
 extern void protected_relation_retire(const ProtectedRelation *protected);
@@ -93,6 +93,12 @@ extern void protected_relation_remove(const ProtectedRelation *protected);
 
 /* The number of the population that a protected relation belongs to; 0: it is not protected. */
 extern int64 population_of_relation(Oid relid);
+
+/* The relations of a population that are protected now, in one order. */
+extern List *population_relations(int64 population);
+
+/* All numbers that accounts and entries of a population may have, as bigint[]; NULL: none. */
+extern ArrayType *population_numbers(int64 population);
 
 /* A row of privpred.protected_relation that is to be inserted, with its population. */
 extern HeapTuple population_begin(Relation table, HeapTuple row);

@@ -110,13 +110,11 @@ privpred_verify_certificate(PG_FUNCTION_ARGS)
 	nulls[0] = false;
 	nulls[1] = problem == NULL;
 	nulls[2] = entry == 0;
-	PG_RETURN_DATUM(
-		HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
 }
 
 Datum
 privpred_chunk_index(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_TEXT_P(
-		cstring_to_text(request_chunk_index(text_to_cstring(PG_GETARG_TEXT_PP(0)))));
+	PG_RETURN_TEXT_P(cstring_to_text(request_chunk_index(text_to_cstring(PG_GETARG_TEXT_PP(0)))));
 }

@@ -74,9 +74,9 @@ create_state(FunctionCallInfo fcinfo, int width)
 		learner_check_sql_functions(&options, label_type);
 	if (learner->prepare)
 		learner->prepare();
-	state->training = training_create(
-		learner, &options, OidIsValid(label_type) ? getBaseType(label_type) : InvalidOid, width,
-		(Size) maintenance_work_mem * 1024);
+	state->training = training_create(learner, &options,
+									  OidIsValid(label_type) ? getBaseType(label_type) : InvalidOid,
+									  width, (Size) maintenance_work_mem * 1024);
 	state->known = known_argument(fcinfo, 5);
 	return state;
 }

@@ -240,12 +240,13 @@ predictor_complete(const Learner *learner, const LearnerOptions *options, const 
 extern PredictorMember *predictor_members(const Predictor *stored, int *nmembers);
 
 /*
- * The ensemble of these teachers (kind 0: one that saw no row), byte for byte what predictor_pack() and then
- * predictor_complete() make of those that saw rows.  Sets which member each is.
+ * The ensemble of these teachers (kind 0: one that saw no row), byte for byte what
+ * predictor_pack() and then predictor_complete() make of those that saw rows.  Sets which
+ * member each is.
  */
-extern Predictor *predictor_assemble(const Learner *learner, const LearnerOptions *options,
-									 int teachers, const PredictorMember *members, int width,
-									 int default_class, uint32 *positions);
+extern Predictor *
+predictor_assemble(const Learner *learner, const LearnerOptions *options, int teachers,
+				   const PredictorMember *members, int width, int default_class, uint32 *positions);
 
 extern const Learner *learner_lookup(const char *name); /* NULL if unknown */
 extern char			 *learner_names(void);				/* "centroid, linear, ...", for hints */
@@ -389,9 +390,9 @@ extern UnitHasher *unit_hasher_of_columns(int n, const Oid *types, Oid collation
 extern uint64 unit_hash_columns(UnitHasher *hasher, const Datum *values, const unsigned char *salt);
 
 /* What is hashed, until the next call: equal for equal units, and different for others. */
-extern const unsigned char *
+extern const unsigned char			  *
 unit_bytes_of_columns(UnitHasher *hasher, const Datum *values, Size *size);
-extern int	  unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
+extern int unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
 
 /* The salt of the hash that holds units out, so that it knows nothing of the one for teachers. */
 extern void holdout_salt(const unsigned char *salt, unsigned char *derived);

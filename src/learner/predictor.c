@@ -397,7 +397,8 @@ predictor_assemble(const Learner *learner, const LearnerOptions *options, int te
 	int				  nclasses = options->nclasses;
 	PredictorBuilder *builder = builder_create(nclasses, options->classes, width, default_class);
 	StringInfo		  bytes = &builder->bytes;
-	Size size = learner->member_size ? learner->member_size(nclasses, width, options) : CONSTANT_SIZE;
+	Size			  size =
+		 learner->member_size ? learner->member_size(nclasses, width, options) : CONSTANT_SIZE;
 	NumberedMember *sorted = palloc_array(NumberedMember, teachers);
 
 	for (int i = 0; i < teachers; i++)

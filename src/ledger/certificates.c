@@ -8,10 +8,13 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 
 #include "catalog/by_id.h"
+#include "ledger/accounts.h"
 #include "ledger/asking.h"
 #include "server/query.h"
 #include "server/session.h"
@@ -36,13 +39,18 @@ certificate_detail(int64 certificate_id, const char *digest)
 void
 ledger_put_certificate(int64 relation_id, int64 certificate_id, const char *digest)
 {
-	const char *actor = ledger_actor();
-	const char *name = relation_brief(relation_id).name;
+	const char	  *actor = ledger_actor();
+	const char	  *name = relation_brief(relation_id).name;
+	CatalogSession session;
 
-	catalog_write("INSERT INTO privpred.ledger_outbox (kind, relation_id, relation_name, actor,"
-				  " pid, detail) VALUES ('forget', $1, $2, $3, $4, $5)",
-				  ARG_INT8(relation_id), ARG_TEXT(name), ARG_TEXT(actor), ARG_INT4(MyProcPid),
-				  ARG_TEXT(certificate_detail(certificate_id, digest)));
+	catalog_begin(&session);
+	ledger_claim();
+	query_write("INSERT INTO privpred.ledger_outbox (kind, relation_id, relation_name, actor,"
+				" pid, detail) VALUES ('forget', $1, $2, $3, $4, $5)",
+				ARG_INT8(relation_id), ARG_TEXT(name), ARG_TEXT(actor), ARG_INT4(MyProcPid),
+				ARG_TEXT(certificate_detail(certificate_id, digest)));
+	CommandCounterIncrement();
+	catalog_end(&session);
 }
 
 bool
@@ -69,20 +77,21 @@ ledger_find_certificate(int64 certificate_id, const char *digest, int64 *entry, 
 }
 
 Jsonb *
-ledger_public(int64 relation_id)
+ledger_public(ArrayType *numbers)
 {
 	CatalogSession session;
 	Jsonb		  *list;
 
 	catalog_begin(&session);
-	query_read("SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('what', x.what,"
-			   " 'model', x.model, 'version', x.version) ORDER BY x.model, x.version, x.what), '[]')"
-			   " FROM (SELECT DISTINCT CASE WHEN r.model_id = 0 THEN 'description'"
-			   " WHEN r.accuracy THEN 'accuracy' WHEN r.account_id = 0 THEN 'export'"
-			   " ELSE 'released model' END AS what, r.model,"
-			   " CASE WHEN r.model_id <> 0 THEN r.version END AS version"
-			   " FROM privpred.release r WHERE r.relation_id = $1) x",
-			   ARG_INT8(relation_id));
+	query_read(
+		"SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('what', x.what,"
+		" 'model', x.model, 'version', x.version) ORDER BY x.model, x.version, x.what), '[]')"
+		" FROM (SELECT DISTINCT CASE WHEN r.model_id = 0 THEN 'description'"
+		" WHEN r.accuracy THEN 'accuracy' WHEN r.account_id = 0 THEN 'export'"
+		" ELSE 'released model' END AS what, r.model,"
+		" CASE WHEN r.model_id <> 0 THEN r.version END AS version"
+		" FROM privpred.release r WHERE r.relation_id = ANY ($1)) x",
+		ARG_POINTER(INT8ARRAYOID, numbers));
 	session_keep(&session);
 	list = row_varlena(0, 1);
 	catalog_end(&session);

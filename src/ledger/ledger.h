@@ -25,6 +25,7 @@
  * upkeep.c		adopting a copied ledger, forgiving leases
  * holders.c	roles that hold budgets, as the server knows them (both)
  * gate.c		what must not happen to a relation's accounts at the same time (both)
+ * certificates.c	entries of units that were forgotten
  * chain.c		entries and their hash (both)
  * verify.c		recomputing all of it
  */
@@ -32,7 +33,7 @@
 #define PRIVPRED_LEDGER_H
 
 #include "nodes/pg_list.h"
-
+#include "utils/array.h"
 #include "utils/jsonb.h"
 
 #include "account/accountant.h"
@@ -315,8 +316,8 @@ extern void ledger_put_certificate(int64 relation_id, int64 certificate_id, cons
 extern bool
 ledger_find_certificate(int64 certificate_id, const char *digest, int64 *entry, char **head);
 
-/* What was told of a relation for good, as a JSON array: versions, exports, descriptions. */
-extern Jsonb *ledger_public(int64 relation_id);
+/* What was told for good of relations of these numbers, as a JSON array. */
+extern Jsonb *ledger_public(ArrayType *numbers);
 
 /* Identifies this start of the server; leases of earlier ones are orphaned. */
 extern int64 ledger_incarnation(void);

@@ -37,9 +37,9 @@ end_digest(Digest *digest)
 static char *
 unit_digest(const Certificate *certificate, const UnitValue *unit)
 {
-	Size		   size;
+	Size		 size;
 	const uint8 *bytes = unit_bytes_of_columns(unit->hasher, unit->values, &size);
-	Digest		   digest;
+	Digest		 digest;
 
 	certificate_digest_begin(&digest, certificate, "unit");
 	digest_add_piece(&digest, bytes, size);
@@ -101,14 +101,14 @@ renewal_how(const Renewal *renewal)
 	const ModelRecord *model = renewal->before;
 
 	if (renewal->teacher == TEACHERS_NONE)
-		return "held out: the model has never seen the unit";
+		return "held out: the model never sees the unit";
 	if (!model->mechanism->asks_teachers)
 		return model->mechanism->charge_kind == CHARGE_ONCE
 				   ? "trained again: a new draw, which is charged anew"
 				   : "trained again";
 	if (renewal->one)
-		return "the unit's teacher was fitted again";
-	return "all teachers whose rows had changed were fitted again";
+		return "the unit's teacher is fitted again";
+	return "all teachers whose rows have changed are fitted again";
 }
 
 static void
@@ -158,7 +158,7 @@ renewal_json(const Certificate *certificate, const Renewal *renewal)
 
 char *
 certificate_document(const Certificate *certificate, const ProtectedRelation *protected,
-					 const UnitValue *unit)
+					 const UnitValue   *unit)
 {
 	char		   nonce[2 * CERTIFICATE_NONCE_BYTES + 1];
 	StringInfoData json;
@@ -208,7 +208,7 @@ static Certificate *
 own_certificate(int64 certificate_id)
 {
 	Certificate *certificate = certificate_get(certificate_id);
-	Oid relid = certificate ? relation_brief(certificate->relation_id).relid : InvalidOid;
+	Oid			 relid = certificate ? relation_brief(certificate->relation_id).relid : InvalidOid;
 
 	if (certificate == NULL || !(superuser() || role_owns(GetUserId(), relid)))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),

@@ -26,8 +26,9 @@ typedef struct Forgetting
 	const ForgetRequest *request;
 	bool				 later; /* at the next retraining of each model */
 	ProtectedRelation  **relations;
-	int					 nrelations; /* the first is the one that was named */
-	UnitValue		   **units;		 /* in each of them */
+	int					 nrelations;
+	int					 named;		  /* the one of them that was */
+	UnitValue		   **units;		  /* in each of them */
 	Certificate			*certificate; /* NULL: a dry run */
 	Jsonb				*document;
 	StringInfoData		 answer; /* models, for the owner */
@@ -51,8 +52,8 @@ static void
 seize_relations(Forgetting *task)
 {
 	const ForgetRequest *request = task->request;
-	List				*relids = list_make1_oid(request->relid);
-	ListCell			*cell;
+	List	 *relids = population_relations(protected_relation_get(request->relid)->population);
+	ListCell *cell;
 
 	task->relations = palloc_array(ProtectedRelation *, list_length(relids));
 	task->units = palloc_array(UnitValue *, list_length(relids));
@@ -65,6 +66,8 @@ seize_relations(Forgetting *task)
 		protected =
 			request->dry_run ? protected_relation_get(relid) : protected_relation_seize(relid);
 		check_unit_columns(protected);
+		if (relid == request->relid)
+			task->named = task->nrelations;
 		task->relations[task->nrelations] = protected;
 		task->units[task->nrelations++] = unit_value(protected, request->unit);
 	}
@@ -80,6 +83,16 @@ delete_rows(Forgetting *task)
 	return rows;
 }
 
+static int64
+count_rows(const Forgetting *task)
+{
+	int64 rows = 0;
+
+	for (int i = 0; i < task->nrelations; i++)
+		rows += unit_rows(task->relations[i], task->units[i]);
+	return rows;
+}
+
 /* A certificate that is given while rows of the unit are there would not be true. */
 static void
 check_no_rows(const Forgetting *task)
@@ -89,11 +102,10 @@ check_no_rows(const Forgetting *task)
 		int64 rows = unit_rows(task->relations[i], task->units[i]);
 
 		if (rows > 0)
-			ereport(
-				ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("the unit still has " INT64_FORMAT " rows in relation \"%s\"", rows,
-					   get_rel_name(task->relations[i]->relid)),
-				errhint("Delete them first, or pass delete_rows => true."));
+			ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("the unit still has " INT64_FORMAT " rows in relation \"%s\"", rows,
+						   get_rel_name(task->relations[i]->relid)),
+					errhint("Delete them first, or pass delete_rows => true."));
 	}
 }
 
@@ -127,7 +139,7 @@ tell_owner(Forgetting *task, const Renewal *renewal)
 		appendStringInfo(&json, ", \"version_after\": %d", after->version);
 	appendStringInfoString(&json, ", \"how\": ");
 	escape_json(&json, task->due && renewal->after == NULL && renewal->teacher != TEACHERS_NONE
-						   ? "will be done when it is retrained"
+						   ? "when it is retrained next"
 						   : renewal_how(renewal));
 	appendStringInfoChar(&json, '}');
 	append_item(&task->answer, json.data);
@@ -174,8 +186,8 @@ forget_in_model(Forgetting *task, int relation, const char *name)
 		renewal.after = after;
 	}
 	if (task->certificate != NULL && (renewal.after != NULL || renewal.teacher == TEACHERS_NONE))
-		task->document = certificate_with_model(
-			task->document, renewal_json(task->certificate, &renewal));
+		task->document =
+			certificate_with_model(task->document, renewal_json(task->certificate, &renewal));
 	tell_owner(task, &renewal);
 }
 
@@ -211,17 +223,13 @@ jsonb_of_text(const char *json)
 static void
 find_what_stays(Forgetting *task)
 {
-	for (int i = 0; i < task->nrelations; i++)
+	Jsonb *list = ledger_public(population_numbers(task->relations[task->named]->population));
+
+	for (uint32 i = 0; i < JB_ROOT_COUNT(list); i++)
 	{
-		Jsonb *list = ledger_public(task->relations[i]->relation_id);
+		Jsonb *one = JsonbValueToJsonb(getIthJsonbValueFromContainer(&list->root, i));
 
-		for (uint32 item = 0; item < JB_ROOT_COUNT(list); item++)
-		{
-			Jsonb *one = JsonbValueToJsonb(getIthJsonbValueFromContainer(&list->root, item));
-
-			append_item(&task->stays,
-						JsonbToCString(NULL, &one->root, VARSIZE_ANY_EXHDR(one)));
-		}
+		append_item(&task->stays, JsonbToCString(NULL, &one->root, VARSIZE_ANY_EXHDR(one)));
 	}
 }
 
@@ -237,50 +245,66 @@ set_stays(Forgetting *task)
 		jsonb_concat, JsonbPGetDatum(task->document), jsonb_of_text(json.data)));
 }
 
+/* The certificate is complete, or waits for models that are due. */
+static void
+write_certificate(Forgetting *task)
+{
+	set_stays(task);
+	if (task->due)
+		(void) certificate_write(task->certificate, task->document, false);
+	else
+		complete_certificate(task->certificate, task->document);
+}
+
+static Jsonb *
+answer_owner(const Forgetting *task, int64 rows)
+{
+	StringInfoData result;
+
+	initStringInfo(&result);
+	appendStringInfo(&result, "{\"%s\": " INT64_FORMAT,
+					 task->request->dry_run ? "rows" : "rows_deleted", rows);
+	if (task->certificate != NULL)
+		appendStringInfo(&result, ", \"certificate\": " INT64_FORMAT,
+						 task->certificate->certificate_id);
+	appendStringInfo(&result, ", \"models\": %s, \"stays\": %s}", task->answer.data,
+					 task->stays.data);
+	return DatumGetJsonbP(jsonb_of_text(result.data));
+}
+
 Jsonb *
 request_forget(const ForgetRequest *request)
 {
-	Forgetting	   task = {.request = request};
-	StringInfoData result;
-	int64		   rows;
+	Forgetting task = {.request = request};
+	int64	   rows = 0;
 
 	check_relation_owner(request->relid);
 	task.later = is_later(request->at);
 	seize_relations(&task);
-	rows = request->dry_run		  ? unit_rows(task.relations[0], task.units[0])
-		   : request->delete_rows ? delete_rows(&task)
-								  : 0;
+	if (request->dry_run)
+		rows = count_rows(&task);
+	else if (request->delete_rows)
+		rows = delete_rows(&task);
 	initStringInfo(&task.answer);
 	initStringInfo(&task.stays);
 	appendStringInfoChar(&task.answer, '[');
 	appendStringInfoChar(&task.stays, '[');
 	if (!request->dry_run)
 	{
+		const ProtectedRelation *named = task.relations[task.named];
+
 		check_no_rows(&task);
-		task.certificate = certificate_begin(task.relations[0]->relation_id);
-		task.document = DatumGetJsonbP(jsonb_of_text(
-			certificate_document(task.certificate, task.relations[0], task.units[0])));
+		task.certificate = certificate_begin(named->relation_id);
+		task.document = DatumGetJsonbP(
+			jsonb_of_text(certificate_document(task.certificate, named, task.units[task.named])));
 	}
 	forget_in_models(&task);
 	find_what_stays(&task);
 	appendStringInfoChar(&task.answer, ']');
 	appendStringInfoChar(&task.stays, ']');
-	initStringInfo(&result);
-	appendStringInfo(&result, "{\"%s\": " INT64_FORMAT,
-					 request->dry_run ? "rows" : "rows_deleted", rows);
 	if (task.certificate != NULL)
-	{
-		set_stays(&task);
-		if (task.due)
-			(void) certificate_write(task.certificate, task.document, false);
-		else
-			complete_certificate(task.certificate, task.document);
-		appendStringInfo(&result, ", \"certificate\": " INT64_FORMAT,
-						 task.certificate->certificate_id);
-	}
-	appendStringInfo(&result, ", \"models\": %s, \"stays\": %s}", task.answer.data,
-					 task.stays.data);
-	return DatumGetJsonbP(jsonb_of_text(result.data));
+		write_certificate(&task);
+	return answer_owner(&task, rows);
 }
 
 /* ---------- at the next retraining ---------- */
@@ -304,12 +328,12 @@ forget_begin_dues(const ModelRecord *model, const ProtectedRelation *protected)
 		if (!unit_is_marked(model, protected, salt, due->mark, due->teacher))
 			dues = lappend(dues, due);
 		else if (owner_listens(model))
-			ereport(WARNING,
-					errmsg("a unit that was to be forgotten has rows again in relation \"%s\"",
-						   get_rel_name(model->relid)),
-					errdetail("Certificate " INT64_FORMAT " stays incomplete.",
-							  due->certificate_id),
-					errhint("Delete them and retrain, or forget the unit anew."));
+			ereport(
+				WARNING,
+				errmsg("a unit that was to be forgotten has rows again in relation \"%s\"",
+					   get_rel_name(model->relid)),
+				errdetail("Certificate " INT64_FORMAT " stays incomplete.", due->certificate_id),
+				errhint("Delete them and retrain, or forget the unit anew."));
 	}
 	return dues;
 }
@@ -360,7 +384,8 @@ request_chunk_index(const char *name)
 	for (int i = 0; i < protected->nunits; i++)
 		appendStringInfo(&columns, "%s%s", i > 0 ? ", " : "",
 						 quote_identifier(protected->unit_columns[i]));
-	return psprintf("CREATE INDEX ON %s (privpred.teacher_of(%s%s%s, '\\x%s'::pg_catalog.bytea, %d))",
-					relation_sql_name(model->relid), protected->nunits > 1 ? "ROW(" : "",
-					columns.data, protected->nunits > 1 ? ")" : "", salt, model->spec.teachers);
+	return psprintf(
+		"CREATE INDEX ON %s (privpred.teacher_of(%s%s%s, '\\x%s'::pg_catalog.bytea, %d))",
+		relation_sql_name(model->relid), protected->nunits > 1 ? "ROW(" : "", columns.data,
+		protected->nunits > 1 ? ")" : "", salt, model->spec.teachers);
 }

@@ -64,8 +64,8 @@ extern char *renewal_json(const Certificate *certificate, const Renewal *renewal
 extern const char *renewal_how(const Renewal *renewal);
 
 /* The document without its models; then the place of one more. */
-extern char	 *certificate_document(const Certificate *certificate, const ProtectedRelation *protected,
-								   const UnitValue *unit);
+extern char	 *certificate_document(const Certificate *certificate,
+								   const ProtectedRelation *protected, const UnitValue *unit);
 extern Jsonb *certificate_with_model(Jsonb *document, const char *model);
 
 /* The salt of the marks by which rows of the unit would be found. */

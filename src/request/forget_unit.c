@@ -25,8 +25,8 @@ split_text(const ProtectedRelation *protected, const UnitText *given)
 
 	if (protected->nunits > 1 && given->count == 1)
 	{
-		Datum array = OidInputFunctionCall(F_ARRAY_IN, unconstify(char *, given->columns[0]),
-										   TEXTOID, -1);
+		Datum array =
+			OidInputFunctionCall(F_ARRAY_IN, unconstify(char *, given->columns[0]), TEXTOID, -1);
 
 		deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &elements,
 						  &nulls, &result.count);
@@ -114,8 +114,7 @@ unit_delete(const ProtectedRelation *protected, const UnitValue *unit)
 		return 0; /* its rows are those of tables */
 	if (SPI_connect() != SPI_OK_CONNECT ||
 		SPI_execute_with_args(psprintf("DELETE FROM %s r WHERE %s",
-									   relation_sql_name(protected->relid),
-									   is_unit_sql(protected)),
+									   relation_sql_name(protected->relid), is_unit_sql(protected)),
 							  unit->n, unit->types, unit->values, NULL, false, 0) != SPI_OK_DELETE)
 		elog(ERROR, "could not delete the rows of a unit");
 	rows = SPI_processed;

@@ -259,7 +259,7 @@ others_sql(List *others, List *columns)
 }
 
 bool
-append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
+append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 				   const ProtectedRelation *protected, bool one_teacher, double *rows)
 {
 	StringInfo	text = &query->text;

@@ -18,13 +18,13 @@ struct Refit
 {
 	const ModelRecord *model;
 	LearnerOptions	   options;
-	TeacherChunks			  *old;			/* NULL: there is none, or nothing of it is to be kept */
+	TeacherChunks	  *old;			/* NULL: there is none, or nothing of it is to be kept */
 	PredictorMember	  *old_members; /* by position */
 	const uint8		 **known;		/* digests of old, in order */
 	int				  *known_teacher;
 	int				   nknown;
 	PredictorMember	  *members; /* by teacher, as far as they have come */
-	TeacherChunks			  *chunks;
+	TeacherChunks	  *chunks;
 };
 
 typedef struct KnownDigest
@@ -44,7 +44,7 @@ static void
 sort_known(Refit *refit)
 {
 	const TeacherChunks *old = refit->old;
-	KnownDigest	 *known = palloc_array(KnownDigest, old->teachers);
+	KnownDigest			*known = palloc_array(KnownDigest, old->teachers);
 
 	for (int i = 0; i < old->teachers; i++)
 		if (!chunk_is_empty(old, i))
@@ -136,9 +136,9 @@ refit_take(Refit *refit, int teacher, bytea *taught)
 	memcpy(refit->chunks->digests[teacher], digest, DIGEST_BYTES);
 	if (size > DIGEST_BYTES)
 	{
-		Predictor *predictor = predictor_from_bytes(
-			(const char *) digest + DIGEST_BYTES, size - DIGEST_BYTES, ERRCODE_INTERNAL_ERROR);
-		int nmembers;
+		Predictor *predictor = predictor_from_bytes((const char *) digest + DIGEST_BYTES,
+													size - DIGEST_BYTES, ERRCODE_INTERNAL_ERROR);
+		int		   nmembers;
 
 		refit->members[teacher] = *predictor_members(predictor, &nmembers);
 	}

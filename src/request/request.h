@@ -287,7 +287,7 @@ typedef struct ForgetRequest
 extern Jsonb *request_forget(const ForgetRequest *request);
 extern Jsonb *request_certificate(int64 certificate_id);
 
-/* What is wrong with a certificate, NULL if nothing; the number of its entry in the ledger, or 0. */
+/* What is wrong with a certificate, NULL if nothing; and its entry in the ledger, or 0. */
 extern const char *request_verify_certificate(Jsonb *given, const char *unit, int64 *entry);
 
 /* The statement that makes an index by teacher. */

@@ -165,14 +165,14 @@ share_sql(const TrainingQuery *query, const ModelRecord *model, const char *teac
 		/* A constant OFFSET 0, not to be computed: else no worker may run the subquery. */
 		" OFFSET '0'::pg_catalog.int8) q GROUP BY 1",
 		quote_literal_cstr(model->learner->name), PARAMETER_OPTIONS, PARAMETER_KNOWN,
-		PARAMETER_CLASSES,
-		model->nbins > 0 ? "pg_catalog.text" : label_type_name(model), teacher, class_sql(model),
-		encoding_sql(model->features, PARAMETER_FEATURES), query->relation, trains,
+		PARAMETER_CLASSES, model->nbins > 0 ? "pg_catalog.text" : label_type_name(model), teacher,
+		class_sql(model), encoding_sql(model->features, PARAMETER_FEATURES), query->relation,
+		trains,
 		shares > 1 ? psprintf(" AND COALESCE(%s, 0) %% %d = %d", teacher, shares, share) : "");
 }
 
 static void
-append_teachers_query(TrainingQuery *query, const ModelRecord *model,
+append_teachers_query(TrainingQuery *query, const ModelRecord		 *model,
 					  const ProtectedRelation *protected, const char *trains, int shares)
 {
 	const char *teacher = teacher_sql(protected);

@@ -312,9 +312,8 @@ card_of_version(const ModelRecord *model, RowCounts rows)
 	if (!model->mechanism->asks_teachers)
 		return card;
 	more = psprintf("{\"refitted\": %d}", rows.changed);
-	return DatumGetJsonbP(
-		DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(card),
-							DirectFunctionCall1(jsonb_in, CStringGetDatum(more))));
+	return DatumGetJsonbP(DirectFunctionCall2(
+		jsonb_concat, JsonbPGetDatum(card), DirectFunctionCall1(jsonb_in, CStringGetDatum(more))));
 }
 
 bool

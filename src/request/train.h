@@ -175,8 +175,8 @@ choose_test_rows(TrainingQuery *query, const ModelRecord *model, const Oid *test
 
 typedef struct RowCounts
 {
-	int64 all;	  /* that may train */
-	int64 unused; /* of them */
+	int64 all;	   /* that may train */
+	int64 unused;  /* of them */
 	int	  changed; /* teachers whose rows are not those of the version before */
 } RowCounts;
 
@@ -240,7 +240,7 @@ extern TupleDesc made_up_columns(const ModelRecord *model);
  * can be asked for states, and raises *rows to what these are known to have; else
  * returns false.  Inside a session of the relation's owner.
  */
-extern bool append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
+extern bool append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 							   const ProtectedRelation *protected, bool one_teacher, double *rows);
 
 extern void nodes_init(void);
