@@ -34,9 +34,12 @@ account_window_left(const Account *account)
 	return account->has_window ? account->window_limit - account->window_spent : PG_INT64_MAX;
 }
 
+/* A delta that is overspent, after populations were joined, is a broken promise all the same. */
 EpsilonUnits
 account_left(const Account *account)
 {
+	if (account->delta_spent > account_delta_limit(account) && !account_only_counts(account))
+		return Min(-1, Min(account_lifetime_left(account), account_window_left(account)));
 	return Min(account_lifetime_left(account), account_window_left(account));
 }
 

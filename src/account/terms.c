@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include "common/int.h"
+
 #include "account/accountant.h"
 #include "account/terms.h"
 #include "server/number_text.h"
@@ -241,6 +243,56 @@ terms_apply(Account *account, const LedgerGrant *grant, const TermsBasis *basis,
 	set_limits(account);
 	change->window_units = (account->has_window ? account->window_spent : 0) - window_spent;
 	return TERMS_GOOD;
+}
+
+/* ---------- joining ---------- */
+
+/*
+ * A window has seen all that the other account's has if that began no later, and
+ * may have seen everything otherwise.
+ */
+static EpsilonUnits
+spent_in_window(const Account *account, const Account *other)
+{
+	return other->has_window && other->window_start <= account->window_start ? other->window_spent
+																			 : other->spent;
+}
+
+static EpsilonUnits
+join_units(EpsilonUnits *sum, EpsilonUnits more)
+{
+	EpsilonUnits before = *sum;
+
+	if (pg_add_s64_overflow(before, more, sum))
+		*sum = PG_INT64_MAX;
+	return *sum - before;
+}
+
+/* By the argument above, whoever decides to join has seen answers at both orders. */
+static double
+delta_of_change(const Account *account, RenyiOrder order)
+{
+	bool changes = account->spent > 0 && account->order != RENYI_ORDER_INFINITE &&
+				   account->order != order;
+
+	return changes ? account->delta / 2 : 0;
+}
+
+TermsJoin
+terms_join(Account *account, const Account *other)
+{
+	RenyiOrder order = other->spent > 0 ? Min(account->order, other->order) : account->order;
+	TermsJoin  joined = {.delta = other->delta_spent};
+
+	joined.delta = delta_add(joined.delta, delta_of_change(account, order));
+	joined.delta = delta_add(joined.delta, delta_of_change(other, order));
+	account->delta_spent = delta_add(account->delta_spent, joined.delta);
+	account->order = order;
+	if (account->has_window)
+		joined.window_units = join_units(&account->window_spent, spent_in_window(account, other));
+	joined.units = join_units(&account->spent, other->spent);
+	set_limits(account);
+	return joined;
 }
 
 /* ---------- terms as text ---------- */

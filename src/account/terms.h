@@ -69,6 +69,19 @@ extern TermsProblem terms_apply(Account *account, const LedgerGrant *grant, cons
 								TermsChange *change);
 
 /*
+ * Counts what another account of the same role has spent, of a population that is joined with this
+ * one's; the terms stay, at the lower of the two orders.  What was spent may then exceed them.
+ */
+typedef struct TermsJoin
+{
+	EpsilonUnits units; /* added to what is spent */
+	EpsilonUnits window_units;
+	double		 delta;
+} TermsJoin;
+
+extern TermsJoin terms_join(Account *account, const Account *other);
+
+/*
  * The terms in a canonical form that people can read: everything that decides how
  * much may be spent, and nothing that changes by spending.
  */

@@ -8,29 +8,115 @@
 #include "server/query.h"
 #include "server/session.h"
 
-RelationBrief
-relation_brief(int64 relation_id)
+/* Those that are left come first, and of them the protected ones, and of them the first. */
+#define FIRST_OF_ALL \
+	" ORDER BY m.relation IS NULL, NOT m.active, m.relation_id <> m.population, m.relation_id " \
+	"LIMIT 1"
+
+PopulationBrief
+population_brief(int64 number)
 {
 	static SPIPlanPtr plan = NULL;
 	MemoryContext	  caller = CurrentMemoryContext;
-	RelationBrief	  brief = {0};
+	PopulationBrief	  brief = {0};
 	CatalogSession	  session;
 
 	catalog_begin(&session);
 	query_run(&plan,
-			  "SELECT r.relation::oid, r.relation_name, "
-			  "CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END "
+			  "SELECT m.population, m.relation::oid, m.relation_name, "
+			  "CASE WHEN c.oid IS NULL THEN m.relation_name ELSE m.relation::text END "
+			  "FROM privpred.protected_relation n "
+			  "JOIN privpred.protected_relation m ON m.population = n.population "
+			  "LEFT JOIN pg_class c ON c.oid = m.relation WHERE n.relation_id = $1" FIRST_OF_ALL,
+			  true, 0, QUERY_ARGUMENTS(ARG_INT8(number)));
+	if (SPI_processed > 0)
+	{
+		brief.population = row_int8(0, 1);
+		brief.relid = row_oid(0, 2);
+		brief.last_seen = MemoryContextStrdup(caller, row_text(0, 3));
+		brief.name = MemoryContextStrdup(caller, row_text(0, 4));
+	}
+	catalog_end(&session);
+	return brief;
+}
+
+List *
+population_relations(int64 population)
+{
+	CatalogSession session;
+	List		  *relations;
+
+	catalog_begin(&session);
+	query_read("SELECT m.relation::oid FROM privpred.protected_relation m "
+			   "WHERE m.population = $1 AND m.relation IS NOT NULL ORDER BY 1",
+			   ARG_INT8(population));
+	session_keep(&session);
+	relations = rows_oids(1);
+	catalog_end(&session);
+	return relations;
+}
+
+/* Those whose owners have a say. */
+static List *
+owned_relations(int64 number)
+{
+	CatalogSession session;
+	List		  *relations;
+
+	catalog_begin(&session);
+	query_read("SELECT m.relation::oid FROM privpred.protected_relation n "
+			   "JOIN privpred.protected_relation m ON m.population = n.population "
+			   "WHERE n.relation_id = $1 AND m.relation IS NOT NULL AND (m.active OR NOT EXISTS "
+			   "(SELECT FROM privpred.protected_relation o WHERE o.population = n.population "
+			   "AND o.active AND o.relation IS NOT NULL)) ORDER BY 1",
+			   ARG_INT8(number));
+	session_keep(&session);
+	relations = rows_oids(1);
+	catalog_end(&session);
+	return relations;
+}
+
+bool
+population_is_partly_owned(int64 number, Oid role)
+{
+	ListCell *cell;
+
+	foreach(cell, owned_relations(number))
+		if (role_owns(role, lfirst_oid(cell)))
+			return true;
+	return false;
+}
+
+bool
+population_is_owned(int64 number, Oid role)
+{
+	List	 *relations = owned_relations(number);
+	ListCell *cell;
+
+	foreach(cell, relations)
+		if (!role_owns(role, lfirst_oid(cell)))
+			return false;
+	return relations != NIL;
+}
+
+char *
+relation_name_of(int64 relation_id)
+{
+	static SPIPlanPtr plan = NULL;
+	MemoryContext	  caller = CurrentMemoryContext;
+	char			 *name = NULL;
+	CatalogSession	  session;
+
+	catalog_begin(&session);
+	query_run(&plan,
+			  "SELECT CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END "
 			  "FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
 			  "WHERE r.relation_id = $1",
 			  true, 0, QUERY_ARGUMENTS(ARG_INT8(relation_id)));
 	if (SPI_processed > 0)
-	{
-		brief.relid = row_oid(0, 1);
-		brief.last_seen = MemoryContextStrdup(caller, row_text(0, 2));
-		brief.name = MemoryContextStrdup(caller, row_text(0, 3));
-	}
+		name = MemoryContextStrdup(caller, row_text(0, 1));
 	catalog_end(&session);
-	return brief;
+	return name;
 }
 
 static ChargeKind
@@ -42,8 +128,9 @@ kind_of(const char *name)
 }
 
 #define SALE_COLUMNS \
-	"m.model_id, m.relation_id, m.name, m.version, m.training_id, m.charge_kind, m.charge, " \
-	"m.pure_charge FROM privpred.model m"
+	"m.model_id, m.relation_id, r.population, m.name, m.version, m.training_id, m.charge_kind, " \
+	"m.charge, m.pure_charge FROM privpred.model m " \
+	"JOIN privpred.protected_relation r ON r.relation_id = m.relation_id"
 
 /* In the order of SALE_COLUMNS. */
 static ModelSale *
@@ -54,6 +141,7 @@ sale_from_row(uint64 row)
 
 	sale->model_id = row_int8(row, ++column);
 	sale->relation_id = row_int8(row, ++column);
+	sale->population = row_int8(row, ++column);
 	sale->name = row_text(row, ++column);
 	sale->version = row_int4(row, ++column);
 	sale->training_id = row_int8(row, ++column);
@@ -92,10 +180,10 @@ model_sale(int64 model_id)
 }
 
 List *
-relation_sales(int64 relation_id)
+population_sales(int64 population)
 {
 	static SPIPlanPtr plan = NULL;
 
-	return read_sales(&plan, "SELECT " SALE_COLUMNS " WHERE m.relation_id = $1 ORDER BY m.model_id",
-					  relation_id);
+	return read_sales(&plan, "SELECT " SALE_COLUMNS " WHERE r.population = $1 ORDER BY m.model_id",
+					  population);
 }

@@ -11,21 +11,37 @@
 
 #include "server/privpred.h"
 
-/* A protected relation, or one that was; nothing is set if there never was one. */
-typedef struct RelationBrief
+/*
+ * The relations about some units, or those that were, as the first that is left stands for them.
+ * Nothing is set if there never was one.
+ */
+typedef struct PopulationBrief
 {
-	Oid	  relid;	 /* InvalidOid: it was dropped */
-	char *name;		 /* what it is called now or, once it was dropped, was called last */
-	char *last_seen; /* what it was called when it was last protected or dropped */
-} RelationBrief;
+	int64 population; /* today: what was joined with another has its number */
+	Oid	  relid;	  /* InvalidOid: all were dropped */
+	char *name;		  /* what it is called now or, once it was dropped, was called last */
+	char *last_seen;  /* what it was called when it was last protected or dropped */
+} PopulationBrief;
 
-extern RelationBrief relation_brief(int64 relation_id);
+/* By the number that it has, or had before it was joined with another. */
+extern PopulationBrief population_brief(int64 number);
+
+/* All that are left, protected or not, in the order of their OIDs. */
+extern List *population_relations(int64 population);
+
+/* Does the role own one of those that are protected, or all of them?  If none is: of those left. */
+extern bool population_is_partly_owned(int64 number, Oid role);
+extern bool population_is_owned(int64 number, Oid role);
+
+/* What a relation is called, or was. */
+extern char *relation_name_of(int64 relation_id);
 
 /* What a model sells, and which version of it. */
 typedef struct ModelSale
 {
 	int64	   model_id;
 	int64	   relation_id;
+	int64	   population;
 	char	  *name;
 	int32	   version;
 	int64	   training_id;
@@ -37,7 +53,7 @@ typedef struct ModelSale
 /* NULL: there is no such model. */
 extern ModelSale *model_sale(int64 model_id);
 
-/* All models of a relation, in the order in which they were made. */
-extern List *relation_sales(int64 relation_id);
+/* All models of a population, in the order in which they were made. */
+extern List *population_sales(int64 population);
 
 #endif /* PRIVPRED_BY_ID_H */

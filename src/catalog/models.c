@@ -57,6 +57,7 @@ enum
 	COLUMN_PREDICT_FUNCTION,
 	COLUMN_FUNCTIONS_DIGEST,
 	COLUMN_HOLDOUT,
+	COLUMN_POPULATION,
 	COLUMN_CHUNKS
 };
 
@@ -66,7 +67,7 @@ static const char *const select_model =
 	" m.predictor, m.state, m.label_min, m.label_max, m.bin_edges,"
 	" m.declared_units, m.max_rows_per_unit, r.protects = 'labels', m.charge,"
 	" m.pure_charge, m.training_id, m.train_function, m.predict_function, m.functions_digest,"
-	" m.holdout, m.chunks"
+	" m.holdout, r.population, m.chunks"
 	" FROM privpred.model m JOIN privpred.protected_relation r USING (relation_id)"
 	" WHERE m.name = $1";
 
@@ -146,6 +147,7 @@ read_model(const char *name)
 	model->name = pstrdup(name);
 	model->model_id = row_int8(0, COLUMN_MODEL_ID);
 	model->relation_id = row_int8(0, COLUMN_RELATION_ID);
+	model->population = row_int8(0, COLUMN_POPULATION);
 	model->relid = row_oid(0, COLUMN_RELATION);
 	model->label = row_text(0, COLUMN_LABEL);
 	model->features = feature_spec_read(row_varlena(0, COLUMN_FEATURES));
@@ -196,20 +198,20 @@ model_get(const char *name)
 }
 
 bool
-model_find_relation(const char *name, int64 *relation_id, Oid *relid)
+model_find_relation(const char *name, int64 *population, Oid *relid)
 {
 	CatalogSession session;
 	bool		   found;
 
 	catalog_begin(&session);
-	query_read("SELECT m.relation_id, r.relation FROM privpred.model m"
+	query_read("SELECT r.population, r.relation FROM privpred.model m"
 			   " JOIN privpred.protected_relation r ON r.relation_id = m.relation_id"
 			   " WHERE m.name = $1",
 			   ARG_TEXT(name));
 	found = SPI_processed > 0;
 	if (found)
 	{
-		*relation_id = row_int8(0, 1);
+		*population = row_int8(0, 1);
 		*relid = row_oid(0, 2);
 	}
 	catalog_end(&session);
@@ -251,8 +253,8 @@ models_of_relation(int64 relation_id)
  * Our table stands for all models in the relation cache's invalidation
  * messages: other sessions drop their decoded copies when we commit.
  */
-static void
-model_changed(void)
+void
+models_changed(void)
 {
 	CommandCounterIncrement();
 	CacheInvalidateRelcacheByRelid(
@@ -338,7 +340,7 @@ model_insert(ModelRecord *model)
 	model->model_id = row_int8(0, 1);
 	model->training_id = row_int8(0, 2);
 	model->version = 1;
-	model_changed();
+	models_changed();
 	catalog_end(&session);
 }
 
@@ -362,7 +364,7 @@ model_update(ModelRecord *model)
 		no_such_model(model->name);
 	model->version = row_int4(0, 1);
 	model->training_id = row_int8(0, 2);
-	model_changed();
+	models_changed();
 	catalog_end(&session);
 }
 
@@ -382,7 +384,7 @@ model_delete(const ModelRecord *model)
 
 	catalog_begin(&session);
 	query_write("DELETE FROM privpred.model WHERE model_id = $1", ARG_INT8(model->model_id));
-	model_changed();
+	models_changed();
 	catalog_end(&session);
 }
 
@@ -393,7 +395,7 @@ models_of_dropped_relations_delete(void)
 				" (SELECT relation_id FROM privpred.protected_relation WHERE relation IS NULL)");
 	query_write("DELETE FROM privpred.description WHERE relation_id IN"
 				" (SELECT relation_id FROM privpred.protected_relation WHERE relation IS NULL)");
-	model_changed();
+	models_changed();
 }
 
 Jsonb *

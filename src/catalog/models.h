@@ -26,6 +26,7 @@ typedef struct ModelRecord
 	int64			 model_id;
 	char			*name;
 	int64			 relation_id;
+	int64			 population; /* whose accounts pay */
 	Oid				 relid; /* of the protected relation; invalid once it is dropped */
 	char			*label;
 	FeatureSpec		*features;
@@ -58,8 +59,8 @@ typedef struct ModelRecord
 extern ModelRecord	   *model_get(const char *name);
 pg_noreturn extern void no_such_model(const char *name);
 
-/* Which relation a model is about, without reading it; false if there is no such model. */
-extern bool model_find_relation(const char *name, int64 *relation_id, Oid *relid);
+/* Which units and relation a model is about, without reading it; false: there is no such model. */
+extern bool model_find_relation(const char *name, int64 *population, Oid *relid);
 extern bool model_exists(const char *name);
 extern bool relation_has_models(int64 relation_id);
 
@@ -75,6 +76,9 @@ extern void model_update(ModelRecord *model);
 /* What everybody may know of how good this version is. */
 extern void model_store_accuracy(const ModelRecord *model, double accuracy, double error);
 extern void model_delete(const ModelRecord *model);
+
+/* Inside a catalog session: every session reads models again. */
+extern void models_changed(void);
 
 /* Inside a catalog session: models go with their table. */
 extern void models_of_dropped_relations_delete(void);

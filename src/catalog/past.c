@@ -38,7 +38,10 @@ past_relations(Relation relation, ArrayType *units, bool protects_labels)
 	catalog_begin(&session);
 	query_read("SELECT r.relation_id, r.relation::oid, r.unit_columns = $2 AND (r.protects = "
 			   "'labels') = $3, COALESCE(c.oid::regclass::text, r.relation_name), "
-			   "r.relation_name = $1"
+			   "r.relation_name = $1, r.population,"
+			   " EXISTS (SELECT FROM privpred.protected_relation s "
+			   "WHERE s.population = r.population AND s.relation_id <> r.relation_id"
+			   " AND s.relation IS NOT NULL)"
 			   " FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation"
 			   " LEFT JOIN pg_roles o ON o.oid = COALESCE(c.relowner, CASE WHEN r.relation IS NULL"
 			   " THEN r.dropped_owner END)"
@@ -60,6 +63,8 @@ past_relations(Relation relation, ArrayType *units, bool protects_labels)
 		past->same_declaration = row_bool(row, 3);
 		past->name = row_text(row, 4);
 		past->is_renamed = OidIsValid(past->relid) && row_bool(row, 5);
+		past->population = row_int8(row, 6);
+		past->has_others = row_bool(row, 7);
 		result = lappend(result, past);
 	}
 	catalog_end(&session);
@@ -122,7 +127,7 @@ protected_relations_dropped(void)
 	CatalogSession session;
 
 	catalog_begin(&session);
-	query_read("SELECT r.relation_id, r.relation::oid, d.object_identity"
+	query_read("SELECT r.relation_id, r.relation::oid, d.object_identity, r.population"
 			   " FROM pg_event_trigger_dropped_objects() d"
 			   " JOIN privpred.protected_relation r ON r.relation = d.objid"
 			   " WHERE d.classid = 'pg_class'::regclass AND d.objsubid = 0 ORDER BY 1");
@@ -134,6 +139,7 @@ protected_relations_dropped(void)
 		past->relation_id = row_int8(row, 1);
 		past->relid = row_oid(row, 2);
 		past->name = row_text(row, 3);
+		past->population = row_int8(row, 4);
 		dropped = lappend(dropped, past);
 	}
 	foreach(cell, dropped)

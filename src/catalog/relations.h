@@ -81,9 +81,9 @@ same_declaration(const ProtectedRelation *protected, ArrayType *units, bool prot
  * Writes a declaration; relation_id is that of the same one before, or 0.  A new one belongs to the
  * population that is given, or, if that is 0, begins one.
  */
-extern void
-protected_relation_write(Relation relation, ArrayType *units, const ProtectOptions *options,
-						 int64 relation_id, int64 population);
+extern void protected_relation_write(Relation relation, ArrayType *units,
+									 const ProtectOptions *options, int64 relation_id,
+									 int64 population);
 
 /* Ends a declaration for good, so that the relation may be declared in another way. */
 extern void protected_relation_retire(const ProtectedRelation *protected);
@@ -94,11 +94,27 @@ extern void protected_relation_remove(const ProtectedRelation *protected);
 /* The number of the population that a protected relation belongs to; 0: it is not protected. */
 extern int64 population_of_relation(Oid relid);
 
-/* The relations of a population that are protected now, in one order. */
+/* Its relations that are protected, always in the same order. */
 extern List *population_relations(int64 population);
 
-/* All numbers that accounts and entries of a population may have, as bigint[]; NULL: none. */
+/* All numbers that accounts and entries of it may have, as bigint[]; NULL: none. */
 extern ArrayType *population_numbers(int64 population);
+
+/* Is one of its relations protected? */
+extern bool population_is_active(int64 population);
+
+/* Are there others about the same units?  Those that are protected, or all that are left. */
+extern bool population_has_others(const ProtectedRelation *protected, bool active);
+
+/* Raises 42501 unless the current user owns all of its relations that are protected. */
+extern void check_population_owner(int64 population);
+
+/* Relations of one population are those of another from now on. */
+extern void populations_merge(int64 from, int64 into);
+
+/* Raises unless the units of a relation may be those of another. */
+extern void check_same_units(Relation relation, ArrayType *units, bool protects_labels,
+							 const ProtectedRelation *other);
 
 /* A row of privpred.protected_relation that is to be inserted, with its population. */
 extern HeapTuple population_begin(Relation table, HeapTuple row);
@@ -109,10 +125,12 @@ extern HeapTuple population_begin(Relation table, HeapTuple row);
 typedef struct PastRelation
 {
 	int64 relation_id;
+	int64 population;
 	Oid	  relid;			/* InvalidOid: it was dropped */
 	char *name;				/* what it is called now, or was when it was dropped */
 	bool  is_renamed;		/* and was not protected again under its new name */
 	bool  same_declaration; /* its unit and promise are those that were asked for */
+	bool  has_others;		/* relations about the same units are left */
 } PastRelation;
 
 /*

@@ -78,7 +78,8 @@ privpred_grant_budget(PG_FUNCTION_ARGS)
 	lock_own_relation(relation, AccessShareLock);
 	(void) GetUserNameFromId(grant.role, false); /* does it exist? */
 	protected = protected_relation_hold(relation);
-	grant.relation_id = protected->relation_id;
+	check_population_owner(protected->population);
+	grant.relation_id = protected->population;
 	grant.declared_units = protected->declared_units;
 	grant.epsilon = read_epsilon(PG_GETARG_FLOAT8(2), EPSILON_MAX, "epsilon");
 	grant.has_delta = !PG_ARGISNULL(3);
@@ -106,7 +107,7 @@ privpred_revoke_budget(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 1, "relation");
 	relation = PG_GETARG_OID(1);
 	check_relation_owner(relation);
-	ledger_revoke(protected_relation_get(relation)->relation_id, PG_GETARG_OID(0));
+	ledger_revoke(protected_relation_get(relation)->population, PG_GETARG_OID(0));
 	PG_RETURN_VOID();
 }
 
@@ -233,11 +234,11 @@ Datum
 privpred_forgive_lease(PG_FUNCTION_ARGS)
 {
 	int64 lease = PG_GETARG_INT64(0);
-	Oid	  relation;
-	bool  found = ledger_lease_relation(lease, &relation);
+	bool  owned;
+	bool  found = ledger_lease_is_owned(lease, GetUserId(), &owned);
 
 	/* Others do not learn whether there is one. */
-	if (!superuser() && !(OidIsValid(relation) && role_owns(GetUserId(), relation)))
+	if (!superuser() && !owned)
 		ereport(
 			ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			errmsg("must be owner of the relation of lease " INT64_FORMAT, lease),

@@ -94,6 +94,8 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 	if (LockTimeout == 0 || LockTimeout > ROW_LOCK_PATIENCE_US / 1000)
 		session_set("lock_timeout", psprintf("%d", (int) (ROW_LOCK_PATIENCE_US / 1000)));
 	settled = ledger_is_ours(&moved) && !moved;
+	if (relation_id != 0)
+		relation_id = population_brief(relation_id).population;
 	query_read("SELECT a.role::oid, a.relation_id FROM privpred.account a "
 			   "WHERE a.role <> 0 AND a.revoked_at IS NULL AND $1 IN (0, a.relation_id)",
 			   ARG_INT8(relation_id));
@@ -103,7 +105,7 @@ ledger_role_has_budget(int64 relation_id, Oid role)
 
 		if (holder == role || role_inherits_budget_of(role, holder))
 		{
-			Oid relid = relation_brief(row_int8(row, 2)).relid;
+			Oid relid = population_brief(row_int8(row, 2)).relid;
 
 			found = OidIsValid(relid) && (!settled || holder_is_recorded(relid, holder));
 		}

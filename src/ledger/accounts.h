@@ -35,10 +35,18 @@ extern void ledger_make_ours(void);
 
 /* ---------- holders.c ---------- */
 
-/* Does the server know that the role has a budget on the relation? */
+/* Does the server know that the role has a budget that pays for the relation? */
 extern bool holder_is_recorded(Oid relid, Oid role);
-extern void holder_record(Oid relid, Oid role);
-extern void holder_erase(Oid relid, Oid role);
+
+/* Of all relations of a population. */
+extern void holder_record(int64 population, Oid role);
+extern void holder_erase(int64 population, Oid role);
+
+/* Within catalog_begin(): of all live accounts, once a relation has come to an older one. */
+extern void holders_record_new(int64 population, Oid newer);
+
+/* Within catalog_begin(): roles with a budget that is not revoked, as the server knows them. */
+extern List *holders_of(int64 population, Oid relid);
 
 /* Within catalog_begin(): of all accounts that were not revoked. */
 extern void holders_record_all(void);
@@ -50,5 +58,8 @@ extern void holders_watch_extension(void);
 
 /* Until the end of the transaction; false if it would have to wait but must not. */
 extern bool gate_pass(int64 relation_id, bool alone, bool wait);
+
+/* Waits at the gate of the population that has a number today, and returns its present number. */
+extern int64 gate_pass_present(int64 number, bool alone);
 
 #endif /* PRIVPRED_LEDGER_ACCOUNTS_H */

@@ -102,6 +102,12 @@ extern char *ledger_actor(void);
 extern uint64 ledger_revoke_accounts(const char *condition, int64 relation_id, Oid role,
 									 const char *kind, const char *actor);
 
+/* Within catalog_begin(), alone behind the gate: what the roles of a population have spent. */
+extern void ledger_read_already(int64 relation_id, TermsBasis *basis);
+
+/* Likewise: a cap that counts what roles have spent has paid for what they have. */
+extern void ledger_inherit_releases(int64 relation_id, int64 cap_id);
+
 /* ---------- budgets.c ---------- */
 
 /* What models sell, as many as there are in a list of ModelSale. */
@@ -111,10 +117,10 @@ extern Purchase *ledger_purchases(List *sales);
 
 /*
  * Charges an account for all that was exported and that it has not paid for;
- * raises if it is too small.  The caller has passed the relation's gate, which
- * keeps exports out until it ends.
+ * raises if it is too small, unless populations are joined.  The caller has passed
+ * the population's gate, which keeps exports out until it ends.
  */
-extern void exports_charge(Account *account, const char *actor);
+extern void exports_charge(Account *account, bool joins, const char *actor);
 
 /* Was anything exported that an account of infinite order cannot pay for? */
 extern bool exports_need_delta(int64 relation_id);

@@ -25,12 +25,12 @@ typedef struct BudgetRow
 /* What the budgets of a relation have in common. */
 typedef struct BudgetRelation
 {
-	int64		  relation_id;
-	RelationBrief brief;
-	bool		  owned; /* by who looks */
-	BudgetRow	 *cap;	 /* NULL: none */
-	List		 *sales;
-	Purchase	 *purchases;
+	int64			relation_id;
+	PopulationBrief brief;
+	bool			owned; /* one of them, by who looks */
+	BudgetRow	   *cap;   /* NULL: none */
+	List		   *sales;
+	Purchase	   *purchases;
 } BudgetRelation;
 
 static bool
@@ -70,8 +70,8 @@ enter_relation(BudgetRelation *relation, int64 relation_id, Oid asker)
 	if (relation->relation_id == relation_id)
 		return;
 	*relation = (BudgetRelation){.relation_id = relation_id};
-	relation->brief = relation_brief(relation_id);
-	relation->owned = role_owns(asker, relation->brief.relid);
+	relation->brief = population_brief(relation_id);
+	relation->owned = population_is_partly_owned(relation_id, asker);
 }
 
 /* Only once there is a budget to be shown: others' models are none of the asker's business. */
@@ -80,7 +80,7 @@ read_sales_once(BudgetRelation *relation)
 {
 	if (relation->purchases != NULL)
 		return;
-	relation->sales = relation_sales(relation->relation_id);
+	relation->sales = population_sales(relation->relation_id);
 	relation->purchases = ledger_purchases(relation->sales);
 }
 
@@ -173,6 +173,9 @@ ledger_budgets(Oid asker)
 
 		CHECK_FOR_INTERRUPTS();
 		enter_relation(&relation, row_int8(row, 2), asker);
+		/* Its population was joined with another, which has all that was spent. */
+		if (relation.brief.population != relation.relation_id)
+			continue;
 		visible = relation.owned || has_privs_of_role(asker, role);
 		if (!visible && role != CAP_ROLE)
 			continue;

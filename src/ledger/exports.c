@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/snapmgr.h"
 
 #include "ledger/asking.h"
@@ -67,13 +68,33 @@ write_payment(const Account *account, const Export *export)
 				ARG_FLOAT8(account->delta_spent), ARG_BOOL(export->accuracy));
 }
 
+/* Of a population that is joined with another: its exports are known to those who ask the other. */
 static void
-pay_export(Account *account, const Export *export, const char *actor)
+refuse_join(const Account *account)
+{
+	char *role = GetUserNameFromId(account->role, true);
+
+	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("%s cannot pay for what was exported or described",
+				   account->role == CAP_ROLE
+					   ? "the cap"
+					   : psprintf("the budget of role \"%s\"", role ? role : "?")),
+			errdetail("What is known to everybody is counted by every budget. That has a delta, "
+					  "and the budget has none."),
+			account->role == CAP_ROLE
+				? errhint("Give delta_cap, such as 1e-6, before the relations are joined.")
+				: errhint("Grant it a delta, such as 1e-6, or revoke it, before the relations are "
+						  "joined."));
+}
+
+static void
+pay_export(Account *account, const Export *export, bool joins, const char *actor)
 {
 	bool		pure = account->order == RENYI_ORDER_INFINITE && !account_only_counts(account);
 	char	   *text = pure ? export->pure_charge : export->charge;
 	bool		described = export->model_id == 0;
-	LedgerEvent event = {.kind = described			? "describe"
+	LedgerEvent event = {.kind = joins				? "join"
+								 : described		? "describe"
 								 : export->accuracy ? "accuracy"
 													: "export",
 						 .detail = psprintf("%s " INT64_FORMAT,
@@ -88,7 +109,9 @@ pay_export(Account *account, const Export *export, const char *actor)
 
 	if (text != NULL && !charge_from_text(text, &drawn))
 		elog(ERROR, "malformed charge \"%s\"", text);
-	if (account_affords(account, &drawn) == 0)
+	if (joins && !account_can_pay(account, &drawn))
+		refuse_join(account);
+	if (!joins && account_affords(account, &drawn) == 0)
 		refuse_small_grant(account, &drawn, export);
 	event.delta = drawn.delta;
 	event.units = account_debit(account, &drawn, 1, &event.window_units);
@@ -97,7 +120,7 @@ pay_export(Account *account, const Export *export, const char *actor)
 }
 
 void
-exports_charge(Account *account, const char *actor)
+exports_charge(Account *account, bool joins, const char *actor)
 {
 	SPITupleTable *table;
 	uint64		   rows;
@@ -124,7 +147,7 @@ exports_charge(Account *account, const char *actor)
 		export.charge = row_text(row, 5);
 		export.pure_charge = row_text(row, 6);
 		export.accuracy = row_bool(row, 7);
-		pay_export(account, &export, actor);
+		pay_export(account, &export, joins, actor);
 	}
 }
 

@@ -28,7 +28,7 @@ ledger_actor(void)
 void
 ledger_put_event(int64 account_id, int64 relation_id, const LedgerEvent *event, const char *actor)
 {
-	const char *relation_name = relation_brief(relation_id).name;
+	const char *relation_name = population_brief(relation_id).name;
 	bool		has_model = event->model_id != 0;
 
 	query_write("INSERT INTO privpred.ledger_outbox (at, kind, account_id, role_name, relation_id, "
@@ -64,13 +64,9 @@ ledger_revoke_accounts(const char *condition, int64 relation_id, Oid role, const
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)
 	{
-		Oid relid;
-
 		SPI_tuptable = table; /* events are results, too */
-		relid = relation_brief(row_int8(row, 2)).relid;
-		/* A table that was dropped has taken its entries with it. */
-		if (OidIsValid(relid))
-			holder_erase(relid, row_oid(row, 3));
+		/* Tables that were dropped have taken their entries with them. */
+		holder_erase(row_int8(row, 2), row_oid(row, 3));
 		ledger_put_event(row_int8(row, 1), row_int8(row, 2), &event, actor);
 	}
 	return rows;
@@ -131,7 +127,7 @@ static void
 lock_account(const LedgerGrant *grant, const char *actor, Account *account)
 {
 	const char *name = OidIsValid(grant->role) ? GetUserNameFromId(grant->role, false) : "";
-	Oid			relid = relation_brief(grant->relation_id).relid;
+	Oid			relid = population_brief(grant->relation_id).relid;
 
 	query_write("INSERT INTO privpred.account AS a (relation_id, role, role_name, granted_by) "
 				"VALUES ($1, $2, $3, $4) ON CONFLICT (relation_id, role) DO NOTHING",
@@ -227,7 +223,7 @@ all_payers_are_pure(int64 relation_id)
 static void
 read_basis(TermsBasis *basis, const Account *account)
 {
-	List	 *sales = relation_sales(account->relation_id);
+	List	 *sales = population_sales(account->relation_id);
 	Purchase *models = ledger_purchases(sales);
 
 	/* Streams are bought like models, not over and over. */
@@ -279,7 +275,7 @@ set_terms(Account *account, const LedgerGrant *grant, TermsBasis *basis, const c
 /* ---------- granting ---------- */
 
 void
-ledger_grant(const LedgerGrant *grant)
+ledger_grant(LedgerGrant *grant)
 {
 	char		  *actor = ledger_actor();
 	TermsBasis	   basis = {0};
@@ -289,11 +285,11 @@ ledger_grant(const LedgerGrant *grant)
 
 	catalog_begin(&session);
 	ledger_claim();
-	(void) gate_pass(grant->relation_id, false, true);
+	grant->relation_id = gate_pass_present(grant->relation_id, false);
 	lock_account(grant, actor, &account);
 	change = set_terms(&account, grant, &basis, actor);
-	holder_record(account.relid, grant->role);
-	exports_charge(&account, actor);
+	holder_record(grant->relation_id, grant->role);
+	exports_charge(&account, false, actor);
 	catalog_end(&session);
 	ledger_invalidate_leases();
 	warn_about_grant(&account, grant, &change);
@@ -307,15 +303,14 @@ ledger_grant(const LedgerGrant *grant)
  * orders took included, which is too much rather than too little.  The gate
  * keeps debits of the relation out between the sum and our commit.
  */
-static void
-read_already(int64 relation_id, TermsBasis *basis)
+void
+ledger_read_already(int64 relation_id, TermsBasis *basis)
 {
 	ArrayType *deltas;
 	double	  *delta;
 	bool	   isnull;
 
-	(void) gate_pass(relation_id, true, true);
-	/* What was committed before we passed, whatever our isolation level. */
+	/* What was committed before we passed the gate alone, whatever our isolation level. */
 	PushActiveSnapshot(GetLatestSnapshot());
 	query_read("SELECT least(coalesce(sum(a.spent_units), 0), 9223372036854775807)::int8, "
 			   "min(a.renyi_order), coalesce(array_agg(a.delta_spent), '{}') "
@@ -332,8 +327,8 @@ read_already(int64 relation_id, TermsBasis *basis)
 }
 
 /* What roles have spent is counted, so the cap has paid for what they have. */
-static void
-inherit_releases(int64 relation_id, int64 cap_id)
+void
+ledger_inherit_releases(int64 relation_id, int64 cap_id)
 {
 	query_write(
 		"INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, "
@@ -345,7 +340,7 @@ inherit_releases(int64 relation_id, int64 cap_id)
 }
 
 void
-ledger_set_cap(const LedgerGrant *cap)
+ledger_set_cap(LedgerGrant *cap)
 {
 	char		  *actor = ledger_actor();
 	TermsBasis	   basis = {0};
@@ -355,25 +350,27 @@ ledger_set_cap(const LedgerGrant *cap)
 	bool		   exists;
 
 	catalog_begin(&session);
+	cap->relation_id = population_brief(cap->relation_id).population;
 	query_write("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = 0",
 				ARG_INT8(cap->relation_id));
 	exists = SPI_processed > 0;
 	if (!exists && cap->epsilon > 0)
 	{
 		ledger_claim();
-		read_already(cap->relation_id, &basis);
+		cap->relation_id = gate_pass_present(cap->relation_id, true);
+		ledger_read_already(cap->relation_id, &basis);
 	}
 	if (exists || cap->epsilon > 0)
 	{
-		(void) gate_pass(cap->relation_id, false, true);
+		cap->relation_id = gate_pass_present(cap->relation_id, false);
 		lock_account(cap, actor, &account);
 		/* Another session may have opened it while we waited for the lock. */
 		if (account.epsilon > 0 || account.spent > 0)
 			basis.already = 0;
 		else if (!exists)
-			inherit_releases(cap->relation_id, account.account_id);
+			ledger_inherit_releases(cap->relation_id, account.account_id);
 		change = set_terms(&account, cap, &basis, actor);
-		exports_charge(&account, actor);
+		exports_charge(&account, false, actor);
 	}
 	catalog_end(&session);
 	ledger_invalidate_leases();
@@ -388,6 +385,13 @@ ledger_relation_has_budgets(int64 relation_id)
 {
 	return catalog_finds("SELECT FROM privpred.account a WHERE a.relation_id = $1 "
 						 "AND a.role <> 0 AND a.revoked_at IS NULL",
+						 ARG_INT8(relation_id));
+}
+
+bool
+ledger_relation_is_used(int64 relation_id)
+{
+	return catalog_finds("SELECT FROM privpred.account a WHERE a.relation_id = $1 LIMIT 1",
 						 ARG_INT8(relation_id));
 }
 

@@ -3,11 +3,11 @@
  *		Roles that hold budgets, as the server knows them.
  *
  * A budget that was not revoked stands in pg_shdepend as an entry of its role
- * and the row type of the protected table.  So DROP ROLE is refused until the
- * budget is revoked or the table is dropped, and a later role with the same oid
- * inherits nothing, because an account without its entry is dead.  An entry
- * belongs to one account: whoever grants or revokes one waits for nobody who
- * grants or revokes another, not even for the same role.
+ * and the row type of each protected table that it pays for.  So DROP ROLE is
+ * refused until the budget is revoked or the last of the tables is dropped, and a
+ * later role with the same oid inherits nothing, because an account without its
+ * entry is dead.  An entry belongs to one account: whoever grants or revokes one
+ * waits for nobody who grants or revokes another, not even for the same role.
  *
  * Of the kinds of entries that the server knows, those of owners, privileges
  * and policies are made and removed by GRANT, REVOKE, ALTER and DROP OWNED as
@@ -30,9 +30,11 @@
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 #include "catalog/by_id.h"
 #include "ledger/accounts.h"
@@ -93,23 +95,34 @@ holder_is_recorded(Oid relid, Oid role)
 	return role_is_pinned(role) || (OidIsValid(type) && find_entries(type, role, false));
 }
 
-/* The caller has locked the account; the role stays until we have committed. */
-void
-holder_record(Oid relid, Oid role)
+/* A table that is being dropped takes its entries with it. */
+static void
+record(Oid relid, Oid role)
 {
 	ObjectAddress type;
 	ObjectAddress holder;
 
-	if (holder_is_recorded(relid, role))
+	LockRelationOid(relid, AccessShareLock);
+	if (!OidIsValid(get_rel_type_id(relid)) || holder_is_recorded(relid, role))
 		return;
 	ObjectAddressSet(type, TypeRelationId, get_rel_type_id(relid));
 	ObjectAddressSet(holder, AuthIdRelationId, role);
 	recordSharedDependencyOn(&type, &holder, HOLDER_ENTRY);
 }
 
-/* The lock keeps a second one from deleting the same entry, which is an error. */
+/* The caller has locked the account; the role stays until we have committed. */
 void
-holder_erase(Oid relid, Oid role)
+holder_record(int64 population, Oid role)
+{
+	ListCell *cell;
+
+	foreach(cell, population_relations(population))
+		record(lfirst_oid(cell), role);
+}
+
+/* The lock keeps a second one from deleting the same entry, which is an error. */
+static void
+erase(Oid relid, Oid role)
 {
 	Oid		type = get_rel_type_id(relid);
 	LOCKTAG tag;
@@ -118,6 +131,60 @@ holder_erase(Oid relid, Oid role)
 	(void) LockAcquire(&tag, AccessExclusiveLock, false, false);
 	if (OidIsValid(type))
 		(void) find_entries(type, role, true);
+}
+
+void
+holder_erase(int64 population, Oid role)
+{
+	ListCell *cell;
+
+	foreach(cell, population_relations(population))
+		erase(lfirst_oid(cell), role);
+}
+
+/* Roles and numbers of the accounts that a query has found. */
+static void
+record_found(void)
+{
+	SPITupleTable *table = SPI_tuptable;
+	uint64		   rows = SPI_processed;
+
+	for (uint64 row = 0; row < rows; row++)
+	{
+		SPI_tuptable = table; /* we look up more */
+		holder_record(row_int8(row, 1), row_oid(row, 2));
+	}
+}
+
+List *
+holders_of(int64 population, Oid relid)
+{
+	List	 *live = NIL;
+	ListCell *cell;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	query_read("SELECT a.role::oid FROM privpred.account a "
+			   "WHERE a.relation_id = $1 AND a.role <> 0 AND a.revoked_at IS NULL",
+			   ARG_INT8(population));
+	PopActiveSnapshot();
+	foreach(cell, rows_oids(1))
+		if (holder_is_recorded(relid, lfirst_oid(cell)))
+			live = lappend_oid(live, lfirst_oid(cell));
+	return live;
+}
+
+/* A table that is new has no entries yet: those that an older one has are meant for it, too. */
+void
+holders_record_new(int64 population, Oid newer)
+{
+	ListCell *cell;
+	Oid		  older = InvalidOid;
+
+	foreach(cell, population_relations(population))
+		if (lfirst_oid(cell) != newer)
+			older = lfirst_oid(cell);
+	foreach(cell, holders_of(population, older))
+		holder_record(population, lfirst_oid(cell));
 }
 
 /*
@@ -129,13 +196,7 @@ holders_record_all(void)
 {
 	query_read("SELECT a.relation_id, a.role::oid FROM privpred.account a "
 			   "JOIN pg_roles r ON r.oid = a.role WHERE a.revoked_at IS NULL");
-	for (uint64 row = 0; row < SPI_processed; row++)
-	{
-		Oid relid = relation_brief(row_int8(row, 1)).relid;
-
-		if (OidIsValid(get_rel_type_id(relid)))
-			holder_record(relid, row_oid(row, 2));
-	}
+	record_found();
 }
 
 static object_access_hook_type previous_access_hook = NULL;

@@ -124,6 +124,7 @@ ledger_request_describe(LedgerRequest *request, const LedgerPrice *price, Oid as
 {
 	request->role = asker;
 	request->relation_id = price->relation_id;
+	request->asked_id = price->asked_id;
 	request->model_id = price->model_id;
 	request->version = price->version;
 	request->training_id = price->training_id;

@@ -46,7 +46,8 @@
 /* What one purchase from a model costs, in public terms. */
 typedef struct LedgerPrice
 {
-	int64		relation_id; /* privpred.protected_relation */
+	int64		relation_id; /* the population, whose accounts pay: see catalog/by_id.h */
+	int64		asked_id;	 /* the protected relation that is asked, for its name */
 	int64		model_id;
 	int32		version;
 	int64		training_id; /* what was drawn, even if its version was rolled back */
@@ -189,21 +190,34 @@ ledger_release_accuracy(const LedgerPrice *accuracy, const LedgerPrice *model);
  * Ordinary writes in the caller's transaction.  The caller has checked who
  * owns the relation and that it is protected.
  */
-extern void ledger_grant(const LedgerGrant *grant);
+extern void ledger_grant(LedgerGrant *grant);
 extern void ledger_revoke(int64 relation_id, Oid role);
 
 /* After DROP OWNED BY: closes all budgets of the role. */
 extern void ledger_disown(Oid role);
 
 /* Epsilon 0 removes the cap; totals are still kept. */
-extern void ledger_set_cap(const LedgerGrant *cap);
+extern void ledger_set_cap(LedgerGrant *cap);
 
 /* After DROP TABLE: closes all budgets of the relation, and returns how many there were. */
 extern uint64 ledger_relation_dropped(int64 relation_id);
 
+/*
+ * Relations of two populations are about the same units: the accounts of one count what those of
+ * the other have spent, and theirs end.  Raises 55006 while answers are reserved, or streams open,
+ * in the first.
+ */
+extern void ledger_join(int64 from, int64 into);
+
+/* A relation has come to a population that has others. */
+extern void ledger_relation_added(int64 population, Oid relid);
+
 /* Is there a budget that was not revoked? */
 extern bool ledger_relation_has_budgets(int64 relation_id);
 extern bool ledger_relation_has_cap(int64 relation_id);
+
+/* Has there ever been an account? */
+extern bool ledger_relation_is_used(int64 relation_id);
 
 /* What was spent on a relation, as a sum that tells which of two has more; 0: nothing. */
 extern int64 ledger_relation_spent(int64 relation_id);
@@ -217,8 +231,8 @@ extern void ledger_forgive(int64 lease);
 /* Bounds a statement's answers for a role, or for all (InvalidOid); PG_INT64_MAX: no bound. */
 extern void ledger_set_ceiling(Oid role, int64 answers);
 
-/* The relation that an open lease draws on; false if there is no such lease. */
-extern bool ledger_lease_relation(int64 lease, Oid *relation);
+/* Does the role own all that an open lease may draw on?  False if there is no such lease. */
+extern bool ledger_lease_is_owned(int64 lease, Oid role, bool *owned);
 
 /* ---------- budgets.c ---------- */
 

@@ -15,13 +15,13 @@ static Purse *
 read_purses(const LedgerPrice *price, Oid role, int *count, Purse *cap)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	Oid			relid = relation_brief(price->relation_id).relid;
+	PopulationBrief brief = population_brief(price->relation_id);
 	Purse	   *purses;
 
 	query_read("SELECT " ACCOUNT_COLUMNS ", EXISTS (SELECT FROM privpred.release r "
 			   "WHERE r.account_id = a.account_id AND r.training_id = $2) "
 			   "FROM privpred.account a WHERE a.relation_id = $1",
-			   ARG_INT8(price->relation_id), ARG_INT8(price->training_id));
+			   ARG_INT8(brief.population), ARG_INT8(price->training_id));
 	purses = palloc_array(Purse, SPI_processed + 1);
 	*count = 0;
 	*cap = (Purse){.account = {.order = RENYI_ORDER_INFINITE, .unlimited = true}};
@@ -29,7 +29,7 @@ read_purses(const LedgerPrice *price, Oid role, int *count, Purse *cap)
 	{
 		Purse purse = {0};
 
-		account_from_row(&purse.account, row, relid);
+		account_from_row(&purse.account, row, brief.relid);
 		(void) account_roll_window(&purse.account, now);
 		purse.paid = price->kind == CHARGE_ONCE && row_bool(row, ACCOUNT_NEXT_COLUMN);
 		if (purse.account.role == CAP_ROLE)

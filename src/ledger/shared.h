@@ -78,8 +78,9 @@ typedef struct LedgerRequest
 {
 	RequestKind kind;
 	int			pid;
-	Oid			role; /* who asks */
-	int64		relation_id;
+	Oid			role;		 /* who asks */
+	int64		relation_id; /* the population */
+	int64		asked_id;	 /* a relation of it; 0: none in particular */
 	int64		model_id;
 	int32		version;
 	int64		training_id;

@@ -40,7 +40,7 @@ ledger_adopt(void)
 }
 
 bool
-ledger_lease_relation(int64 lease, Oid *relation)
+ledger_lease_is_owned(int64 lease, Oid role, bool *owned)
 {
 	CatalogSession session;
 	bool		   found;
@@ -49,7 +49,7 @@ ledger_lease_relation(int64 lease, Oid *relation)
 	query_write("SELECT o.relation_id FROM privpred.open_lease o WHERE o.lease = $1",
 				ARG_INT8(lease));
 	found = SPI_processed > 0;
-	*relation = found ? relation_brief(row_int8(0, 1)).relid : InvalidOid;
+	*owned = found && population_is_owned(row_int8(0, 1), role);
 	catalog_end(&session);
 	return found;
 }
@@ -69,7 +69,7 @@ ledger_forgive(int64 lease)
 	query_write("SELECT o.relation_id FROM privpred.open_lease o WHERE o.lease = $1",
 				ARG_INT8(lease));
 	if (SPI_processed > 0)
-		relation_name = relation_brief(row_int8(0, 1)).name;
+		relation_name = population_brief(row_int8(0, 1)).name;
 	query_write(
 		"WITH gone AS (DELETE FROM privpred.open_lease o WHERE o.lease = $1 "
 		"AND o.incarnation <> $2 RETURNING *), "

@@ -33,6 +33,10 @@ typedef struct Tally
 	bool		 has_window;
 	EpsilonUnits window_limit;
 	char		*terms; /* of the last grant; NULL: none */
+
+	/* of an account whose population was joined: what has left it, and has not arrived yet */
+	EpsilonUnits leaving;
+	double		 leaving_delta;
 } Tally;
 
 typedef struct Verification
@@ -73,7 +77,7 @@ tally_of(Verification *verification, int64 account_id)
 
 /* The terms that entries recorded last. */
 static void
-note_terms(Verification *verification, Tally *tally, const LedgerEntry *entry)
+note_terms(Verification *verification, Tally *tally, const LedgerEntry *entry, const char *terms)
 {
 	tally->has_limit = entry->has_limit;
 	tally->limit = entry->limit;
@@ -81,8 +85,56 @@ note_terms(Verification *verification, Tally *tally, const LedgerEntry *entry)
 	tally->window_limit = entry->window_limit;
 	if (tally->terms != NULL)
 		pfree(tally->terms);
-	tally->terms =
-		entry->detail == NULL ? NULL : MemoryContextStrdup(verification->context, entry->detail);
+	tally->terms = terms == NULL ? NULL : MemoryContextStrdup(verification->context, terms);
+}
+
+/* All that an account had spent leaves it, and nothing else. */
+static void
+leave(Verification *verification, Tally *tally, const LedgerEntry *entry)
+{
+	if (tally->spent != 0 || tally->window_spent != 0 || tally->delta_spent != -entry->delta)
+		problem(verification, entry->id,
+				psprintf("account " INT64_FORMAT " was joined with another, and not as a whole",
+						 entry->account_id));
+	tally->delta_spent = 0;
+	tally->leaving = -entry->units;
+	tally->leaving_delta = -entry->delta;
+}
+
+/* It arrives at another, and its delta with more where an order has changed. */
+static void
+arrive(Verification *verification, int64 whence, const LedgerEntry *entry)
+{
+	Tally *tally = tally_of(verification, whence);
+
+	if (entry->delta < tally->leaving_delta ||
+		(entry->units != tally->leaving &&
+		 tally_of(verification, entry->account_id)->spent != PG_INT64_MAX))
+		problem(verification, entry->id,
+				psprintf("what account " INT64_FORMAT " had spent was lost when it was joined",
+						 whence));
+	tally->leaving = 0;
+	tally->leaving_delta = 0;
+}
+
+/* See src/ledger/join.c; what was exported before is charged under the same kind. */
+static void
+follow_join(Verification *verification, const LedgerEntry *entry)
+{
+	const char *terms = entry->detail == NULL ? NULL : strstr(entry->detail, ": ");
+	int64		whence;
+
+	if (entry->detail == NULL)
+		problem(verification, entry->id, "an entry about a join does not say with what");
+	else if (strncmp(entry->detail, "to ", 3) == 0)
+		leave(verification, tally_of(verification, entry->account_id), entry);
+	else if (strncmp(entry->detail, "from ", 5) == 0)
+	{
+		if (sscanf(entry->detail, "from account " INT64_FORMAT ":", &whence) == 1)
+			arrive(verification, whence, entry);
+		note_terms(verification, tally_of(verification, entry->account_id), entry,
+				   terms == NULL ? NULL : terms + 2);
+	}
 }
 
 static bool
@@ -113,10 +165,13 @@ add_up(Verification *verification, const LedgerEntry *entry)
 		return;
 	tally = tally_of(verification, entry->account_id);
 	tally->spent += entry->units;
-	tally->delta_spent = delta_add(tally->delta_spent, entry->delta);
+	if (entry->delta >= 0)
+		tally->delta_spent = delta_add(tally->delta_spent, entry->delta);
 	tally->window_spent += entry->window_units;
 	if (strcmp(entry->kind, "grant") == 0 || strcmp(entry->kind, "cap") == 0)
-		note_terms(verification, tally, entry);
+		note_terms(verification, tally, entry, entry->detail);
+	if (strcmp(entry->kind, "join") == 0)
+		follow_join(verification, entry);
 	if (is_charge(entry) && ((entry->has_limit && tally->spent > entry->limit) ||
 							 (entry->has_window && tally->window_spent > entry->window_limit)))
 		problem(
@@ -202,6 +257,8 @@ account_problem(const Account *account, const Tally *tally)
 
 	if (tally == NULL)
 		return "has no entries";
+	if (tally->leaving != 0 || tally->leaving_delta != 0)
+		return "was joined with another, which does not count what it had spent";
 	if (tally->spent != account->spent)
 		return psprintf("says that epsilon %s is spent, its entries add up to %s",
 						epsilon_to_text(account->spent, stored),
@@ -249,18 +306,23 @@ static void
 check_releases(Verification *verification)
 {
 	query_read(
-		"WITH paid AS (SELECT account_id, relation_id, split_part(detail, ' ', 2) AS training "
-		"FROM privpred.ledger_entry WHERE kind IN ('release', 'export', 'describe', 'accuracy') "
-		"UNION ALL SELECT account_id, relation_id, split_part(detail, ' ', 2) "
-		"FROM privpred.ledger_outbox WHERE kind IN ('export', 'describe', 'accuracy')) "
+		"WITH RECURSIVE entry AS (SELECT account_id, kind, detail FROM privpred.ledger_entry "
+		"WHERE kind IN ('release', 'export', 'describe', 'accuracy', 'join') "
+		"UNION ALL SELECT account_id, kind, detail FROM privpred.ledger_outbox "
+		"WHERE kind IN ('export', 'describe', 'accuracy', 'join')), "
+		"moved AS (SELECT account_id AS into_id, "
+		"substring(detail FROM '^from account (\\d+):')::int8 AS from_id "
+		"FROM entry WHERE kind = 'join'), "
+		"paid AS (SELECT account_id, split_part(detail, ' ', 2) AS training FROM entry "
+		"UNION SELECT m.into_id, p.training FROM paid p JOIN moved m ON m.from_id = p.account_id) "
 		"SELECT r.account_id FROM privpred.release r "
 		"LEFT JOIN privpred.account a USING (account_id) WHERE r.account_id <> 0 "
 		"AND (r.account_id, r.training_id::text) NOT IN "
 		"(SELECT account_id, training FROM paid "
 		"WHERE account_id IS NOT NULL AND training IS NOT NULL) "
 		"AND (a.role IS DISTINCT FROM 0 OR (a.relation_id, r.training_id::text) NOT IN "
-		"(SELECT relation_id, training FROM paid "
-		"WHERE relation_id IS NOT NULL AND training IS NOT NULL)) "
+		"(SELECT o.relation_id, p.training FROM paid p JOIN privpred.account o USING (account_id) "
+		"WHERE p.training IS NOT NULL)) "
 		"ORDER BY r.account_id LIMIT 1");
 	if (SPI_processed > 0)
 		problem(verification, 0,

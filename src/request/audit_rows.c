@@ -79,6 +79,7 @@ declare(const ModelRecord *audited, const AuditCase *plan)
 	table->plan = plan;
 	record->name = audited->name;
 	record->relation_id = audited->relation_id;
+	record->population = audited->population;
 	record->relid = audited->relid; /* whose owner trains; its rows are not touched */
 	record->label = LABEL_COLUMN;
 	record->spec.mechanism = record->mechanism = plan->mechanism;
@@ -93,6 +94,7 @@ declare(const ModelRecord *audited, const AuditCase *plan)
 	if (plan->mechanism->asks_teachers)
 		record->spec.teachers = plan->places;
 	table->relation.relation_id = audited->relation_id;
+	table->relation.population = audited->population;
 	table->relation.relid = audited->relid;
 	table->relation.nunits = 1;
 	table->relation.unit_columns = unit_columns;

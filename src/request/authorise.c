@@ -23,7 +23,7 @@
 typedef struct KnownBudget
 {
 	Oid			role; /* InvalidOid: unused */
-	int64		relation_id;
+	int64		population;
 	uint64		epoch;
 	TimestampTz expires;
 } KnownBudget;
@@ -34,19 +34,19 @@ typedef struct KnownBudget
 static KnownBudget known_budgets[KNOWN_BUDGETS];
 
 static bool
-role_has_budget(int64 relation_id, Oid role)
+role_has_budget(int64 population, Oid role)
 {
-	KnownBudget *known = &known_budgets[(uint64) (relation_id + role) % KNOWN_BUDGETS];
+	KnownBudget *known = &known_budgets[(uint64) (population + role) % KNOWN_BUDGETS];
 	uint64		 epoch = ledger_epoch();
 
-	if (known->role == role && known->relation_id == relation_id && known->epoch == epoch &&
+	if (known->role == role && known->population == population && known->epoch == epoch &&
 		!ledger_time_has_come(known->expires))
 		return true;
 	known->role = InvalidOid;
-	if (!ledger_role_has_budget(relation_id, role))
+	if (!ledger_role_has_budget(population, role))
 		return false;
 	known->role = role;
-	known->relation_id = relation_id;
+	known->population = population;
 	known->epoch = epoch;
 	known->expires = GetCurrentTimestamp() + KNOWN_BUDGET_AGE_US;
 	return true;
@@ -80,18 +80,18 @@ void
 check_model_known(const char *name, Oid role)
 {
 	const CachedModel *model = model_cache_peek(name);
-	int64			   relation_id;
+	int64			   population;
 	Oid				   relid;
 	bool			   exists = true;
 
 	if (model != NULL)
 	{
-		relation_id = model->record->relation_id;
+		population = model->record->population;
 		relid = model->record->relid;
 	}
 	else
-		exists = model_find_relation(name, &relation_id, &relid);
-	if (exists && (role_owns(role, relid) || role_has_budget(relation_id, role)))
+		exists = model_find_relation(name, &population, &relid);
+	if (exists && (role_owns(role, relid) || role_has_budget(population, role)))
 		return;
 	if (role_is_insider(role))
 		no_such_model(name);
@@ -116,7 +116,7 @@ bool
 relation_is_known(Oid relid, Oid role)
 {
 	return role_owns(role, relid) ||
-		   role_has_budget(protected_relation_get(relid)->relation_id, role);
+		   role_has_budget(protected_relation_get(relid)->population, role);
 }
 
 void

@@ -301,7 +301,8 @@ static const char *
 draw_description(Description *description, int64 number)
 {
 	const Charge   charge = describe_charge(&description->noise);
-	LedgerPrice	   price = {.relation_id = description->protected->relation_id,
+	LedgerPrice	   price = {.relation_id = description->protected->population,
+							.asked_id = description->protected->relation_id,
 							.training_id = number,
 							.model_name = get_rel_name(description->protected->relid),
 							.kind = CHARGE_ONCE,

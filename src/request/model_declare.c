@@ -366,6 +366,7 @@ model_declare(const CreateModelRequest *request, const ProtectedRelation *protec
 	check_model_name(request->name);
 	model->name = pstrdup(request->name);
 	model->relation_id = protected->relation_id;
+	model->population = protected->population;
 	model->relid = request->relid;
 	model->label = pstrdup(request->label);
 	if (label <= 0)

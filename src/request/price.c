@@ -14,7 +14,8 @@ LedgerPrice
 request_price(const ModelRecord *model)
 {
 	LedgerPrice price = {
-		.relation_id = model->relation_id,
+		.relation_id = model->population,
+		.asked_id = model->relation_id,
 		.model_id = model->model_id,
 		.version = model->version,
 		.training_id = model->training_id,

@@ -24,20 +24,21 @@ check_may_change(const ProtectedRelation *protected, bool has_cap)
 {
 	const char *name = get_rel_name(protected->relid);
 
-	if (ledger_relation_spent(protected->relation_id) > 0)
+	if (ledger_relation_spent(protected->population) > 0)
 		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
 				errmsg("relation \"%s\" was protected before with another unit or promise", name),
 				errdetail("What has been spent was spent under the earlier declaration."),
 				errhint("Use the same unit and protects; sizes and caps may change."));
 	if (relation_has_models(protected->relation_id) ||
-		ledger_relation_has_budgets(protected->relation_id))
+		ledger_relation_has_budgets(protected->population))
 		ereport(
 			ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 			errmsg("relation \"%s\" still has models or budgets for another unit or promise", name),
 			errdetail("Nothing has been spent, so that the declaration may still change."),
 			errhint("Use privpred.drop_model and privpred.revoke_budget first, and train and "
 					"grant again afterwards."));
-	if (!has_cap && ledger_relation_has_cap(protected->relation_id))
+	if (!has_cap && !population_has_others(protected, false) &&
+		ledger_relation_has_cap(protected->population))
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("relation \"%s\" has a cap for another unit or promise", name),
 				errdetail("Nothing has been spent, so that the declaration may still "
@@ -45,10 +46,12 @@ check_may_change(const ProtectedRelation *protected, bool has_cap)
 				errhint("Give epsilon_cap as well, or epsilon_cap => 'Infinity'."));
 }
 
-static void
+/* Returns the population that it stays in, whatever its unit; 0: there are no others in it. */
+static int64
 change_declaration(Relation relation, bool has_cap)
 {
 	ProtectedRelation *before = protected_relation_declared_seize(RelationGetRelid(relation));
+	int64			   population = population_has_others(before, false) ? before->population : 0;
 
 	check_may_change(before, has_cap);
 	protected_relation_retire(before);
@@ -56,6 +59,7 @@ change_declaration(Relation relation, bool has_cap)
 			errmsg("relation \"%s\" is declared anew, with another unit or promise",
 				   RelationGetRelationName(relation)),
 			errdetail("Nothing was spent under the earlier declaration."));
+	return population;
 }
 
 /* Keeps the unit that was declared before, unless another is given. */
@@ -96,41 +100,47 @@ warn_about_other_unit(Relation relation)
 }
 
 /*
- * The account of a table of this name that was dropped after something was spent;
- * 0: none.  If there are several, the one with most spent.
+ * The declaration of a table of this name that was dropped after something was spent for its
+ * units, or while others are about them; 0: none.  If there are several, the one with most spent.
+ * The population is the one that was named, or 0.
  */
 static int64
-find_account(Relation relation, ArrayType *units, const ProtectOptions *options)
+find_account(Relation relation, ArrayType *units, const ProtectOptions *options, int64 population)
 {
 	int64	  found = 0;
 	int64	  most = 0;
 	bool	  other_unit = false;
+	bool	  has_others = false;
 	ListCell *cell;
 
 	foreach(cell, past_relations(relation, units, options->protects_labels))
 	{
 		const PastRelation *past = lfirst(cell);
-		int64				spent = ledger_relation_spent(past->relation_id);
+		int64				spent = ledger_relation_spent(past->population);
 
 		if (OidIsValid(past->relid))
 		{
-			if (spent > 0 && past->is_renamed)
+			if (spent > 0 && past->is_renamed && past->population != population)
 				refuse_second(relation, past);
 		}
 		else if (!past->same_declaration)
-			other_unit |= spent > 0;
-		else if (spent > most)
+			other_unit |= spent > 0 && past->population != population;
+		else if (spent > most || (found == 0 && past->has_others))
 		{
 			most = spent;
 			found = past->relation_id;
+			has_others = past->has_others;
 		}
 	}
 	if (found != 0)
 		ereport(NOTICE,
 				errmsg("relation \"%s\" goes on with the account of one that was dropped",
 					   RelationGetRelationName(relation)),
-				errdetail("It had the same name, unit and owner. What was spent on it stays "
-						  "spent, and its cap holds; its budgets have ended."),
+				has_others
+					? errdetail("It had the same name, unit and owner. The budgets of relations "
+								"about the same units pay for it again.")
+					: errdetail("It had the same name, unit and owner. What was spent on it stays "
+								"spent, and its cap holds; its budgets have ended."),
 				errhint("See privpred.budgets. If the rows are about other people, give the "
 						"relation another name."));
 	else if (other_unit)
@@ -148,13 +158,13 @@ warn_about_replaced(Relation relation, const ProtectedRelation *before, ArrayTyp
 {
 	ListCell *cell;
 
-	if (ledger_relation_spent(before->relation_id) > 0)
+	if (ledger_relation_spent(before->population) > 0)
 		return;
 	foreach(cell, past_relations(relation, units, options->protects_labels))
 	{
 		const PastRelation *past = lfirst(cell);
 
-		if (OidIsValid(past->relid) || ledger_relation_spent(past->relation_id) == 0)
+		if (OidIsValid(past->relid) || ledger_relation_spent(past->population) == 0)
 			continue;
 		ereport(WARNING,
 				errmsg("relation \"%s\" has another account than one of that name that was dropped",
@@ -167,6 +177,41 @@ warn_about_replaced(Relation relation, const ProtectedRelation *before, ArrayTyp
 	}
 }
 
+/* ---------- the same units ---------- */
+
+/* The population that a relation is said to belong to, as it stays until we end; 0: none. */
+static int64
+named_population(Relation relation, ArrayType *units, const ProtectOptions *options)
+{
+	ProtectedRelation *other;
+
+	if (!OidIsValid(options->same_units_as))
+		return 0;
+	if (options->same_units_as == RelationGetRelid(relation))
+		refuse(errmsg("same_units_as names the relation itself"),
+			   errhint("Name another protected relation that is about the same units."));
+	lock_own_relation(options->same_units_as, AccessShareLock);
+	other = protected_relation_hold(options->same_units_as);
+	check_same_units(relation, units, options->protects_labels, other);
+	check_population_owner(other->population);
+	return other->population;
+}
+
+/* A relation that has come to others shares their budgets, and brings its own along. */
+static void
+share_budgets(Oid relid, int64 population)
+{
+	const ProtectedRelation *protected = protected_relation_get(relid);
+
+	if (population != 0 && protected->population != population)
+	{
+		check_population_owner(protected->population);
+		ledger_join(protected->population, population);
+	}
+	else if (population_has_others(protected, false))
+		ledger_relation_added(protected->population, relid);
+}
+
 void
 request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 {
@@ -174,11 +219,19 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 	Relation		   relation;
 	ArrayType		  *units;
 	int64			   relation_id = 0;
+	int64			   population;
+	int64			   stays_in = 0;
 
 	check_relation_owner(relid);
 	relation = protected_relation_open(relid);
+	if (options->public_tables != NULL)
+		refuse(errmsg("public_tables is for views"),
+			   errdetail("\"%s\" is a table, and all of its rows are protected.",
+						 RelationGetRelationName(relation)),
+			   errhint("Leave it out."));
 	before = protected_relation_declared(relid);
 	units = choose_unit(relation, options, before);
+	population = named_population(relation, units, options);
 	if (before != NULL && same_declaration(before, units, options->protects_labels))
 	{
 		relation_id = before->relation_id;
@@ -187,16 +240,21 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 	else
 	{
 		if (before != NULL)
-			change_declaration(relation, cap != NULL);
+			stays_in = change_declaration(relation, cap != NULL);
 		else if (options->unit == NULL)
 			warn_about_unit(relation);
-		relation_id = find_account(relation, units, options);
+		relation_id = stays_in != 0 ? 0 : find_account(relation, units, options, population);
 	}
-	protected_relation_write(relation, units, options, relation_id, 0);
+	protected_relation_write(relation, units, options, relation_id,
+							 relation_id != 0 ? 0
+							 : stays_in != 0  ? stays_in
+											  : population);
+	share_budgets(relid, population);
 	if (cap != NULL)
 	{
 		const ProtectedRelation *protected = protected_relation_get(relid);
 
+		check_population_owner(protected->population);
 		cap->relation_id = protected->population;
 		cap->declared_units = protected->declared_units;
 		ledger_set_cap(cap);
@@ -212,7 +270,8 @@ request_unprotect(Oid relid)
 	lock_own_relation(relid, AccessShareLock);
 	protected = protected_relation_seize(relid);
 	if (relation_has_models(protected->relation_id) ||
-		ledger_relation_has_budgets(protected->relation_id))
+		(!population_has_others(protected, true) &&
+		 ledger_relation_has_budgets(protected->population)))
 		ereport(
 			ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 			errmsg("relation \"%s\" still has models or budgets", get_rel_name(relid)),
@@ -228,8 +287,11 @@ request_forget_dropped_relations(void)
 	foreach(cell, protected_relations_dropped())
 	{
 		const PastRelation *past = lfirst(cell);
-		uint64				budgets = ledger_relation_dropped(past->relation_id);
+		uint64				budgets = 0;
 
+		/* Budgets end with the last relation about their units. */
+		if (!population_is_active(past->population))
+			budgets = ledger_relation_dropped(past->population);
 		if (budgets > 0)
 			ereport(WARNING,
 					errmsg_plural("relation %s was protected, and %lu budget on it ends",

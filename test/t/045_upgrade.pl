@@ -55,6 +55,9 @@ is(sql(q{SELECT extversion FROM pg_extension WHERE extname = 'privpred'}), '0.1.
 $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'old', '-f', "$fixtures/used-0.1.0.sql" ], 'it was in use');
 sql(q{INSERT INTO privpred.ledger_identity SELECT oid, 1 FROM pg_database WHERE datname = current_database()});
 
+# So are its roles: the number of the one whose table was dropped was another.
+sql(q{UPDATE privpred.protected_relation SET dropped_owner = 'owner'::regrole::oid WHERE dropped_owner IS NOT NULL});
+
 my $state = q{
 SELECT role, relation, epsilon_limit, delta_limit, epsilon_spent, delta_spent, epsilon_left, renyi_order, answers_left, binding_cap, status, role_name, refresh
 FROM privpred.budgets ORDER BY account_id};

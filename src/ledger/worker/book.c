@@ -54,8 +54,16 @@ typedef struct CachedAccount
 typedef struct NameKey
 {
 	int64 relation_id;
+	int64 asked_id;
 	int64 model_id;
 } NameKey;
+
+/* What a number of a population stands for, until populations are joined. */
+typedef struct PopulationCache
+{
+	int64 number;
+	int64 population;
+} PopulationCache;
 
 typedef struct NameCache
 {
@@ -66,6 +74,7 @@ typedef struct NameCache
 
 static HTAB			*cache = NULL;
 static HTAB			*names = NULL;
+static HTAB			*populations = NULL;
 static MemoryContext names_context = NULL;
 
 void
@@ -75,9 +84,11 @@ book_forget_rows(void)
 		hash_destroy(cache);
 	if (names != NULL)
 		hash_destroy(names);
+	if (populations != NULL)
+		hash_destroy(populations);
 	if (names_context != NULL)
 		MemoryContextDelete(names_context);
-	cache = names = NULL;
+	cache = names = populations = NULL;
 	names_context = NULL;
 }
 
@@ -89,6 +100,48 @@ make_cache(const char *name, Size keysize, Size entrysize)
 	ctl.keysize = keysize;
 	ctl.entrysize = entrysize;
 	return hash_create(name, 64, &ctl, HASH_ELEM | HASH_BLOBS);
+}
+
+static int64
+book_population(int64 number)
+{
+	PopulationCache *entry;
+	int64			 population;
+
+	if (populations == NULL)
+		populations =
+			make_cache("privpred populations", sizeof(int64), sizeof(PopulationCache));
+	entry = hash_search(populations, &number, HASH_FIND, NULL);
+	if (entry != NULL)
+		return entry->population;
+	/* One that is not committed yet has no accounts, and may come. */
+	population = population_brief(number).population;
+	if (population == 0)
+		return number;
+	entry = hash_search(populations, &number, HASH_ENTER, NULL);
+	entry->population = population;
+	return population;
+}
+
+/*
+ * Passes the gate of what is asked.  Whoever asks may not have heard yet that its
+ * population was joined with another; then it is asked under the other's number.
+ */
+bool
+book_pass(LedgerRequest *request)
+{
+	if (request->relation_id == 0)
+		return true;
+	request->relation_id = book_population(request->relation_id);
+	return gate_pass(request->relation_id, false, false);
+}
+
+/* Was it joined while we were at the gate?  Then it is tried again, at the other one. */
+bool
+book_is_present(const LedgerRequest *request)
+{
+	return request->relation_id == 0 ||
+		   book_population(request->relation_id) == request->relation_id;
 }
 
 static CachedAccount *
@@ -120,7 +173,7 @@ lock_account(int64 relation_id, Oid role, HeldAccount *held)
 			   ARG_INT8(relation_id), ARG_OID(role));
 	if (SPI_processed > 0)
 	{
-		account_from_row(&held->account, 0, relation_brief(relation_id).relid);
+		account_from_row(&held->account, 0, population_brief(relation_id).relid);
 		held->tid = *(ItemPointer) DatumGetPointer(row_value(0, ACCOUNT_NEXT_COLUMN, &isnull));
 		return ACCOUNT_FOUND;
 	}
@@ -157,9 +210,9 @@ read_account(Batch *batch, int64 relation_id, Oid role, HeldAccount *held)
 
 /* What relation and model are called; cached until a grant or model changes. */
 static NameCache
-lookup_names(int64 relation_id, int64 model_id)
+lookup_names(const LedgerRequest *request)
 {
-	NameCache	  result = {.key = {relation_id, model_id}};
+	NameCache	  result = {.key = {request->relation_id, request->asked_id, request->model_id}};
 	NameCache	 *entry;
 	ModelSale	 *model;
 	MemoryContext old;
@@ -175,11 +228,14 @@ lookup_names(int64 relation_id, int64 model_id)
 		return *entry;
 
 	old = MemoryContextSwitchTo(names_context);
-	result.relation_name = relation_brief(relation_id).name;
-	model = model_id == 0 ? NULL : model_sale(model_id);
+	if (request->asked_id != 0)
+		result.relation_name = relation_name_of(request->asked_id);
+	if (result.relation_name == NULL)
+		result.relation_name = population_brief(request->relation_id).name;
+	model = request->model_id == 0 ? NULL : model_sale(request->model_id);
 	MemoryContextSwitchTo(old);
 	/* A model that is not there yet may come. */
-	if (model != NULL && model->relation_id == relation_id)
+	if (model != NULL && model->population == request->relation_id)
 	{
 		result.model = model->name;
 		entry = hash_search(names, &result.key, HASH_ENTER, NULL);
@@ -191,7 +247,7 @@ lookup_names(int64 relation_id, int64 model_id)
 void
 book_append(Batch *batch, const char *kind, const LedgerRequest *request, LedgerEntry *entry)
 {
-	NameCache called = lookup_names(request->relation_id, request->model_id);
+	NameCache called = lookup_names(request);
 
 	entry->at = batch->now;
 	entry->kind = kind;

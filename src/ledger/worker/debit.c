@@ -419,10 +419,11 @@ debit_batch(LedgerSlot **slots, int nslots, bool careful)
 	 */
 	passed = palloc(nslots * sizeof(bool));
 	for (int i = 0; i < nslots; i++)
-		passed[i] = slots[i]->request.relation_id == 0 ||
-					gate_pass(slots[i]->request.relation_id, false, false);
+		passed[i] = book_pass(&slots[i]->request);
 	chain_read_end(&batch.end, batch.generation);
 	ours = look_around(&batch);
+	for (int i = 0; ours && i < nslots; i++)
+		passed[i] = passed[i] && book_is_present(&slots[i]->request);
 	done = serve_all(&batch, slots, nslots, passed, ours);
 	catalog_end(&session);
 	return done;

@@ -287,7 +287,7 @@ release_export(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 	if (!gate_pass(request->relation_id, true, false))
 		return false;
 	/* Later budgets find the charge by the relation's number, which must be there for good. */
-	if (relation_brief(request->relation_id).name == NULL)
+	if (population_brief(request->relation_id).name == NULL)
 	{
 		reply->outcome = OUTCOME_NO_BUDGET;
 		return true;

@@ -107,6 +107,13 @@ typedef enum Found
 } Found;
 
 /* The batch's own copy of an account; *result is NULL if there is none. */
+/*
+ * Passes the gate of the population that is asked, under the number that it has today.  Once the
+ * epoch was looked at: has it that number still?
+ */
+extern bool book_pass(LedgerRequest *request);
+extern bool book_is_present(const LedgerRequest *request);
+
 extern Found book_account(Batch *batch, int64 relation_id, Oid role, Account **result);
 
 /* False if the row is no longer the one that we knew. */
