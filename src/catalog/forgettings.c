@@ -90,9 +90,11 @@ certificate_get(int64 certificate_id)
 	CatalogSession session;
 
 	catalog_begin(&session);
-	query_read("SELECT c.relation_id, c.nonce, c.document, c.complete, k.key"
-			   " FROM privpred.certificate c JOIN privpred.certificate_key k"
-			   " ON k.relation_id = c.relation_id WHERE c.certificate_id = $1",
+	query_read("SELECT c.relation_id, c.nonce, c.document, c.complete, k.key,"
+			   " r.relation FROM privpred.certificate c"
+			   " JOIN privpred.certificate_key k ON k.relation_id = c.relation_id"
+			   " JOIN privpred.protected_relation r ON r.relation_id = c.relation_id"
+			   " WHERE c.certificate_id = $1",
 			   ARG_INT8(certificate_id));
 	if (SPI_processed > 0)
 	{
@@ -104,6 +106,7 @@ certificate_get(int64 certificate_id)
 		certificate->document = row_varlena(0, 3);
 		certificate->complete = row_bool(0, 4);
 		copy_column(5, certificate->key, DIGEST_BYTES);
+		certificate->relid = row_oid(0, 6);
 	}
 	catalog_end(&session);
 	return certificate;

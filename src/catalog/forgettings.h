@@ -16,6 +16,7 @@ typedef struct Certificate
 {
 	int64  certificate_id;
 	int64  relation_id;
+	Oid	   relid;			  /* InvalidOid: it was dropped */
 	uint8  key[DIGEST_BYTES]; /* of the relation: never leaves the server */
 	uint8  nonce[CERTIFICATE_NONCE_BYTES];
 	Jsonb *document;

@@ -72,7 +72,7 @@ population_has_others(const ProtectedRelation *protected, bool active)
 }
 
 List *
-population_relations(int64 population)
+population_protected(int64 population)
 {
 	CatalogSession session;
 	List		  *relations;
@@ -109,7 +109,7 @@ check_population_owner(int64 population)
 {
 	ListCell *cell;
 
-	foreach(cell, population_relations(population))
+	foreach(cell, population_protected(population))
 	{
 		/* One that is being dropped belongs to nobody. */
 		if (get_rel_name(lfirst_oid(cell)) == NULL || role_owns(GetUserId(), lfirst_oid(cell)))

@@ -95,7 +95,7 @@ extern void protected_relation_remove(const ProtectedRelation *protected);
 extern int64 population_of_relation(Oid relid);
 
 /* Its relations that are protected, always in the same order. */
-extern List *population_relations(int64 population);
+extern List *population_protected(int64 population);
 
 /* All numbers that accounts and entries of it may have, as bigint[]; NULL: none. */
 extern ArrayType *population_numbers(int64 population);

@@ -40,7 +40,7 @@ void
 ledger_put_certificate(int64 relation_id, int64 certificate_id, const char *digest)
 {
 	const char	  *actor = ledger_actor();
-	const char	  *name = relation_brief(relation_id).name;
+	const char	  *name = relation_name_of(relation_id);
 	CatalogSession session;
 
 	catalog_begin(&session);

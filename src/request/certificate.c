@@ -18,7 +18,6 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
-#include "catalog/by_id.h"
 #include "catalog/store.h"
 #include "ledger/ledger.h"
 #include "request/forget.h"
@@ -208,9 +207,8 @@ static Certificate *
 own_certificate(int64 certificate_id)
 {
 	Certificate *certificate = certificate_get(certificate_id);
-	Oid			 relid = certificate ? relation_brief(certificate->relation_id).relid : InvalidOid;
 
-	if (certificate == NULL || !(superuser() || role_owns(GetUserId(), relid)))
+	if (certificate == NULL || !(superuser() || role_owns(GetUserId(), certificate->relid)))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("certificate " INT64_FORMAT " does not exist", certificate_id),
 				errhint("Certificates are for the owner of the table; privpred.forget says their "
@@ -344,8 +342,7 @@ certificate_problem(const Certificate *certificate, Jsonb *given, const char *un
 		return psprintf("the ledger does not verify: %s", verdict.problem);
 	if (unit != NULL)
 	{
-		ProtectedRelation *protected =
-			protected_relation_get(relation_brief(certificate->relation_id).relid);
+		ProtectedRelation *protected = protected_relation_get(certificate->relid);
 		UnitText text = {1, &unit};
 
 		if (strcmp(unit_digest(certificate, unit_value(protected, &text)),

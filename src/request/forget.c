@@ -52,9 +52,11 @@ static void
 seize_relations(Forgetting *task)
 {
 	const ForgetRequest *request = task->request;
-	List	 *relids = population_relations(protected_relation_get(request->relid)->population);
-	ListCell *cell;
+	int64				 population = protected_relation_get(request->relid)->population;
+	List				*relids = population_protected(population);
+	ListCell			*cell;
 
+	check_population_owner(population);
 	task->relations = palloc_array(ProtectedRelation *, list_length(relids));
 	task->units = palloc_array(UnitValue *, list_length(relids));
 	foreach(cell, relids)
