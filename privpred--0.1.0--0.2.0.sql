@@ -255,7 +255,6 @@ COMMENT ON FUNCTION privpred.chunk_index(text) IS
 'owner: the statement that makes an index of the table by teacher of a model, so that forget() reads one chunk instead of all rows; it shows which units share a teacher';
 
 REVOKE ALL ON privpred.certificate_key, privpred.certificate, privpred.forget_due FROM PUBLIC;
-REVOKE ALL ON SEQUENCE privpred.certificate_certificate_id_seq FROM PUBLIC;
 REVOKE ALL ON FUNCTION
 	privpred.teach_transition(internal, anyelement, double precision[], text, jsonb, bytea),
 	privpred.teach_combine(internal, internal),
