@@ -35,6 +35,40 @@ CREATE AGGREGATE privpred.ensemble(privpred.predictor) (
 COMMENT ON AGGREGATE privpred.ensemble(privpred.predictor) IS
 	'packs predictors of the same classes and features into one ensemble';
 
+-- Teachers of the training query, each with the digest of what it was fitted on.
+CREATE FUNCTION privpred.teach_transition(internal, anyelement, double precision[], text, jsonb, bytea) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.teach_transition(internal, anyelement, double precision[], text, jsonb, bytea) IS 'adds a row';
+
+CREATE FUNCTION privpred.teach_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.teach_combine(internal, internal) IS 'merges two states of teach';
+
+CREATE FUNCTION privpred.teach_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.teach_serialize(internal) IS 'state of teach to bytes';
+
+CREATE FUNCTION privpred.teach_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.teach_deserialize(bytea, internal) IS 'state of teach from bytes';
+
+CREATE FUNCTION privpred.teach_finish(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.teach_finish(internal) IS 'fits a teacher unless it is known';
+
+CREATE AGGREGATE privpred.teach(anyelement, double precision[], text, jsonb, bytea) (
+	SFUNC = privpred.teach_transition,
+	STYPE = internal,
+	SSPACE = 1024,
+	FINALFUNC = privpred.teach_finish,
+	COMBINEFUNC = privpred.teach_combine,
+	SERIALFUNC = privpred.teach_serialize,
+	DESERIALFUNC = privpred.teach_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.teach(anyelement, double precision[], text, jsonb, bytea) IS
+	'internal: the digest of what a teacher is fitted on (label, features, learner, options), and the teacher unless the digest is known; not private by itself';
+
 CREATE FUNCTION privpred.teacher_of(unit anyelement, salt bytea, k integer) RETURNS integer
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.teacher_of(anyelement, bytea, integer) IS

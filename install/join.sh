@@ -15,6 +15,7 @@ parts=(
 	streams
 	planning		# what a budget buys, and which mechanism to take
 	owner			# functions for owners of tables
+	forget			# forgetting a unit, and certificates
 	analyst			# private_predict, private_score, check
 	explain			# released models, and predictors, in words
 	events			# what is dropped is forgotten

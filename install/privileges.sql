@@ -32,6 +32,8 @@ GRANT EXECUTE ON FUNCTION
 	privpred.threshold(anyelement, "any", jsonb),
 	privpred.sql_learner(anyelement, double precision[], jsonb),
 	privpred.ensemble(privpred.predictor),
+	privpred.teach(anyelement, double precision[], text, jsonb, bytea),
+	privpred.teach_state(privpred.training_state, bytea),
 	privpred.partial_state(anyelement, double precision[], jsonb),
 	privpred.partial_state(text, double precision[], jsonb),
 	privpred.merge_states(privpred.training_state),
@@ -56,7 +58,8 @@ GRANT EXECUTE ON FUNCTION privpred.littlestone_dimension(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION privpred.solve_stable_flip, privpred.solve_relabel TO PUBLIC;
 -- requests: each checks who owns the relation
 GRANT EXECUTE ON FUNCTION privpred.protect, privpred.unprotect, privpred.create_model,
-	privpred.retrain, privpred.drop_model, privpred.distill, privpred.export_model, privpred.describe, privpred.describe_cost, privpred.release_accuracy, privpred.evaluate,
+	privpred.retrain, privpred.forget(regclass, text, boolean, boolean, text), privpred.forget(regclass, anyelement, boolean, boolean, text),
+	privpred.certificate, privpred.verify_certificate, privpred.chunk_index, privpred.drop_model, privpred.distill, privpred.export_model, privpred.describe, privpred.describe_cost, privpred.release_accuracy, privpred.evaluate,
 	privpred.confusion_matrix, privpred.accuracy_curve, privpred.plot(text, regclass, text, float8[], float8, float8), privpred.audit, privpred.encode(jsonb, record),
 	privpred.encode(jsonb, "any") TO PUBLIC;
 GRANT SELECT ON privpred.models, privpred.descriptions TO PUBLIC;

@@ -81,6 +81,11 @@ CREATE FUNCTION privpred.finish_state(state privpred.training_state) RETURNS pri
 COMMENT ON FUNCTION privpred.finish_state(privpred.training_state) IS
 	'fits a teacher to a state: what the learner''s own aggregate makes of the same rows; not private by itself';
 
+CREATE FUNCTION privpred.teach_state(state privpred.training_state, known bytea) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'privpred_teach_state' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.teach_state(privpred.training_state, bytea) IS
+	'internal: what teach makes of the same rows; not private by itself';
+
 CREATE FUNCTION privpred.unit_share(salt bytea, shares integer, VARIADIC unit "any") RETURNS integer
 	AS 'MODULE_PATHNAME', 'privpred_unit_share' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.unit_share(bytea, integer, "any") IS

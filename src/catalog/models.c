@@ -57,7 +57,8 @@ enum
 	COLUMN_PREDICT_FUNCTION,
 	COLUMN_FUNCTIONS_DIGEST,
 	COLUMN_HOLDOUT,
-	COLUMN_POPULATION
+	COLUMN_POPULATION,
+	COLUMN_CHUNKS
 };
 
 static const char *const select_model =
@@ -66,7 +67,7 @@ static const char *const select_model =
 	" m.predictor, m.state, m.label_min, m.label_max, m.bin_edges,"
 	" m.declared_units, m.max_rows_per_unit, r.protects = 'labels', m.charge,"
 	" m.pure_charge, m.training_id, m.train_function, m.predict_function, m.functions_digest,"
-	" m.holdout, r.population"
+	" m.holdout, r.population, m.chunks"
 	" FROM privpred.model m JOIN privpred.protected_relation r USING (relation_id)"
 	" WHERE m.name = $1";
 
@@ -156,6 +157,7 @@ read_model(const char *name)
 	model->holdout = row_float8(0, COLUMN_HOLDOUT);
 	model->version = row_int4(0, COLUMN_VERSION);
 	model->predictor = row_varlena(0, COLUMN_PREDICTOR);
+	model->chunks = row_varlena(0, COLUMN_CHUNKS);
 	model->state = row_varlena(0, COLUMN_STATE);
 	model->charge = row_text(0, COLUMN_CHARGE);
 	model->pure_charge = row_text(0, COLUMN_PURE_CHARGE);
@@ -229,6 +231,22 @@ relation_has_models(int64 relation_id)
 						 ARG_INT8(relation_id));
 }
 
+List *
+models_of_relation(int64 relation_id)
+{
+	CatalogSession session;
+	List		  *names = NIL;
+
+	catalog_begin(&session);
+	query_read("SELECT m.name FROM privpred.model m WHERE m.relation_id = $1 ORDER BY m.name",
+			   ARG_INT8(relation_id));
+	session_keep(&session);
+	for (uint64 row = 0; row < SPI_processed; row++)
+		names = lappend(names, row_text(row, 1));
+	catalog_end(&session);
+	return names;
+}
+
 /* ---------- writing ---------- */
 
 /*
@@ -279,7 +297,8 @@ check_not_made_up(const ModelRecord *model)
 		ARG_INT8_OR_NULL((model)->spec.declared_units), \
 		ARG_INT4_OR_NULL((model)->spec.max_rows_per_unit), ARG_TEXT((model)->charge), \
 		ARG_TEXT((model)->pure_charge), ARG_TEXT((functions)->train), \
-		ARG_TEXT((functions)->predict), ARG_POINTER(BYTEAOID, (functions)->digest)
+		ARG_TEXT((functions)->predict), ARG_POINTER(BYTEAOID, (functions)->digest), \
+		ARG_POINTER(BYTEAOID, (model)->chunks)
 
 static const SqlBinding no_functions = {0};
 
@@ -297,12 +316,12 @@ model_insert(ModelRecord *model)
 	catalog_begin(&session);
 	query_write(
 		"INSERT INTO privpred.model (predictor, state, declared_units, max_rows_per_unit,"
-		" charge, pure_charge, train_function, predict_function, functions_digest,"
+		" charge, pure_charge, train_function, predict_function, functions_digest, chunks,"
 		" name, relation_id, label, classes, features, mechanism, learner, teachers,"
 		" epsilon_units, options, salt, created_by, label_min, label_max, bin_edges,"
 		" charge_kind, holdout, version, status)"
 		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
-		" $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, 1, 'ready')"
+		" $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, 1, 'ready')"
 		" ON CONFLICT (name) DO NOTHING RETURNING model_id, training_id",
 		TRAINED_ARGUMENTS(model, functions), ARG_TEXT(model->name), ARG_INT8(model->relation_id),
 		ARG_NAME(model->label), ARG_POINTER(TEXTARRAYOID, classes),
@@ -333,16 +352,18 @@ model_update(ModelRecord *model)
 
 	check_not_made_up(model);
 	catalog_begin(&session);
-	query_write("UPDATE privpred.model SET predictor = $1, state = $2,"
-				" declared_units = $3, max_rows_per_unit = $4, charge = $5,"
-				" pure_charge = $6, train_function = $7, predict_function = $8,"
-				" functions_digest = $9, version = version + 1, training_id = DEFAULT,"
-				" trained_at = pg_catalog.now(), accuracy = NULL, accuracy_error = NULL,"
-				" accuracy_at = NULL WHERE model_id = $10 RETURNING version",
-				TRAINED_ARGUMENTS(model, functions), ARG_INT8(model->model_id));
+	query_write(
+		"UPDATE privpred.model SET predictor = $1, state = $2,"
+		" declared_units = $3, max_rows_per_unit = $4, charge = $5,"
+		" pure_charge = $6, train_function = $7, predict_function = $8,"
+		" functions_digest = $9, chunks = $10, version = version + 1, training_id = DEFAULT,"
+		" trained_at = pg_catalog.now(), accuracy = NULL, accuracy_error = NULL,"
+		" accuracy_at = NULL WHERE model_id = $11 RETURNING version, training_id",
+		TRAINED_ARGUMENTS(model, functions), ARG_INT8(model->model_id));
 	if (SPI_processed == 0)
 		no_such_model(model->name);
 	model->version = row_int4(0, 1);
+	model->training_id = row_int8(0, 2);
 	models_changed();
 	catalog_end(&session);
 }

@@ -3,6 +3,7 @@
  *		Models: rows of privpred.model, and their decoded copies.
  *
  * models.c			rows of privpred.model
+ * chunks.c			what each teacher was fitted on
  * model_record.c	what follows from a record
  * model_cache.c	decoded models, one copy per backend
  */
@@ -11,6 +12,7 @@
 
 #include "catalog/features.h"
 #include "mechanism/mechanism.h"
+#include "server/digest.h"
 #include "server/privpred.h"
 
 #define MODEL_SALT_LENGTH 16
@@ -25,7 +27,7 @@ typedef struct ModelRecord
 	char			*name;
 	int64			 relation_id;
 	int64			 population; /* whose accounts pay */
-	Oid				 relid; /* of the protected relation; invalid once it is dropped */
+	Oid				 relid;		 /* of the protected relation; invalid once it is dropped */
 	char			*label;
 	FeatureSpec		*features;
 	const Mechanism *mechanism;
@@ -40,6 +42,7 @@ typedef struct ModelRecord
 	char			*charge;	  /* of a purchase, as text; NULL: no account can pay */
 	char			*pure_charge; /* by an account of infinite order; NULL: it cannot pay */
 	Predictor		*predictor;	  /* teachers, or NULL */
+	bytea			*chunks;	  /* what the teachers were fitted on, or NULL */
 	bytea			*state;		  /* of other mechanisms, or NULL */
 	SqlBinding		*functions;	  /* of learner "sql", or NULL */
 
@@ -61,6 +64,9 @@ extern bool model_find_relation(const char *name, int64 *population, Oid *relid)
 extern bool model_exists(const char *name);
 extern bool relation_has_models(int64 relation_id);
 
+/* Names of a relation's models, in order. */
+extern List *models_of_relation(int64 relation_id);
+
 /* Stores a model, and sets its id and version; raises 42710 if the name is taken. */
 extern void model_insert(ModelRecord *model);
 
@@ -79,6 +85,25 @@ extern void models_of_dropped_relations_delete(void);
 
 /* What everybody may know of a model. */
 extern Jsonb *model_card(const char *name);
+
+/* ---------- chunks.c ---------- */
+
+typedef uint8 ChunkDigest[DIGEST_BYTES];
+
+/* By teacher. */
+typedef struct TeacherChunks
+{
+	int			 teachers;
+	ChunkDigest *digests;	/* of what it was fitted on; zero: it saw no row */
+	uint32		*positions; /* which member of the ensemble it is */
+} TeacherChunks;
+
+extern TeacherChunks *teacher_chunks_create(int teachers);
+extern bytea		 *teacher_chunks_write(const TeacherChunks *chunks);
+extern bool			  chunk_is_empty(const TeacherChunks *chunks, int teacher);
+
+/* NULL if the version was trained before they were kept. */
+extern TeacherChunks *teacher_chunks_read(const ModelRecord *model);
 
 /* ---------- model_record.c ---------- */
 

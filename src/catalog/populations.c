@@ -71,12 +71,11 @@ population_has_others(const ProtectedRelation *protected, bool active)
 						 ARG_BOOL(active));
 }
 
-void
-check_population_owner(int64 population)
+List *
+population_protected(int64 population)
 {
 	CatalogSession session;
 	List		  *relations;
-	ListCell	  *cell;
 
 	catalog_begin(&session);
 	query_read("SELECT r.relation::oid FROM privpred.protected_relation r"
@@ -86,7 +85,31 @@ check_population_owner(int64 population)
 	session_keep(&session);
 	relations = rows_oids(1);
 	catalog_end(&session);
-	foreach(cell, relations)
+	return relations;
+}
+
+ArrayType *
+population_numbers(int64 population)
+{
+	CatalogSession session;
+	ArrayType	  *numbers;
+
+	catalog_begin(&session);
+	query_read("SELECT pg_catalog.array_agg(r.relation_id) FROM privpred.protected_relation r"
+			   " WHERE r.population = $1",
+			   ARG_INT8(population));
+	session_keep(&session);
+	numbers = row_varlena(0, 1);
+	catalog_end(&session);
+	return numbers;
+}
+
+void
+check_population_owner(int64 population)
+{
+	ListCell *cell;
+
+	foreach(cell, population_protected(population))
 	{
 		/* One that is being dropped belongs to nobody. */
 		if (get_rel_name(lfirst_oid(cell)) == NULL || role_owns(GetUserId(), lfirst_oid(cell)))

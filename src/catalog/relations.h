@@ -107,6 +107,12 @@ extern void protected_relation_remove(const ProtectedRelation *protected);
 /* The number of the population that a protected relation belongs to; 0: it is not protected. */
 extern int64 population_of_relation(Oid relid);
 
+/* Its relations that are protected, always in the same order. */
+extern List *population_protected(int64 population);
+
+/* All numbers that accounts and entries of it may have, as bigint[]; NULL: none. */
+extern ArrayType *population_numbers(int64 population);
+
 /* Is one of its relations protected? */
 extern bool population_is_active(int64 population);
 

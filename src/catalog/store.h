@@ -4,6 +4,7 @@
  *
  * relations.h	protected relations, their units, and what is public
  * models.h		models: stored, and decoded
+ * forgettings.h	certificates of what was forgotten
  * features.h	feature specifications, classes, and encoding
  * by_id.h		relations and models by their numbers, for the ledger
  *

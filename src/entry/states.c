@@ -22,7 +22,7 @@
 #include "utils/memutils.h"
 
 #include "entry/entry.h"
-#include "learner/learner.h"
+#include "entry/states.h"
 
 PG_FUNCTION_INFO_V1(training_state_in);
 PG_FUNCTION_INFO_V1(training_state_out);
@@ -259,12 +259,19 @@ state_merge(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&target->header));
 }
 
+const TrainingState *
+training_state_of(Datum datum)
+{
+	ExpandedState *expanded = as_expanded(datum);
+
+	return expanded ? expanded->state : read_state(datum);
+}
+
 Datum
 privpred_finish_state(PG_FUNCTION_ARGS)
 {
-	ExpandedState *expanded = as_expanded(PG_GETARG_DATUM(0));
-	TrainingState *state = expanded ? expanded->state : read_state(PG_GETARG_DATUM(0));
-	const Learner *learner = training_learner(state);
+	const TrainingState *state = training_state_of(PG_GETARG_DATUM(0));
+	const Learner		*learner = training_learner(state);
 
 	if (learner->prepare)
 		learner->prepare();

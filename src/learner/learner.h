@@ -31,6 +31,7 @@
 #ifndef PRIVPRED_LEARNER_H
 #define PRIVPRED_LEARNER_H
 
+#include "learner/predictor_format.h"
 #include "learner/threshold_walk.h"
 #include "lib/stringinfo.h"
 #include "server/options.h"
@@ -235,6 +236,18 @@ extern Predictor *
 predictor_complete(const Learner *learner, const LearnerOptions *options, const Predictor *packed,
 				   int teachers, int width, int default_class);
 
+/* The members as they are stored, but for the room after a constant; within its bytes. */
+extern PredictorMember *predictor_members(const Predictor *stored, int *nmembers);
+
+/*
+ * The ensemble of these teachers (kind 0: one that saw no row), byte for byte what
+ * predictor_pack() and then predictor_complete() make of those that saw rows.  Sets which
+ * member each is.
+ */
+extern Predictor *
+predictor_assemble(const Learner *learner, const LearnerOptions *options, int teachers,
+				   const PredictorMember *members, int width, int default_class, uint32 *positions);
+
 extern const Learner *learner_lookup(const char *name); /* NULL if unknown */
 extern char			 *learner_names(void);				/* "centroid, linear, ...", for hints */
 
@@ -316,6 +329,13 @@ extern TrainingState *training_create_like(const TrainingState *source);
 extern Predictor *training_finish(const TrainingState *state);
 
 /*
+ * The same, and sets the digest of everything that the teacher depends on.  Returns
+ * NULL if it is among the known ones, which are in order.
+ */
+extern Predictor *
+training_finish_unless(const TrainingState *state, const uint8 *known, Size nknown, uint8 *digest);
+
+/*
  * ---------- training_portable.c ----------
  *
  * A state as bytes.  Other nodes understand those that portable_write() makes;
@@ -368,7 +388,11 @@ extern uint64	   unit_hash(UnitHasher *hasher, Datum unit, const unsigned char *
 /* The same for a unit of several columns: as if they were a row. */
 extern UnitHasher *unit_hasher_of_columns(int n, const Oid *types, Oid collation);
 extern uint64 unit_hash_columns(UnitHasher *hasher, const Datum *values, const unsigned char *salt);
-extern int	  unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
+
+/* What is hashed, until the next call: equal for equal units, and different for others. */
+extern const unsigned char			  *
+unit_bytes_of_columns(UnitHasher *hasher, const Datum *values, Size *size);
+extern int unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *salt, int teachers);
 
 /* The salt of the hash that holds units out, so that it knows nothing of the one for teachers. */
 extern void holdout_salt(const unsigned char *salt, unsigned char *derived);

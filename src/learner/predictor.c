@@ -15,6 +15,9 @@
 
 #include "learner/learners.h"
 
+/* Of a constant that is not padded. */
+#define CONSTANT_SIZE 4
+
 struct PredictorBuilder
 {
 	int			   nclasses;
@@ -166,7 +169,7 @@ linear_member_size(int nclasses, int width, const LearnerOptions *options)
 void
 builder_constant(PredictorBuilder *builder, int class_index)
 {
-	write_u32(builder_member(builder, MEMBER_CONSTANT, 4), class_index);
+	write_u32(builder_member(builder, MEMBER_CONSTANT, CONSTANT_SIZE), class_index);
 }
 
 void
@@ -342,5 +345,79 @@ predictor_complete(const Learner *learner, const LearnerOptions *options, const 
 	for (int i = shape.nmembers; i < teachers; i++)
 		append_constant(bytes, default_class, size);
 	write_u32((unsigned char *) bytes->data + 16, teachers);
+	return builder_finish(builder);
+}
+
+/* ---------- teachers by number ---------- */
+
+PredictorMember *
+predictor_members(const Predictor *stored, int *nmembers)
+{
+	PredictorShape		 shape;
+	PredictorMember		*members;
+	const unsigned char *position;
+
+	predictor_read(stored, &shape);
+	members = palloc_array(PredictorMember, shape.nmembers);
+	position = shape.members;
+	for (uint32 i = 0; i < shape.nmembers; i++)
+	{
+		position = predictor_next_member(position, &members[i]);
+		if (members[i].kind == MEMBER_CONSTANT)
+			members[i].size = CONSTANT_SIZE;
+	}
+	*nmembers = shape.nmembers;
+	return members;
+}
+
+typedef struct NumberedMember
+{
+	PredictorMember member;
+	int				teacher;
+} NumberedMember;
+
+/* Those that saw no row come last. */
+static int
+compare_numbered(const void *a, const void *b)
+{
+	const NumberedMember *na = a;
+	const NumberedMember *nb = b;
+
+	if ((na->member.kind == 0) != (nb->member.kind == 0))
+		return na->member.kind == 0 ? 1 : -1;
+	if (na->member.kind == 0)
+		return 0;
+	return compare_members(&na->member, &nb->member);
+}
+
+Predictor *
+predictor_assemble(const Learner *learner, const LearnerOptions *options, int teachers,
+				   const PredictorMember *members, int width, int default_class, uint32 *positions)
+{
+	int				  nclasses = options->nclasses;
+	PredictorBuilder *builder = builder_create(nclasses, options->classes, width, default_class);
+	StringInfo		  bytes = &builder->bytes;
+	Size			  size =
+		 learner->member_size ? learner->member_size(nclasses, width, options) : CONSTANT_SIZE;
+	NumberedMember *sorted = palloc_array(NumberedMember, teachers);
+
+	for (int i = 0; i < teachers; i++)
+		sorted[i] = (NumberedMember){members[i], i};
+	qsort(sorted, teachers, sizeof(NumberedMember), compare_numbered);
+	for (int i = 0; i < teachers; i++)
+	{
+		const PredictorMember *member = &sorted[i].member;
+
+		if (member->kind == 0)
+			append_constant(bytes, default_class, size);
+		else if (member->kind == MEMBER_CONSTANT)
+			append_constant(bytes, read_u32(member->body), size);
+		else
+			memcpy(append_space(bytes, PREDICTOR_MEMBER_HEADER + member->size),
+				   member->body - PREDICTOR_MEMBER_HEADER, PREDICTOR_MEMBER_HEADER + member->size);
+		positions[sorted[i].teacher] = i;
+	}
+	write_u32((unsigned char *) bytes->data + 16, teachers);
+	pfree(sorted);
 	return builder_finish(builder);
 }

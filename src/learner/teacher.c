@@ -335,8 +335,8 @@ unit_hasher_of_columns(int n, const Oid *types, Oid collation)
 	return hasher;
 }
 
-uint64
-unit_hash_columns(UnitHasher *hasher, const Datum *values, const unsigned char *salt)
+const unsigned char *
+unit_bytes_of_columns(UnitHasher *hasher, const Datum *values, Size *size)
 {
 	resetStringInfo(&hasher->bytes);
 	if (hasher->ncolumns == 1)
@@ -344,7 +344,17 @@ unit_hash_columns(UnitHasher *hasher, const Datum *values, const unsigned char *
 	else
 		for (int i = 0; i < hasher->ncolumns; i++)
 			append_field(&hasher->bytes, hasher->columns[i], values[i], false);
-	return siphash24(salt, (unsigned char *) hasher->bytes.data, hasher->bytes.len);
+	*size = hasher->bytes.len;
+	return (unsigned char *) hasher->bytes.data;
+}
+
+uint64
+unit_hash_columns(UnitHasher *hasher, const Datum *values, const unsigned char *salt)
+{
+	Size				 size;
+	const unsigned char *bytes = unit_bytes_of_columns(hasher, values, &size);
+
+	return siphash24(salt, bytes, size);
 }
 
 int

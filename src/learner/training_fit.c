@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "learner/training.h"
+#include "server/digest.h"
 
 typedef struct ClassKey
 {
@@ -229,33 +230,126 @@ only_vote(const TrainingState *state, const TrainingData *data, int fallback)
 	return seen >= 0 ? seen : fallback;
 }
 
-Predictor *
-training_finish(const TrainingState *state)
+/* ---------- digest ---------- */
+
+#define DIGEST_BUFFER 8192
+
+/* Rows in canonical order; buffered, because a row is short. */
+static void
+digest_rows(Digest *digest, const TrainingData *data)
 {
-	MemoryContext	  caller = CurrentMemoryContext;
-	MemoryContext	  work;
-	TrainingData	  data;
+	char *buffer = palloc(DIGEST_BUFFER);
+	Size  filled = 0;
+
+	for (int64 i = 0; i < data->nrows; i++)
+	{
+		int32		  row_class = training_class(data, i);
+		const double *row = training_row(data, i);
+		Size		  size = data->width * sizeof(double);
+
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (filled + sizeof(row_class) + size > DIGEST_BUFFER)
+		{
+			digest_add(digest, buffer, filled);
+			filled = 0;
+		}
+		memcpy(buffer + filled, &row_class, sizeof(row_class));
+		filled += sizeof(row_class);
+		if (filled + size > DIGEST_BUFFER) /* a row that is longer than the buffer */
+		{
+			digest_add(digest, buffer, filled);
+			digest_add(digest, row, size);
+			filled = 0;
+			continue;
+		}
+		memcpy(buffer + filled, row, size);
+		filled += size;
+	}
+	digest_add(digest, buffer, filled);
+	pfree(buffer);
+}
+
+/*
+ * Of everything that fit() sees, and of the code that fits: teachers of equal digests
+ * are equal, but for collisions of SHA-256.  Rows are in canonical order and sums
+ * are exact, so that it does not depend on the order in which rows came.
+ */
+static void
+data_digest(const TrainingState *state, const TrainingData *data, uint8 *result)
+{
+	Digest digest;
+	int64  numbers[] = {data->nclasses, data->width, data->label_type, data->nrows};
+
+	digest_begin(&digest);
+	digest_add_piece(&digest, PRIVPRED_VERSION, strlen(PRIVPRED_VERSION));
+	digest_add_piece(&digest, state->learner->name, strlen(state->learner->name));
+	digest_add_piece(&digest, state->options.json, strlen(state->options.json));
+	digest_add(&digest, numbers, sizeof(numbers));
+	for (int c = 0; c < data->nclasses; c++)
+		digest_add_piece(&digest, data->classes[c], strlen(data->classes[c]));
+	digest_add(&digest, data->class_rows, data->nclasses * sizeof(int64));
+	if (state->learner->additive)
+	{
+		digest_add(&digest, data->shared, state->shared_sums * sizeof(int128));
+		digest_add(&digest, data->of_class, data->nclasses * state->class_sums * sizeof(int128));
+	}
+	else
+		digest_rows(&digest, data);
+	digest_end(&digest, result);
+}
+
+static int
+compare_digests(const void *a, const void *b)
+{
+	return memcmp(a, b, DIGEST_BYTES);
+}
+
+/* ---------- the teacher ---------- */
+
+static Predictor *
+fit_data(const TrainingState *state, const TrainingData *data, MemoryContext caller)
+{
+	int				  fallback = default_class(data, &state->options);
 	PredictorBuilder *builder;
-	Predictor		 *result;
-	int				  fallback;
 	int				  vote;
+
+	if (state->learner->fit_bytes)
+		check_fit_memory(state, data);
+	builder = builder_create(data->nclasses, data->classes, data->width, fallback);
+	vote = only_vote(state, data, fallback);
+	if (vote >= 0)
+		builder_constant(builder, vote);
+	else if (!state->learner->fit(data, &state->options, builder))
+		builder_constant(builder, fallback);
+	MemoryContextSwitchTo(caller);
+	return builder_finish(builder);
+}
+
+Predictor *
+training_finish_unless(const TrainingState *state, const uint8 *known, Size nknown, uint8 *digest)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext work;
+	TrainingData  data;
+	Predictor	 *result = NULL;
 
 	if (state->classes.n == 0)
 		return NULL;
 	work = AllocSetContextCreate(caller, "privpred fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(work);
 	prepare_data(state, &data);
-	fallback = default_class(&data, &state->options);
-	if (state->learner->fit_bytes)
-		check_fit_memory(state, &data);
-	builder = builder_create(data.nclasses, data.classes, data.width, fallback);
-	vote = only_vote(state, &data, fallback);
-	if (vote >= 0)
-		builder_constant(builder, vote);
-	else if (!state->learner->fit(&data, &state->options, builder))
-		builder_constant(builder, fallback);
+	if (digest != NULL)
+		data_digest(state, &data, digest);
+	if (nknown == 0 || bsearch(digest, known, nknown, DIGEST_BYTES, compare_digests) == NULL)
+		result = fit_data(state, &data, caller);
 	MemoryContextSwitchTo(caller);
-	result = builder_finish(builder);
 	MemoryContextDelete(work);
 	return result;
+}
+
+Predictor *
+training_finish(const TrainingState *state)
+{
+	return training_finish_unless(state, NULL, 0, NULL);
 }

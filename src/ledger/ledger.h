@@ -25,6 +25,7 @@
  * upkeep.c		adopting a copied ledger, forgiving leases
  * holders.c	roles that hold budgets, as the server knows them (both)
  * gate.c		what must not happen to a relation's accounts at the same time (both)
+ * certificates.c	entries of units that were forgotten
  * chain.c		entries and their hash (both)
  * verify.c		recomputing all of it
  */
@@ -32,6 +33,8 @@
 #define PRIVPRED_LEDGER_H
 
 #include "nodes/pg_list.h"
+#include "utils/array.h"
+#include "utils/jsonb.h"
 
 #include "account/accountant.h"
 #include "account/quote.h"
@@ -314,6 +317,21 @@ typedef struct LedgerVerdict
 
 /* expected_head may be NULL; any head the chain ever had proves no rewind. */
 extern LedgerVerdict ledger_verify(const uint8 *expected_head);
+
+/* ---------- certificates.c ---------- */
+
+/* Lets the ledger's process chain what is committed; a standby takes it as it is. */
+extern void ledger_sync(void);
+
+/* An entry for a certificate with this digest, to be chained once the transaction has committed. */
+extern void ledger_put_certificate(int64 relation_id, int64 certificate_id, const char *digest);
+
+/* Its number and head, in hexadecimal digits; false: it is not chained. */
+extern bool
+ledger_find_certificate(int64 certificate_id, const char *digest, int64 *entry, char **head);
+
+/* What was told for good of relations of these numbers, as a JSON array. */
+extern Jsonb *ledger_public(ArrayType *numbers);
 
 /* Identifies this start of the server; leases of earlier ones are orphaned. */
 extern int64 ledger_incarnation(void);

@@ -331,18 +331,6 @@ check_releases(Verification *verification)
 						 row_int8(0, 1)));
 }
 
-/* Lets the ledger's process chain what is committed; a standby takes it as it is. */
-static void
-bring_up_to_date(void)
-{
-	LedgerRequest request = {0};
-
-	if (RecoveryInProgress())
-		return;
-	request.kind = REQUEST_SYNC;
-	(void) ledger_call(&request);
-}
-
 LedgerVerdict
 ledger_verify(const uint8 *expected_head)
 {
@@ -352,7 +340,7 @@ ledger_verify(const uint8 *expected_head)
 	CatalogSession session;
 	bool		   moved;
 
-	bring_up_to_date();
+	ledger_sync();
 	progress_begin("", InvalidOid);
 	progress_show_to(asking_role());
 

@@ -147,11 +147,12 @@ typedef struct Mechanism
 	ChargeKind	charge_kind;
 	int			tests; /* of a stream's threshold, at most, by one answer */
 	bool		asks_teachers;
-	bool		owner_only;		 /* no account can pay for its answers */
-	bool		labels_only;	 /* protects labels and nothing else */
-	bool		numeric_labels;	 /* learns numbers, too */
-	bool		two_classes;	 /* of classes it learns exactly two */
-	bool		needs_units;	 /* their number must be declared */
+	bool		makes_students; /* its rows are public: distill makes it, and nothing retrains it */
+	bool		owner_only;		/* no account can pay for its answers */
+	bool		labels_only;	/* protects labels and nothing else */
+	bool		numeric_labels; /* learns numbers, too */
+	bool		two_classes;	/* of classes it learns exactly two */
+	bool		needs_units;	/* their number must be declared */
 	bool		needs_unit_rows; /* the largest number of rows of a unit must be declared */
 	bool		finds_cuts;		 /* of features, by itself: declared ones are left out */
 

@@ -267,7 +267,7 @@ teach(MadeUp *table, int questions)
 {
 	ModelRecord *record = &table->record;
 
-	(void) train_teachers(record, &table->relation);
+	(void) train_teachers(record, &table->relation, TEACHERS_ALL);
 	table->model.ensemble = ensemble_load(record->predictor);
 	for (int i = 0; i < questions; i++)
 		teachers_votes(&table->model, table->x + i * record->spec.width, table->votes[i]);

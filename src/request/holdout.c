@@ -44,6 +44,12 @@ holdout_parameters(TrainingQuery *query, const ModelRecord *model)
 		ARG_INT4((int32) rint(model->holdout * HOLDOUT_SHARES));
 }
 
+bool
+holdout_has(const ModelRecord *model, uint64 hash)
+{
+	return (int32) (hash % HOLDOUT_SHARES) < (int32) rint(model->holdout * HOLDOUT_SHARES);
+}
+
 /* A unit is held out wherever it is read, also on other nodes, so nothing but its id counts. */
 static char *
 holdout_share_sql(const ProtectedRelation *protected)

@@ -262,8 +262,8 @@ others_sql(List *others, List *columns)
 }
 
 bool
-append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
-				   const ProtectedRelation *protected, double *rows)
+append_nodes_query(TrainingQuery *query, const ModelRecord *model,
+				   const ProtectedRelation *protected, bool one_teacher, double *rows)
 {
 	StringInfo	text = &query->text;
 	NodeTables	tables = find_tables(model);
@@ -274,14 +274,15 @@ append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
 	if (tables.nodes == NIL)
 		return false;
 	*rows = Max(*rows, tables.rows);
+	if (one_teacher)
+		trains = psprintf("%s AND privpred.unit_share($%d, $%d, %s) = $%d", trains, PARAMETER_SALT,
+						  PARAMETER_TEACHERS, units_sql(protected, ", "), PARAMETER_TEACHER);
 	appendStringInfo(
 		text,
-		"SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
-		" pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.n - s.used END)::bigint,"
-		" pg_catalog.sum(s.n)::bigint FROM (SELECT u.h %% $%d AS t,"
-		" privpred.finish_state(privpred.merge_states(u.state)) AS m,"
-		" pg_catalog.sum(u.n) AS n, pg_catalog.sum(u.used) AS used FROM (",
-		PARAMETER_TEACHERS);
+		"SELECT s.t, s.m, s.n, CASE WHEN s.t IS NULL THEN s.n ELSE s.n - s.used END FROM"
+		" (SELECT u.h %% $%d AS t, privpred.teach_state(privpred.merge_states(u.state), $%d) AS m,"
+		" pg_catalog.sum(u.n)::bigint AS n, pg_catalog.sum(u.used)::bigint AS used FROM (",
+		PARAMETER_TEACHERS, PARAMETER_KNOWN);
 	foreach(cell, tables.nodes)
 	{
 		append_states(text, model, protected, chunks(model, lfirst_oid(cell)));

@@ -18,6 +18,7 @@
  * export.c		export_model
  * accuracy.c	release_accuracy
  * describe.h	describe, describe_cost, see there
+ * forget.h		forget, certificates, see there
  */
 #ifndef PRIVPRED_REQUEST_H
 #define PRIVPRED_REQUEST_H
@@ -286,6 +287,27 @@ typedef struct Evaluation
  */
 extern Evaluation *request_evaluate(const char *model, const Oid *test_relation,
 									const EpsilonUnits *epsilons, int count);
+
+/* forget.h */
+
+typedef struct ForgetRequest
+{
+	Oid					   relid;
+	const struct UnitText *unit;
+	bool				   delete_rows;
+	bool				   dry_run;
+	const char			  *at; /* "now" or "next retrain" */
+} ForgetRequest;
+
+/* What was done, or would be. */
+extern Jsonb *request_forget(const ForgetRequest *request);
+extern Jsonb *request_certificate(int64 certificate_id);
+
+/* What is wrong with a certificate, NULL if nothing; and its entry in the ledger, or 0. */
+extern const char *request_verify_certificate(Jsonb *given, const char *unit, int64 *entry);
+
+/* The statement that makes an index by teacher. */
+extern char *request_chunk_index(const char *model);
 
 /* audit.h */
 

@@ -132,11 +132,26 @@ choose_grouping(const ModelRecord *model, double rows, int shares)
 static char *
 teacher_sql(const ProtectedRelation *protected)
 {
+	return psprintf("CASE WHEN %s IS NOT NULL THEN privpred.teacher_of(%s, $%d, $%d) END",
+					units_sql(protected, " IS NOT NULL AND "), unit_sql(protected), PARAMETER_SALT,
+					PARAMETER_TEACHERS);
+}
+
+/* As chunk_index_sql() has it, so that an index serves. */
+static char *
+one_teacher_sql(const ProtectedRelation *protected)
+{
+	return psprintf("%s IS NOT NULL AND privpred.teacher_of(%s, $%d, $%d) = $%d",
+					units_sql(protected, " IS NOT NULL AND "), unit_sql(protected), PARAMETER_SALT,
+					PARAMETER_TEACHERS, PARAMETER_TEACHER);
+}
+
+char *
+unit_sql(const ProtectedRelation *protected)
+{
 	const char *units = units_sql(protected, ", ");
 
-	return psprintf("CASE WHEN %s IS NOT NULL THEN privpred.teacher_of(%s%s%s, $%d, $%d) END",
-					units_sql(protected, " IS NOT NULL AND "), protected->nunits > 1 ? "ROW(" : "",
-					units, protected->nunits > 1 ? ")" : "", PARAMETER_SALT, PARAMETER_TEACHERS);
+	return protected->nunits > 1 ? psprintf("ROW(%s)", units) : pstrdup(units);
 }
 
 /*
@@ -149,71 +164,87 @@ share_sql(const TrainingQuery *query, const ModelRecord *model, const char *teac
 		  const char *trains, int share, int shares)
 {
 	return psprintf(
-		"SELECT q.t, privpred.%s(q.y, q.x, $%d) AS m, pg_catalog.count(*) AS n,"
+		"SELECT q.t, privpred.teach(q.y, q.x, %s, $%d, $%d) AS m, pg_catalog.count(*) AS n,"
 		" pg_catalog.count(*) FILTER (WHERE (q.y = ANY ($%d::%s[])) IS NOT TRUE) AS unused"
 		" FROM (SELECT %s AS t, %s AS y, %s AS x FROM %s r WHERE %s%s"
 		/* A constant OFFSET 0, not to be computed: else no worker may run the subquery. */
 		" OFFSET '0'::pg_catalog.int8) q GROUP BY 1",
-		model->learner->aggregate ? model->learner->aggregate : model->learner->name,
-		PARAMETER_OPTIONS, PARAMETER_CLASSES,
-		model->nbins > 0 ? "pg_catalog.text" : label_type_name(model), teacher, class_sql(model),
-		encoding_sql(model->features, PARAMETER_FEATURES), query->relation, trains,
+		quote_literal_cstr(model->learner->name), PARAMETER_OPTIONS, PARAMETER_KNOWN,
+		PARAMETER_CLASSES, model->nbins > 0 ? "pg_catalog.text" : label_type_name(model), teacher,
+		class_sql(model), encoding_sql(model->features, PARAMETER_FEATURES), query->relation,
+		trains,
 		shares > 1 ? psprintf(" AND COALESCE(%s, 0) %% %d = %d", teacher, shares, share) : "");
 }
 
 static void
-append_teachers_query(TrainingQuery *query, const ModelRecord *model,
-					  const ProtectedRelation *protected, int  shares)
+append_teachers_query(TrainingQuery *query, const ModelRecord		 *model,
+					  const ProtectedRelation *protected, const char *trains, int shares)
 {
 	const char *teacher = teacher_sql(protected);
-	const char *trains = trains_sql(model, protected);
 
 	appendStringInfoString(
-		&query->text, "SELECT privpred.ensemble(s.m) FILTER (WHERE s.t IS NOT NULL),"
-					  " pg_catalog.sum(CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END)::bigint,"
-					  " pg_catalog.sum(s.n)::bigint FROM (");
+		&query->text,
+		"SELECT s.t, s.m, s.n, CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END FROM (");
 	for (int share = 0; share < shares; share++)
 		appendStringInfo(&query->text, "%s%s", share > 0 ? " UNION ALL " : "",
 						 share_sql(query, model, teacher, trains, share, shares));
 	appendStringInfoString(&query->text, ") s");
 }
 
+/* The rows that train: all, or those of one teacher. */
+static void
+append_query(TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected,
+			 int teacher)
+{
+	const char *trains = trains_sql(model, protected);
+	double		rows = estimated_rows(query->relation);
+	int			shares = 1;
+
+	if (!append_nodes_query(query, model, protected, teacher >= 0, &rows))
+	{
+		if (teacher >= 0)
+			trains = psprintf("%s AND %s", trains, one_teacher_sql(protected));
+		else
+			shares = choose_shares(model, query->relation);
+		append_teachers_query(query, model, protected, trains, shares);
+	}
+	if (teacher >= 0)
+		rows /= model->spec.teachers;
+	choose_grouping(model, rows, shares);
+	progress_phase_rows("training teachers", rows);
+	progress_steps(teacher >= 0 ? 1 : model->spec.teachers);
+}
+
 RowCounts
-train_teachers(ModelRecord *model, const ProtectedRelation *protected)
+train_teachers(ModelRecord *model, const ProtectedRelation *protected, int teacher)
 {
 	MemoryContext  caller = CurrentMemoryContext;
 	MemoryContext  spi;
 	CatalogSession session;
 	TrainingQuery  query;
-	Datum		   predictor;
-	LearnerOptions options;
-	bool		   isnull;
-	RowCounts	   counts;
-	double		   rows;
-	int			   shares = 1;
+	Refit		  *refit = refit_begin(model, teacher);
+	RowCounts	   counts = {0};
 
-	learner_parse_options(model->learner, learner_options(model), &options);
 	training_query_begin(&query, model);
+	query.arguments[PARAMETER_KNOWN - 1] = refit_known(refit);
+	query.arguments[PARAMETER_TEACHER - 1] = ARG_INT4(teacher);
 	relation_owner_begin(&session, model->relid);
 	if (model->learner->runs_user_code)
 		owner_code_settings();
-	rows = estimated_rows(query.relation);
-	if (!append_nodes_query(&query, model, protected, &rows))
-	{
-		shares = choose_shares(model, query.relation);
-		append_teachers_query(&query, model, protected, shares);
-	}
-	choose_grouping(model, rows, shares);
-	progress_phase_rows("training teachers", rows);
-	progress_steps(model->spec.teachers);
+	append_query(&query, model, protected, teacher);
 	query_run(NULL, query.text.data, true, 0, TRAINING_PARAMETERS, query.arguments);
 	spi = MemoryContextSwitchTo(caller);
-	predictor = row_value(0, 1, &isnull);
-	model->predictor = predictor_complete(
-		model->learner, &options, isnull ? NULL : (Predictor *) PG_DETOAST_DATUM(predictor),
-		model->spec.teachers, model->features->width, model->spec.default_class);
-	counts.unused = row_int8(0, 2);
-	counts.all = row_int8(0, 3);
+	for (uint64 row = 0; row < SPI_processed; row++)
+	{
+		bool  isnull;
+		Datum taught = row_value(row, 2, &isnull);
+
+		if (!row_isnull(row, 1) && !isnull)
+			refit_take(refit, row_int4(row, 1), DatumGetByteaPP(taught));
+		counts.all += row_int8(row, 3);
+		counts.unused += row_int8(row, 4);
+	}
+	counts.changed = refit_end(refit, model);
 	MemoryContextSwitchTo(spi);
 	catalog_end(&session);
 	return counts;

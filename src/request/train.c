@@ -25,6 +25,7 @@
 #include "account/charge.h"
 #include "ledger/ledger.h"
 #include "server/progress.h"
+#include "request/forget.h"
 #include "request/train.h"
 
 /* ---------- the training query ---------- */
@@ -124,6 +125,8 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 	set_parameter(query, PARAMETER_LABEL, JSONBOID, feature_spec_write(label));
 	set_parameter(query, PARAMETER_EDGES, FLOAT8ARRAYOID, scaled_edges(model, label));
 	holdout_parameters(query, model);
+	query->arguments[PARAMETER_KNOWN - 1] = ARG_POINTER(BYTEAOID, (bytea *) NULL);
+	query->arguments[PARAMETER_TEACHER - 1] = ARG_IF(false, ARG_INT4(0));
 }
 
 char *
@@ -221,21 +224,24 @@ set_charges(ModelRecord *model)
 		elog(ERROR, "mechanism \"%s\" has no valid charge", model->mechanism->name);
 }
 
-static void
+/* Has the view changed since the last version? */
+static bool
 tell_of_change(const ModelRecord *model, const ViewProof *proof)
 {
 	const char *before = model_definition(model->name);
 
-	if (before != NULL && strcmp(before, proof->definition) != 0)
-		ereport(NOTICE,
-				errmsg("view \"%s\" was changed since model \"%s\" was trained",
-					   get_rel_name(model->relid), model->name),
-				errdetail("The new version learns from the view as it is now."));
+	if (before == NULL || strcmp(before, proof->definition) == 0)
+		return false;
+	ereport(NOTICE,
+			errmsg("view \"%s\" was changed since model \"%s\" was trained",
+				   get_rel_name(model->relid), model->name),
+			errdetail("The new version learns from the view as it is now."));
+	return true;
 }
 
-/* Returns the definition of the view that was read; NULL: it was a table. */
-static const char *
-train(ModelRecord *model, const ProtectedRelation *protected)
+/* Sets the definition of the view that was read; NULL: it was a table. */
+static RowCounts
+train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const char **definition)
 {
 	RowCounts  rows;
 	ViewProof *proof;
@@ -245,17 +251,20 @@ train(ModelRecord *model, const ProtectedRelation *protected)
 	check_protected_once(model->relid);
 	check_spent_once(model->relid, protected->population);
 	proof = view_prove_protected(protected);
-	if (proof != NULL)
-		tell_of_change(model, proof);
+	/* Teachers of one version see one view. */
+	if (proof != NULL && tell_of_change(model, proof))
+		teacher = TEACHERS_ALL;
 	check_columns(model);
 	if (model->mechanism->asks_teachers)
-		rows = train_teachers(model, protected);
+		rows = train_teachers(model, protected, teacher);
 	else
 		rows = train_on_units(model, protected);
 	view_still_proved(proof);
-	report_training(model, protected, rows);
+	if (teacher == TEACHERS_ALL)
+		report_training(model, protected, rows);
 	progress_phase("storing", -1);
-	return proof != NULL ? proof->definition : NULL;
+	*definition = proof != NULL ? proof->definition : NULL;
+	return rows;
 }
 
 /* ---------- requests ---------- */
@@ -271,7 +280,7 @@ request_create_model(const CreateModelRequest *request)
 	protected = protected_relation_hold(request->relid);
 	progress_begin(request->name, request->relid);
 	model = model_declare(request, protected);
-	definition = train(model, protected);
+	(void) train(model, protected, TEACHERS_ALL, &definition);
 	model_insert(model);
 	if (definition != NULL)
 		model_store_definition(model->name, definition);
@@ -280,7 +289,7 @@ request_create_model(const CreateModelRequest *request)
 }
 
 /* A model belongs to whoever owns the relation it was trained on. */
-static ModelRecord *
+ModelRecord *
 own_model(const char *name)
 {
 	ModelRecord *model = known_model(name);
@@ -302,28 +311,73 @@ rebind_functions(ModelRecord *model)
 					get_atttype(model->relid, get_attnum(model->relid, model->label)));
 }
 
+RowCounts
+model_renew(ModelRecord *model, const ProtectedRelation *protected, int teacher)
+{
+	RowCounts	rows;
+	const char *definition;
+
+	check_unit_columns(protected);
+	check_columns(model);
+	rebind_functions(model);
+	progress_begin(model->name, model->relid);
+	model_declare_sizes(model, protected);
+	rows = train(model, protected, teacher, &definition);
+	model_update(model);
+	if (definition != NULL)
+		model_store_definition(model->name, definition);
+	ledger_forget_memos(model->model_id);
+	progress_end();
+	ledger_invalidate_leases();
+	return rows;
+}
+
+/* The number of teachers is for the owner: it says how much of the table has changed. */
+static Jsonb *
+card_of_version(const ModelRecord *model, RowCounts rows)
+{
+	Jsonb *card = model_card(model->name);
+	char  *more;
+
+	if (!model->mechanism->asks_teachers)
+		return card;
+	more = psprintf("{\"refitted\": %d}", rows.changed);
+	return DatumGetJsonbP(DirectFunctionCall2(
+		jsonb_concat, JsonbPGetDatum(card), DirectFunctionCall1(jsonb_in, CStringGetDatum(more))));
+}
+
+bool
+functions_have_changed(const ModelRecord *model)
+{
+	ModelRecord now = *model;
+
+	if (model->functions == NULL)
+		return false;
+	rebind_functions(&now);
+	return VARSIZE_ANY(now.functions->digest) != VARSIZE_ANY(model->functions->digest) ||
+		   memcmp(VARDATA_ANY(now.functions->digest), VARDATA_ANY(model->functions->digest),
+				  VARSIZE_ANY_EXHDR(model->functions->digest)) != 0;
+}
+
 Jsonb *
 request_retrain(const char *name)
 {
 	ModelRecord *model = own_model(name);
-	const char	*definition;
+	ModelRecord	 before;
 	ProtectedRelation *protected;
+	RowCounts rows;
+	List	 *dues;
 
 	lock_own_relation(model->relid, AccessShareLock);
 	protected = protected_relation_hold(model->relid);
-	check_unit_columns(protected);
-	check_columns(model);
-	rebind_functions(model);
-	progress_begin(name, model->relid);
-	model_declare_sizes(model, protected);
-	definition = train(model, protected);
-	model_update(model);
-	if (definition != NULL)
-		model_store_definition(name, definition);
-	ledger_forget_memos(model->model_id);
-	progress_end();
-	ledger_invalidate_leases();
-	return model_card(name);
+	model = model_get(name); /* as it is now that we need not wait for anybody */
+	if (model->relid != protected->relid)
+		no_such_model(name);
+	before = *model;
+	dues = forget_begin_dues(model, protected);
+	rows = model_renew(model, protected, TEACHERS_ALL);
+	forget_end_dues(dues, &before, model);
+	return card_of_version(model, rows);
 }
 
 void
@@ -332,6 +386,7 @@ request_drop_model(const char *name)
 	ModelRecord *model = own_model(name);
 
 	ledger_forget_memos(model->model_id);
+	forget_end_dues(forget_dues(model->model_id), model, NULL);
 	model_delete(model);
 	ledger_invalidate_leases();
 }

@@ -8,6 +8,7 @@
  * train_report.c	what an owner is told of training
  * holdout.c		units that never train
  * teachers.c		teachers
+ * refit.c			teachers of the version before that can stay
  * nodes.c			teachers from tables on several nodes
  * distill.c		distill
  * units.c			rows for mechanisms that learn from units themselves
@@ -79,6 +80,26 @@ extern void declare_features(ModelRecord *model, Datum json, Relation relation);
 /* Raises 22023 if a feature may be missing and the learner cannot leave it so. */
 extern void check_missing(const ModelRecord *model);
 
+/* train.c */
+
+/* A model of the current user's; raises like known_model(), or 42501. */
+extern ModelRecord *own_model(const char *name);
+
+/* Has the owner changed the functions of learner "sql" since the model was trained? */
+extern bool functions_have_changed(const ModelRecord *model);
+
+/* Instead of the number of a teacher. */
+#define TEACHERS_ALL -1
+#define TEACHERS_NONE -2
+
+/*
+ * Trains and stores a new version of a model whose relation is held, of all its teachers or
+ * of one of them; what was remembered of the version before is dropped.
+ */
+struct RowCounts;
+extern struct RowCounts
+model_renew(ModelRecord *model, const ProtectedRelation *protected, int teacher);
+
 /* train.c: parameters of queries over the protected relation r */
 
 typedef enum TrainingParameter
@@ -92,7 +113,9 @@ typedef enum TrainingParameter
 	PARAMETER_EDGES, /* inner edges of bins, scaled to [0, 1] */
 	PARAMETER_HOLDOUT_SALT,
 	PARAMETER_HOLDOUT, /* hashes below this never train */
-	TRAINING_PARAMETERS = PARAMETER_HOLDOUT
+	PARAMETER_KNOWN,   /* digests of teachers that need not be fitted */
+	PARAMETER_TEACHER, /* the only one to be fitted */
+	TRAINING_PARAMETERS = PARAMETER_TEACHER
 } TrainingParameter;
 
 typedef struct TrainingQuery
@@ -127,6 +150,9 @@ extern double holdout_declare(double holdout);
 /* Raises 55000 unless units are held out. */
 extern void check_holds_out(const ModelRecord *model);
 
+/* Is a unit held out whose hash, by holdout_salt(), is this? */
+extern bool holdout_has(const ModelRecord *model, uint64 hash);
+
 /* What the conditions below need. */
 extern void holdout_parameters(TrainingQuery *query, const ModelRecord *model);
 
@@ -149,8 +175,9 @@ choose_test_rows(TrainingQuery *query, const ModelRecord *model, const Oid *test
 
 typedef struct RowCounts
 {
-	int64 all;	  /* that may train */
-	int64 unused; /* of them */
+	int64 all;	   /* that may train */
+	int64 unused;  /* of them */
+	int	  changed; /* teachers whose rows are not those of the version before */
 } RowCounts;
 
 /*
@@ -165,11 +192,35 @@ report_training(const ModelRecord *model, const ProtectedRelation *protected, Ro
 
 /* teachers.c */
 
-/* Trains the model's teachers. */
-extern RowCounts train_teachers(ModelRecord *model, const ProtectedRelation *protected);
+/*
+ * Trains the model's teachers: those whose rows are not what the version before was
+ * fitted on, or the given one alone (-1: all).
+ */
+extern RowCounts
+train_teachers(ModelRecord *model, const ProtectedRelation *protected, int teacher);
+
+/* The unit of row r as teacher_of() wants it. */
+extern char *unit_sql(const ProtectedRelation *protected);
 
 /* Rows as the planner estimates them, inside a session; needs no scan. */
 extern double estimated_rows(const char *relation);
+
+/* refit.c */
+
+typedef struct Refit Refit;
+
+/*
+ * Begins a new version: of all teachers, or of the given one while the others stay as they
+ * are, for which the model must have chunks.
+ */
+extern Refit		*refit_begin(const ModelRecord *model, int teacher);
+extern QueryArgument refit_known(const Refit *refit);
+
+/* A teacher as the aggregate "teach" returns it. */
+extern void refit_take(Refit *refit, int teacher, bytea *taught);
+
+/* Stores the ensemble in the model; returns how many teachers saw other rows than before. */
+extern int refit_end(Refit *refit, ModelRecord *model);
 
 /* distill.c */
 
@@ -189,8 +240,8 @@ extern TupleDesc made_up_columns(const ModelRecord *model);
  * can be asked for states, and raises *rows to what these are known to have; else
  * returns false.  Inside a session of the relation's owner.
  */
-extern bool append_nodes_query(TrainingQuery *query, const ModelRecord	  *model,
-							   const ProtectedRelation *protected, double *rows);
+extern bool append_nodes_query(TrainingQuery *query, const ModelRecord *model,
+							   const ProtectedRelation *protected, bool one_teacher, double *rows);
 
 extern void nodes_init(void);
 

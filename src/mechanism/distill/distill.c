@@ -25,6 +25,7 @@ const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,
 	.asks_teachers = true,
+	.makes_students = true,
 	.validate = distill_validate,
 	.majority = teachers_majority,
 	.plan = &plan_distill,
