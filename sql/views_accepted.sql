@@ -96,6 +96,9 @@ INSERT INTO accepted (name, definition) VALUES
 ('an SQL function with RETURN', $$SELECT u, va.twice(born) AS t FROM p$$),
 ('CASE with a value, NULLIF, GREATEST', $$SELECT u, CASE kind WHEN 9201 THEN 1 ELSE 2 END AS a, NULLIF(kind, 9201) AS b, GREATEST(cost, 3) AS g FROM v$$),
 ('a null test and comparisons of a maximum', $$SELECT u, max(cost) IS NULL AS a, max(cost) > 3 AS b, CASE WHEN max(cost) > 3 THEN 1 ELSE 0 END AS c FROM v GROUP BY u$$),
+('operators with one operand', $$SELECT u, -born AS a, @ cost AS b, NOT (kind > 9201) AS c FROM p JOIN v USING (u)$$),
+('CASE of a maximum', $$SELECT u, CASE max(cost) WHEN 3 THEN 1 WHEN 4 THEN 2 END AS a, NULLIF(max(cost), 3) AS b, COALESCE(max(cost), 0) AS c FROM v GROUP BY u$$),
+('a subquery with an aggregate of both rows, ordered by all', $$SELECT p.u, (SELECT (SELECT sum(c.id + v.kind) FROM c) FROM v WHERE v.u = p.u ORDER BY v.at, v.kind LIMIT 1) AS s FROM p$$),
 ('OFFSET 0', $$SELECT u, born FROM p OFFSET 0$$),
 ('ORDER BY of the view itself', $$SELECT u, born FROM p ORDER BY born$$),
 ('a constant column', $$SELECT u, 7 AS seven, 'x'::text AS x, CURRENT_DATE AS today FROM p$$);

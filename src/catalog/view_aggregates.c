@@ -104,7 +104,8 @@ is_ordered_by(Aggref *aggregate, Node *argument, List *clauses, bool floats)
 	{
 		Node *node = get_sortgroupclause_expr(lfirst(cell), aggregate->args);
 
-		if (equal(node, argument) && (has_identity(node) || (floats && is_float(exprType(node)))))
+		if (equal(node, argument) && is_default_equality(lfirst(cell), node) &&
+			(has_identity(node) || (floats && is_float(exprType(node)))))
 			return true;
 	}
 	return false;

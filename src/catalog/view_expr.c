@@ -88,30 +88,39 @@ column_is_loose(ViewWalk *walk, Scope *scope, Var *var)
 
 /* In the default btree of its left type, or the negator of its equality. */
 bool
-is_comparison(Oid operator)
+is_comparison(Oid opno)
 {
 	Oid left;
 	Oid right;
 	Oid opclass;
-	Oid negator = get_negator(operator);
+	Oid negator = get_negator(opno);
 
-	op_input_types(operator, & left, &right);
+	op_input_types(opno, &left, &right);
+	if (!OidIsValid(left))
+		return false;
 	opclass = GetDefaultOpClass(left, BTREE_AM_OID);
 	return OidIsValid(opclass) &&
-		   (get_op_opfamily_strategy(operator, get_opclass_family(opclass)) != 0 ||
+		   (get_op_opfamily_strategy(opno, get_opclass_family(opclass)) != 0 ||
 			(OidIsValid(negator) &&
 			 get_op_opfamily_strategy(negator, get_opclass_family(opclass)) ==
 				 BTEqualStrategyNumber));
 }
 
-static void
-check_operator(ViewWalk *walk, Scope *scope, Node *node, Oid operator, List * arguments)
+/* Returns whether the first argument is known up to equality. */
+static bool
+check_operator(ViewWalk *walk, Scope *scope, Node *node, Oid opno, List *arguments)
 {
-	view_function(walk, scope, node, get_opcode(operator), arguments);
-	if (is_comparison(operator))
-		(void) any_loose(walk, scope, arguments);
-	else
+	bool first;
+
+	view_function(walk, scope, node, get_opcode(opno), arguments);
+	if (!is_comparison(opno))
+	{
 		view_exact_list(walk, scope, arguments);
+		return false;
+	}
+	first = view_expr(walk, scope, linitial(arguments));
+	(void) any_loose(walk, scope, list_copy_tail(arguments, 1));
+	return first;
 }
 
 /* Casts that have one result for equal numbers. */
@@ -187,19 +196,18 @@ check_domain(ViewWalk *walk, Scope *scope, CoerceToDomain *cast)
 static bool
 check_case(ViewWalk *walk, Scope *scope, CaseExpr *choice)
 {
-	Node	 *before = scope->case_value;
+	bool	  before = scope->case_loose;
+	bool	  value = choice->arg != NULL && view_expr(walk, scope, (Node *) choice->arg);
 	bool	  loose = false;
 	ListCell *cell;
 
-	if (choice->arg != NULL)
-		(void) view_expr(walk, scope, (Node *) choice->arg);
 	foreach(cell, choice->args)
 	{
 		CaseWhen *when = lfirst_node(CaseWhen, cell);
 
-		scope->case_value = (Node *) choice->arg;
+		scope->case_loose = value;
 		view_exact(walk, scope, (Node *) when->expr);
-		scope->case_value = before;
+		scope->case_loose = before;
 		loose |= view_expr(walk, scope, (Node *) when->result);
 	}
 	if (choice->defresult != NULL)
@@ -207,29 +215,16 @@ check_case(ViewWalk *walk, Scope *scope, CaseExpr *choice)
 	return loose;
 }
 
-static bool
-check_case_value(ViewWalk *walk, Scope *scope)
-{
-	Node *value = scope->case_value;
-	bool  loose;
-
-	if (value == NULL)
-		return false; /* an element of an array, which was checked as part of it */
-	scope->case_value = NULL;
-	loose = view_expr(walk, scope, value);
-	scope->case_value = value;
-	return loose;
-}
-
+/* Elements stand in the cast as a CaseTestExpr, too; they are part of what was checked. */
 static void
 check_array_cast(ViewWalk *walk, Scope *scope, ArrayCoerceExpr *cast)
 {
-	Node *before = scope->case_value;
+	bool before = scope->case_loose;
 
 	view_exact(walk, scope, (Node *) cast->arg);
-	scope->case_value = NULL;
+	scope->case_loose = false;
 	view_exact(walk, scope, (Node *) cast->elemexpr);
-	scope->case_value = before;
+	scope->case_loose = before;
 }
 
 static void
@@ -298,8 +293,8 @@ check_operation(ViewWalk *walk, Scope *scope, Node *node)
 		view_exact(walk, scope, lsecond(array->args));
 		return false;
 	}
-	check_operator(walk, scope, node, operation->opno, operation->args);
-	return IsA(node, NullIfExpr) && view_expr(walk, scope, linitial(operation->args));
+	return check_operator(walk, scope, node, operation->opno, operation->args) &&
+		   IsA(node, NullIfExpr);
 }
 
 /* Nodes that need no function of ours; the second half of view_expr(). */
@@ -345,6 +340,7 @@ bool
 view_expr(ViewWalk *walk, Scope *scope, Node *node)
 {
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	if (is_picked(scope, node))
 		return true;
 	switch (nodeTag(node))
@@ -369,7 +365,7 @@ view_expr(ViewWalk *walk, Scope *scope, Node *node)
 		case T_CaseExpr:
 			return check_case(walk, scope, (CaseExpr *) node);
 		case T_CaseTestExpr:
-			return check_case_value(walk, scope);
+			return scope->case_loose;
 		case T_ArrayCoerceExpr:
 			check_array_cast(walk, scope, (ArrayCoerceExpr *) node);
 			return false;

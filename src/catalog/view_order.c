@@ -58,8 +58,7 @@ has_identity(Node *node)
 	return type_has_identity(exprType(node), exprCollation(node));
 }
 
-/* Does the clause tell values apart as the type itself does? */
-static bool
+bool
 is_default_equality(SortGroupClause *clause, Node *node)
 {
 	Oid opclass = GetDefaultOpClass(getBaseType(exprType(node)), BTREE_AM_OID);
@@ -121,8 +120,9 @@ index_is_ordered(Relation table, Relation index, List *expressions, int member)
 		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(table), column - 1);
 		Oid				  opclass = GetDefaultOpClass(attribute->atttypid, BTREE_AM_OID);
 
-		if (!attribute->attnotnull || !has_column(expressions, member, column) ||
-			!OidIsValid(opclass) || get_opclass_family(opclass) != index->rd_opfamily[i])
+		if (!column_is_not_null(RelationGetDescr(table), column) ||
+			!has_column(expressions, member, column) || !OidIsValid(opclass) ||
+			get_opclass_family(opclass) != index->rd_opfamily[i])
 			return false;
 	}
 	return true;
@@ -185,9 +185,10 @@ is_uncovered(Node *node, CoverWalk *walk)
 		own.varlevelsup = 0;
 		return here && !list_member(walk->expressions, &own);
 	}
-	if (IsA(node, Aggref) || IsA(node, GroupingFunc) ||
-		(IsA(node, WindowFunc) && !walk->in_windows))
-		return walk->level == 0;
+	/* Those of subqueries may have our columns inside. */
+	if (walk->level == 0 && (IsA(node, Aggref) || IsA(node, GroupingFunc) ||
+							 (IsA(node, WindowFunc) && !walk->in_windows)))
+		return true;
 	if (IsA(node, Query))
 	{
 		walk->level++;

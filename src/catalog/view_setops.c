@@ -16,7 +16,18 @@
 
 #include "catalog/view_walk.h"
 
-/* Casts that the planner adds between parts must be the server's own, and keep a key's class. */
+/* Casts that the planner adds between parts must be the server's own. */
+static void
+check_cast(ViewWalk *walk, Node *node, Oid from, Oid to)
+{
+	if (from != to && (!is_built_in(from) || !is_built_in(to)))
+		view_unknown(
+			walk, node,
+			psprintf("A set operation casts %s to %s.", format_type_be(from), format_type_be(to)),
+			"Cast the column of each part to one type.");
+}
+
+/* They must keep the class of a key, too. */
 static void
 check_types(ViewWalk *walk, Finding *finding, List *types, List *target)
 {
@@ -32,11 +43,7 @@ check_types(ViewWalk *walk, Finding *finding, List *types, List *target)
 		if (entry->resjunk)
 			continue;
 		result = list_nth_oid(types, column++);
-		if (own != result && (!is_built_in(own) || !is_built_in(result)))
-			view_unknown(walk, (Node *) entry->expr,
-						 psprintf("A set operation casts %s to %s.", format_type_be(own),
-								  format_type_be(result)),
-						 "Cast the column of each part to one type.");
+		check_cast(walk, (Node *) entry->expr, own, result);
 		if (unit_class(own) != unit_class(result))
 			finding->keys = bms_del_member(finding->keys, column);
 	}
@@ -143,6 +150,8 @@ operate(ViewWalk *walk, Scope *scope, Node *node, List *types)
 	result->loose = bms_union(left->loose, right->loose);
 	join_columns(walk, operation, result);
 	/* An outer operation may cast its part. */
+	forboth(a, types, b, operation->colTypes)
+		check_cast(walk, NULL, lfirst_oid(b), lfirst_oid(a));
 	forboth(a, types, b, operation->colTypes)
 		if (unit_class(lfirst_oid(a)) != unit_class(lfirst_oid(b)))
 			result->keys = bms_del_member(result->keys, foreach_current_index(a) + 1);

@@ -66,7 +66,7 @@ typedef struct Scope
 	List		 *group_exprs; /* grouping expressions */
 	bool		  grouped;	   /* what is walked now are groups, not rows */
 	bool		  public_only; /* inside functions and VALUES: no private subqueries */
-	Node		 *case_value;  /* what CaseTestExpr stands for, if it is known up to equality */
+	bool		  case_loose;  /* what CaseTestExpr stands for is known up to equality */
 	Finding		 *sublink;	   /* what sublink parameters stand for */
 } Scope;
 
@@ -172,7 +172,7 @@ extern void view_exact(ViewWalk *walk, Scope *scope, Node *node);
 extern void view_exact_list(ViewWalk *walk, Scope *scope, List *nodes);
 
 /* Is it a comparison of a btree, in which equal values are alike? */
-extern bool is_comparison(Oid operator);
+extern bool is_comparison(Oid opno);
 
 /* ---------- view_sublink.c ---------- */
 
@@ -199,6 +199,9 @@ extern void view_windows(ViewWalk *walk, Scope *scope, Finding *finding, Bitmaps
 /* Are equal values of the type the same bytes? */
 extern bool type_has_identity(Oid type, Oid collation);
 extern bool has_identity(Node *node);
+
+/* Does the clause tell values apart as their type itself does? */
+extern bool is_default_equality(SortGroupClause *clause, Node *node);
 
 /* Numbers whose equal values may have different bytes. */
 extern bool is_loose_type(Oid type);

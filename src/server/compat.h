@@ -132,6 +132,14 @@ typedef void (*shmem_request_hook_type)(void);
 		 : (void) 0)
 #endif
 
+/* A constraint NOT NULL may be not valid since 18; files that use it include access/tupdesc.h. */
+#if PG_VERSION_NUM < 180000
+#define column_is_not_null(columns, number) (TupleDescAttr(columns, (number) -1)->attnotnull)
+#else
+#define column_is_not_null(columns, number) \
+	(TupleDescCompactAttr(columns, (number) -1)->attnullability == ATTNULLABLE_VALID)
+#endif
+
 /* Of Append and MergeAppend. */
 #if PG_VERSION_NUM < 180000
 #define PRUNES_AT_RUN_TIME(append) ((append)->part_prune_info != NULL)
