@@ -133,7 +133,7 @@ add_member(ViewWalk *walk, Scope *scope, int number)
 	/* Nothing could tie it, and without keys it would pass for public. */
 	if (finding->locality == VIEW_LOCAL && bms_is_empty(finding->keys))
 		view_mixes(walk, NULL,
-				   psprintf("\"%s\" has rows of protected table \"%s\", and not their unit.",
+				   psprintf("\"%s\" has rows of \"%s\", and not their unit.",
 							entry->eref->aliasname, finding->name),
 				   "Select the unit column in it, and compare it with that of the row around it.");
 	while (finding->locality == VIEW_LOCAL &&
