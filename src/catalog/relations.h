@@ -81,9 +81,9 @@ same_declaration(const ProtectedRelation *protected, ArrayType *units, bool prot
  * Writes a declaration; relation_id is that of the same one before, or 0.  A new one belongs to the
  * population that is given, or, if that is 0, begins one.
  */
-extern void protected_relation_write(Relation relation, ArrayType *units,
-									 const ProtectOptions *options, int64 relation_id,
-									 int64 population);
+extern void
+protected_relation_write(Relation relation, ArrayType *units, const ProtectOptions *options,
+						 int64 relation_id, int64 population);
 
 /* Ends a declaration for good, so that the relation may be declared in another way. */
 extern void protected_relation_retire(const ProtectedRelation *protected);
