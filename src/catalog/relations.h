@@ -24,11 +24,11 @@
 
 typedef struct ProtectedRelation
 {
-	int64		relation_id;
-	int64		population; /* whose accounts pay: the relation_id of the first about the same units */
-	Oid			relid;
-	int			nunits; /* columns that identify the unit */
-	char	  **unit_columns;
+	int64  relation_id;
+	int64  population; /* whose accounts pay: the relation_id of the first about the same units */
+	Oid	   relid;
+	int	   nunits; /* columns that identify the unit */
+	char **unit_columns;
 	AttrNumber *unit_numbers; /* the same by number; NULL: the names alone are known here */
 	bool		protects_labels;
 	int64		declared_units;	   /* 0: not declared */
@@ -268,7 +268,7 @@ extern void check_protected_once(Oid relid);
 typedef struct Relative
 {
 	Oid	  relid;
-	int64 relation_id;	/* 0: it was never protected */
+	int64 relation_id; /* 0: it was never protected */
 	int64 population;
 	bool  is_protected; /* now */
 } Relative;

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
@@ -13,6 +12,7 @@
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
+#include "request/protect.h"
 #include "request/request.h"
 
 /* ---------- the unit ---------- */
@@ -73,218 +73,6 @@ choose_unit(Relation relation, const ProtectOptions *options, const ProtectedRel
 		return resolve_unit(relation, options->unit);
 	check_unit_columns(before);
 	return unit_array(before);
-}
-
-/* ---------- tables with the same rows ---------- */
-
-void
-check_spent_once(Oid relid, int64 population)
-{
-	ListCell *cell;
-
-	foreach(cell, relation_family(relid))
-	{
-		const Relative *relative = lfirst(cell);
-
-		if (relative->relid != relid && relative->relation_id != 0 && !relative->is_protected &&
-			relative->population != population && ledger_relation_spent(relative->population) > 0)
-			ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					errmsg("relation \"%s\" shares rows with \"%s\", which was protected before, "
-						   "and has been asked",
-						   get_rel_name(relid), get_rel_name(relative->relid)),
-					errdetail("What was spent on these rows is in an account that \"%s\" would "
-							  "not pay from.",
-							  get_rel_name(relid)),
-					errhint("Detach \"%s\", and protect it by itself. If \"%s\" is to take its "
-							"place, copy its rows, drop it, and give \"%s\" its name before it is "
-							"protected: then it goes on with the account.",
-							get_rel_name(relative->relid), get_rel_name(relid),
-							get_rel_name(relid)));
-	}
-}
-
-/* ---------- tables of the same name ---------- */
-
-/* A table that has another name by now, and an account: which of the two is meant? */
-static void
-refuse_second(Relation relation, const PastRelation *past)
-{
-	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("relation \"%s\" was protected under the name of \"%s\", and has been asked",
-				   past->name, RelationGetRelationName(relation)),
-			errdetail("If \"%s\" replaces it, it must go on with its account.",
-					  RelationGetRelationName(relation)),
-			errhint("If it does, drop \"%s\" first. If both are to stay, with an account each, run "
-					"SELECT privpred.protect('%s') first.",
-					past->name, past->name));
-}
-
-static void
-warn_about_other_unit(Relation relation)
-{
-	ereport(WARNING,
-			errmsg("a relation \"%s\" that was dropped was protected with another unit or promise",
-				   RelationGetRelationName(relation)),
-			errdetail("What was spent on it is not counted for this one."),
-			errhint("If the rows are about the same people, protect the relation again with the "
-					"earlier unit and promise, before anything is asked."));
-}
-
-/* Of tables of the same name that were dropped after something was spent. */
-typedef struct PastAccount
-{
-	int64 relation_id; /* 0: none */
-	bool  has_others;  /* relations about the same units that are there */
-	bool  other_unit;  /* one was protected with another unit or promise */
-} PastAccount;
-
-/*
- * The declaration of a table of this name that was dropped after something was spent for its
- * units, or while others are about them.  If there are several, the one with most spent.
- * What belongs to the population (0: none) is no other account; "elsewhere" leaves it out.
- */
-static PastAccount
-find_account(Relation relation, ArrayType *units, const ProtectOptions *options, int64 population,
-			 bool elsewhere)
-{
-	PastAccount found = {0};
-	int64		most = 0;
-	ListCell   *cell;
-
-	foreach(cell, past_relations(relation, units, options->protects_labels))
-	{
-		const PastRelation *past = lfirst(cell);
-		int64				spent = ledger_relation_spent(past->population);
-
-		if (elsewhere && past->population == population)
-			continue;
-		if (OidIsValid(past->relid))
-		{
-			if (spent > 0 && past->is_renamed && past->population != population)
-				refuse_second(relation, past);
-		}
-		else if (!past->same_declaration)
-			found.other_unit |= spent > 0 && past->population != population;
-		else if (spent > most || (found.relation_id == 0 && past->has_others))
-		{
-			most = spent;
-			found.relation_id = past->relation_id;
-			found.has_others = past->has_others;
-		}
-	}
-	return found;
-}
-
-static void
-tell_of_account(Relation relation, bool has_others)
-{
-	ereport(NOTICE,
-			errmsg("relation \"%s\" goes on with the account of one that was dropped",
-				   RelationGetRelationName(relation)),
-			has_others ? errdetail("It had the same name, unit and owner. The budgets of relations "
-								   "about the same units pay for it again.")
-					   : errdetail("It had the same name, unit and owner. What was spent on it "
-								   "stays spent, and its cap holds; its budgets have ended."),
-			errhint("See privpred.budgets. If the rows are about other people, give the "
-					"relation another name."));
-}
-
-/* For a table that is declared for the first time, or anew. */
-static int64
-first_account(Relation relation, ArrayType *units, const ProtectOptions *options, int64 population)
-{
-	PastAccount found = find_account(relation, units, options, population, false);
-
-	if (found.relation_id != 0)
-		tell_of_account(relation, found.has_others);
-	else if (found.other_unit)
-		warn_about_other_unit(relation);
-	return found.relation_id;
-}
-
-static void
-warn_about_two(Relation relation)
-{
-	ereport(WARNING,
-			errmsg("relation \"%s\" has another account than one of that name that was dropped",
-				   RelationGetRelationName(relation)),
-			errdetail("Something was spent on both. What was spent on the dropped one is not "
-					  "counted for it."),
-			errhint("If the rows are about the same people, grant as much less."));
-}
-
-/*
- * A table that was protected under another name has an account by now.  If it has
- * taken the name of one that was dropped after something was spent, it goes on
- * with the other's, unless something was spent on its own.
- */
-static int64
-present_account(Relation relation, const ProtectedRelation *before, ArrayType *units,
-				const ProtectOptions *options, bool has_cap)
-{
-	PastAccount found = find_account(relation, units, options, before->population, true);
-
-	if (found.relation_id == 0)
-		return before->relation_id;
-	if (ledger_relation_spent(before->population) > 0)
-	{
-		warn_about_two(relation);
-		return before->relation_id;
-	}
-	if (relation_has_models(before->relation_id) ||
-		ledger_relation_has_budgets(before->population) || population_has_others(before, false))
-		ereport(ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				errmsg("relation \"%s\" has another account than one of that name that was dropped",
-					   RelationGetRelationName(relation)),
-				errdetail("It must go on with the other's, on which something was spent."),
-				errhint("Use privpred.drop_model and privpred.revoke_budget first."));
-	if (!has_cap && ledger_relation_has_cap(before->population))
-		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("relation \"%s\" has a cap of its own", RelationGetRelationName(relation)),
-				errdetail("It goes on with the account of one of that name that was dropped; its "
-						  "own cap ends."),
-				errhint("Give epsilon_cap as well, or epsilon_cap => 'Infinity'."));
-	protected_relation_retire(before);
-	tell_of_account(relation, found.has_others);
-	return found.relation_id;
-}
-
-/*
- * A protected table gets the name of another that has an account.  Had it been
- * protected under that name, it would have gone on with that account.
- */
-static void
-check_new_name(Oid relid)
-{
-	Relation relation = open_relation(relid, AccessShareLock);
-	const ProtectedRelation *protected = protected_relation_get(relid);
-	ProtectOptions options = {.protects_labels = protected->protects_labels};
-	PastAccount	   found =
-		find_account(relation, unit_array(protected), &options, protected->population, true);
-
-	if (found.relation_id != 0)
-		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("\"%s\" was the name of a protected relation that has been asked",
-					   RelationGetRelationName(relation)),
-				errdetail("The one that gets the name has an account of its own. What was spent on "
-						  "the dropped one would not be counted for it."),
-				errhint("If the rows are about the same people, drop its models and budgets, "
-						"run privpred.unprotect, rename it, and protect it then: it goes on with "
-						"the account. If not, choose another name."));
-	relation_close(relation, AccessShareLock);
-}
-
-void
-request_note_names(void)
-{
-	ListCell *cell;
-
-	foreach(cell, relations_renamed())
-	{
-		if (relation_is_protected(lfirst_oid(cell)))
-			check_new_name(lfirst_oid(cell));
-		relation_note_name(lfirst_oid(cell));
-	}
 }
 
 /* ---------- views ---------- */
@@ -393,8 +181,9 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 	population = proof != NULL ? proof->population : named_population(relation, units, options);
 	check_spent_once(relid, population != 0 ? population : population_of_relation(relid));
 	if (before != NULL && same_declaration(before, units, options->protects_labels))
-		relation_id = proof != NULL ? before->relation_id
-									: present_account(relation, before, units, options, cap != NULL);
+		relation_id = proof != NULL
+						  ? before->relation_id
+						  : present_account(relation, before, units, options, cap != NULL);
 	else
 	{
 		if (before != NULL)
