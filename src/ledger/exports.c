@@ -47,13 +47,13 @@ refuse_small_grant(const Account *account, const Charge *drawn, const Export *ex
 						errdetail("%s; that has a delta, and the budget has none.", known),
 						cap ? errhint("Give delta_cap, such as 1e-6.")
 							: errhint("Give delta, such as 1e-6.")));
-	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("the budget is too small to pay for %s", what), errdetail("%s.", known),
-					cap ? errhint("Give a larger epsilon_cap or delta_cap.")
-					: described && account->order == RENYI_ORDER_INFINITE
-						? errhint("Give a larger epsilon or delta, or per_answer => 0.001, so that "
-								  "the budget is of finite order.")
-						: errhint("Give a larger epsilon or delta.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the budget is too small to pay for %s", what), errdetail("%s.", known),
+			 cap		 ? errhint("Give a larger epsilon_cap or delta_cap.")
+			 : described ? errhint("Give a larger epsilon or delta, or a small per_answer, such "
+								   "as 0.001, for which the account's order is chosen.")
+						 : errhint("Give a larger epsilon or delta.")));
 }
 
 static void
