@@ -130,6 +130,12 @@ add_member(ViewWalk *walk, Scope *scope, int number)
 	Part		  *part = palloc0_object(Part);
 	int			   column = -1;
 
+	/* Nothing could tie it, and without keys it would pass for public. */
+	if (finding->locality == VIEW_LOCAL && bms_is_empty(finding->keys))
+		view_mixes(walk, NULL,
+				   psprintf("\"%s\" has rows of \"%s\", and not their unit.",
+							entry->eref->aliasname, finding->name),
+				   "Select the unit column in it, and compare it with that of the row around it.");
 	while (finding->locality == VIEW_LOCAL &&
 		   (column = bms_next_member(finding->keys, column)) >= 0)
 		part->keys = bms_add_member(part->keys, KEY_NUMBER(number, column));

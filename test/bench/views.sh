@@ -20,10 +20,13 @@ need_history() {
 		CREATE INDEX ON visit_occurrence (person_id);
 		CREATE INDEX ON measurement (person_id);
 		CREATE VIEW history AS
-			SELECT p.person_id, 2026 - p.year_of_birth AS age, count(v.visit_occurrence_id) AS visits, bool_or(v.visit_concept_id = 9203) AS emergency,
-				(SELECT avg(m.value_as_number) FROM measurement m JOIN concept c ON c.concept_id = m.measurement_concept_id
-				  WHERE m.person_id = p.person_id AND c.concept_code = '4548-4') AS hba1c, p.readmitted
-			FROM person p LEFT JOIN visit_occurrence v ON v.person_id = p.person_id GROUP BY p.person_id;
+			SELECT p.person_id, 2026 - p.year_of_birth AS age, v.visits, v.emergency, m.hba1c, p.readmitted
+			FROM person p
+			LEFT JOIN (SELECT person_id, count(*) AS visits, bool_or(visit_concept_id = 9203) AS emergency
+				FROM visit_occurrence GROUP BY person_id) v ON v.person_id = p.person_id
+			LEFT JOIN (SELECT m.person_id, avg(m.value_as_number) AS hba1c
+				FROM measurement m JOIN concept c ON c.concept_id = m.measurement_concept_id
+				WHERE c.concept_code = '4548-4' GROUP BY m.person_id) m ON m.person_id = p.person_id;
 		CREATE TABLE history_flat AS SELECT * FROM history;
 		ALTER TABLE history_flat ADD PRIMARY KEY (person_id);
 		VACUUM ANALYZE person, visit_occurrence, measurement, concept, history_flat;

@@ -52,7 +52,7 @@ $$;
 
 /*
  * Asks for a view's verdict and, if it was accepted or force is set, looks for a world in which another unit's rows differ
- * from those of w0.  World i differs in unit units[i], and is seen with the settings confs[i].
+ * from those of w0.  World i differs in unit units[i]; each is seen with each of the settings.
  */
 CREATE FUNCTION snd.try(body text, force boolean, publics text, worlds text[], units text[], confs text[]) RETURNS jsonb
 LANGUAGE plpgsql AS $$
@@ -68,6 +68,7 @@ DECLARE
 	errors int := 0;
 	computed boolean := false;
 	found jsonb;
+	conf text;
 	i int;
 BEGIN
 	BEGIN
@@ -95,19 +96,23 @@ BEGIN
 			errors := 1;
 			words := words || ' / ' || SQLSTATE || ' ' || SQLERRM;
 		END;
-		FOR i IN 1 .. CASE WHEN computed THEN cardinality(worlds) ELSE 0 END LOOP
-			BEGIN
-				EXECUTE confs[i];
-				PERFORM set_config('snd.world', worlds[i], true);
-				EXECUTE replace(image, '@.', worlds[i] || '.') INTO seen;
-				trials := trials + 1;
-				IF COALESCE(seen, '{}') - units[i] <> COALESCE(reference, '{}') - units[i] THEN
-					found := jsonb_build_object('world', worlds[i], 'unit', units[i], 'conf', confs[i], 'reference', reference, 'seen', seen, 'image', image);
-					EXIT;
-				END IF;
-			EXCEPTION WHEN OTHERS THEN
-				errors := errors + 1;
-			END;
+		FOREACH conf IN ARRAY CASE WHEN computed THEN confs ELSE '{}' END LOOP
+			EXECUTE conf;
+			FOR i IN 1 .. cardinality(worlds) LOOP
+				BEGIN
+					PERFORM set_config('snd.world', worlds[i], true);
+					EXECUTE replace(image, '@.', worlds[i] || '.') INTO seen;
+					trials := trials + 1;
+					IF COALESCE(seen, '{}') - units[i] <> COALESCE(reference, '{}') - units[i] THEN
+						found := jsonb_build_object('world', worlds[i], 'unit', units[i], 'conf', conf,
+							'reference', reference, 'seen', seen, 'image', image);
+						EXIT;
+					END IF;
+				EXCEPTION WHEN OTHERS THEN
+					errors := errors + 1;
+				END;
+			END LOOP;
+			EXIT WHEN found IS NOT NULL;
 		END LOOP;
 	END IF;
 	RETURN jsonb_build_object('verdict', verdict, 'words', words, 'trials', trials, 'errors', errors,

@@ -81,7 +81,7 @@ sub settings
 {
 	my %off = map { $_ => chance(0.25) } @switches;
 	my %set = map { $_ => $off{$_} ? 'off' : 'on' } @switches;
-	my $parallel = chance(0.06);
+	my $parallel = chance(0.04);
 	$set{max_parallel_workers_per_gather} = $parallel ? 2 : 0;
 	$set{$force_parallel} = $parallel && chance(0.2) ? 'on' : 'off';
 	$set{work_mem} = chance(0.5) ? '64kB' : '4MB';
@@ -149,8 +149,7 @@ sub show_violation
 sub try_view
 {
 	my ($body, $force, $rule) = @_;
-	my @order = map { my $i = $_; map { $i } 1 .. 3 } 0 .. $#worlds;
-	my $answer = ask("SELECT snd.try(" . join(', ', literal($body), $force ? 'true' : 'false', "'{w0.c1,w0.c2}'", array(@worlds[@order]), array(@units[@order]), array(map { settings() } @order)) . ')');
+	my $answer = ask("SELECT snd.try(" . join(', ', literal($body), $force ? 'true' : 'false', "'{w0.c1,w0.c2}'", array(@worlds), array(@units), array(map { settings() } 1 .. 3)) . ')');
 	$sum{views}++;
 	if (!defined $answer)
 	{
@@ -210,6 +209,7 @@ for my $round (1 .. $option{'near-misses'})
 	last if $option{first} && $sum{violations};
 	for my $class ($round % 2 ? 'int' : 'text', 'numeric')
 	{
+		last if $option{first} && $sum{violations};
 		begin_schema($class);
 		for my $miss (@list)
 		{
