@@ -75,12 +75,13 @@ seize_relations(Forgetting *task)
 	}
 }
 
+/* From the last that was protected on: it may refer to those before. */
 static int64
 delete_rows(Forgetting *task)
 {
 	int64 rows = 0;
 
-	for (int i = 0; i < task->nrelations; i++)
+	for (int i = task->nrelations - 1; i >= 0; i--)
 		rows += unit_delete(task->relations[i], task->units[i]);
 	return rows;
 }

@@ -345,6 +345,21 @@ check dr_owner "0.2 for the view and 0.3 for the table were paid from one budget
 	FROM privpred.budgets WHERE role = 'analyst'::regrole AND relation <> 'patients'::regclass"
 refused analyst 42501 <<'SQL'
 SELECT * FROM history LIMIT 1;
+
+# ----------------------------------------------------------------------
+heading "A patient asks to be forgotten"
+say <<'TEXT'
+The owner takes patient 7 out: the rows, and the one teacher that saw them. All other teachers stay byte for byte. The certificate names nobody, and its digest is in the hash chain.
+TEXT
+run dr_owner <<'SQL'
+SELECT jsonb_pretty(privpred.forget('patients', 7, delete_rows => true));
+SELECT jsonb_pretty(privpred.certificate(1) - 'models');
+SELECT ok, problem FROM privpred.verify_certificate(privpred.certificate(1), '7');
+SQL
+check dr_owner "the certificate verifies, and is about patient 7" "ok FROM privpred.verify_certificate(privpred.certificate(1), '7')"
+check dr_owner "and about nobody else" "NOT ok FROM privpred.verify_certificate(privpred.certificate(1), '8')"
+refused analyst 42704 <<'SQL'
+SELECT privpred.certificate(1);
 SQL
 
 printf '\n%sAll %d steps behaved as they should.%s\n' "$bold" "$checks" "$plain"
