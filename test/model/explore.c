@@ -328,7 +328,7 @@ first_state(void)
 	return s;
 }
 
-/* Returns the length of the shortest way to a violation, 0 if there is none, -1 if it grew too big. */
+/* The length of the shortest way to a violation; 0: there is none, -1: it grew too big. */
 static int
 explore(unsigned wanted, bool print)
 {
