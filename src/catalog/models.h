@@ -25,7 +25,7 @@ typedef struct ModelRecord
 	char			*name;
 	int64			 relation_id;
 	int64			 population; /* whose accounts pay */
-	Oid				 relid; /* of the protected relation; invalid once it is dropped */
+	Oid				 relid;		 /* of the protected relation; invalid once it is dropped */
 	char			*label;
 	FeatureSpec		*features;
 	const Mechanism *mechanism;

@@ -209,8 +209,8 @@ extern void view_still_proved(const ViewProof *proof);
 
 /* ---------- view_store.c ---------- */
 
-/* All protected views about the same units. */
-extern List *protected_views(int64 population);
+/* A protected view that reads a protected relation, or a view that does, and so on. */
+extern Oid protected_view_over(const ProtectedRelation *protected);
 
 extern List *public_tables_of_view(int64 relation_id);
 extern List *public_tables_of_array(ArrayType *array);

@@ -4,7 +4,9 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -14,6 +16,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "catalog/view_walk.h"
 
@@ -67,6 +70,21 @@ flattened(Query *query)
 
 /* ---------- groups ---------- */
 
+/* InvalidOid: there is no such constraint. */
+static Oid
+get_constraint_relation(Oid constraint)
+{
+	HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
+	Oid		  relid = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		relid = ((Form_pg_constraint) GETSTRUCT(tuple))->conrelid;
+		ReleaseSysCache(tuple);
+	}
+	return relid;
+}
+
 /*
  * A column of a table whose primary key is grouped by need not be named.  A key of a
  * parent says nothing about the rows of its children, and the server does not look.
@@ -74,23 +92,24 @@ flattened(Query *query)
 static void
 check_dependent_columns(ViewWalk *walk, Query *query)
 {
+	ListCell *key;
 	ListCell *cell;
 
-	if (query->constraintDeps == NIL)
-		return;
-	foreach(cell, query->rtable)
-	{
-		RangeTblEntry *entry = lfirst(cell);
+	foreach(key, query->constraintDeps)
+		foreach(cell, query->rtable)
+		{
+			RangeTblEntry *entry = lfirst(cell);
 
-		if (entry->rtekind == RTE_RELATION && entry->relkind == RELKIND_RELATION && entry->inh &&
-			has_subclass(entry->relid))
-			view_disorder(
-				walk, NULL,
-				psprintf("Columns of \"%s\" are selected that are not grouped by, and its "
-						 "primary key is not one of the tables that inherit from it.",
-						 get_rel_name(entry->relid)),
-				"Name all columns in GROUP BY, or use ONLY.");
-	}
+			if (entry->rtekind == RTE_RELATION && entry->relkind == RELKIND_RELATION &&
+				entry->inh && get_constraint_relation(lfirst_oid(key)) == entry->relid &&
+				has_subclass(entry->relid))
+				view_disorder(
+					walk, NULL,
+					psprintf("Columns of \"%s\" are selected that are not grouped by, and its "
+							 "primary key is not one of the tables that inherit from it.",
+							 get_rel_name(entry->relid)),
+					"Name all columns in GROUP BY, or use ONLY.");
+		}
 }
 
 /* Rows become groups.  Sets which keys remain, and what the grouping expressions are. */

@@ -27,21 +27,26 @@ public_tables_of_view(int64 relation_id)
 	return tables;
 }
 
-List *
-protected_views(int64 population)
+/* By what the server has written down of their queries, whatever functions they call. */
+Oid
+protected_view_over(const ProtectedRelation *protected)
 {
 	CatalogSession session;
-	List		  *views;
+	Oid			   view = InvalidOid;
 
 	catalog_begin(&session);
-	query_read("SELECT r.relation FROM privpred.protected_relation r"
-			   " JOIN pg_catalog.pg_class c ON c.oid = r.relation"
-			   " WHERE r.active AND r.population = $1 AND c.relkind = 'v' ORDER BY r.relation_id",
-			   ARG_INT8(population));
-	session_keep(&session);
-	views = rows_oids(1);
+	query_read("WITH RECURSIVE over(relid) AS (SELECT $1 UNION SELECT w.ev_class FROM over o"
+			   " JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = o.relid"
+			   " JOIN pg_rewrite w ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid)"
+			   " SELECT r.relation FROM privpred.protected_relation r JOIN over o"
+			   " ON o.relid = r.relation JOIN pg_class c ON c.oid = r.relation"
+			   " WHERE r.active AND r.population = $2 AND c.relkind = 'v' AND r.relation <> $1"
+			   " ORDER BY r.relation_id LIMIT 1",
+			   ARG_OID(protected->relid), ARG_INT8(protected->population));
+	if (SPI_processed > 0)
+		view = row_oid(0, 1);
 	catalog_end(&session);
-	return views;
+	return view;
 }
 
 List *

@@ -321,17 +321,14 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 static void
 check_no_view_reads(const ProtectedRelation *protected)
 {
-	ListCell *cell;
+	Oid view = protected_view_over(protected);
 
-	foreach(cell, protected_views(protected->population))
-		if (lfirst_oid(cell) != protected->relid &&
-			relations_share_rows(lfirst_oid(cell), protected->relid))
-			ereport(ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-					errmsg("protected view \"%s\" reads relation \"%s\"",
-						   get_rel_name(lfirst_oid(cell)), get_rel_name(protected->relid)),
-					errdetail("It could not be trained on any more."),
-					errhint("Run SELECT privpred.unprotect('%s') first.",
-							get_rel_name(lfirst_oid(cell))));
+	if (OidIsValid(view))
+		ereport(ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				errmsg("protected view \"%s\" reads relation \"%s\"", get_rel_name(view),
+					   get_rel_name(protected->relid)),
+				errdetail("It could not be trained on any more."),
+				errhint("Run SELECT privpred.unprotect('%s') first.", get_rel_name(view)));
 }
 
 void
