@@ -10,7 +10,7 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('views');
 $node->init;
 # Statistics are those that the experiment makes.
-$node->append_conf('postgresql.conf', 'autovacuum = off');
+$node->append_conf('postgresql.conf', "autovacuum = off\nlog_statement = none");
 $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE views');
 

@@ -196,7 +196,7 @@ sub near_misses
 	return @list;
 }
 
-perform("SET statement_timeout = '20s'; SET client_min_messages = warning; SET max_parallel_workers = 4; SET min_parallel_table_scan_size = 0;"
+perform("SET statement_timeout = '10min'; SET client_min_messages = warning; SET max_parallel_workers = 4; SET min_parallel_table_scan_size = 0;"
 	. "SET min_parallel_index_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET jit = off;");
 perform("\\i $FindBin::Bin/driver.sql");
 
