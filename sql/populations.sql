@@ -142,6 +142,23 @@ SELECT ok, problem FROM privpred.verify_ledger();
 DROP OWNED BY u_ann;
 DROP TABLE u_visit;
 
+-- a member that comes back, of units for which nothing was spent yet; and by way of another number
+SET ROLE u_owner;
+CREATE TABLE u_one (person int PRIMARY KEY, x float8, y text);
+CREATE TABLE u_two (LIKE u_one INCLUDING ALL);
+SELECT privpred.protect('u_two'), privpred.protect('u_one', same_units_as => 'u_two');
+DROP TABLE u_one;
+CREATE TABLE u_one (LIKE u_two INCLUDING ALL);
+SELECT privpred.protect('u_one'), privpred.grant_budget('u_dora', 'u_one', 1);
+SELECT relation, population FROM u_budgets;
+SELECT privpred.revoke_budget('u_dora', 'u_two');
+-- its unit may change while nothing is spent, and it stays where it is
+ALTER TABLE u_one ADD other int NOT NULL DEFAULT 1;
+SELECT privpred.protect('u_one', unit => 'other');
+SELECT privpred.grant_budget('u_dora', 'u_one', 1);
+SELECT relation, population, status FROM u_budgets;
+DROP TABLE u_one, u_two;
+
 -- joining: b was protected apart
 SET ROLE u_owner;
 CREATE TABLE u_a (person int PRIMARY KEY, x float8, y text);

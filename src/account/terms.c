@@ -272,8 +272,8 @@ join_units(EpsilonUnits *sum, EpsilonUnits more)
 static double
 delta_of_change(const Account *account, RenyiOrder order)
 {
-	bool changes = account->spent > 0 && account->order != RENYI_ORDER_INFINITE &&
-				   account->order != order;
+	bool changes =
+		account->spent > 0 && account->order != RENYI_ORDER_INFINITE && account->order != order;
 
 	return changes ? account->delta / 2 : 0;
 }

@@ -14,9 +14,9 @@
 static Purse *
 read_purses(const LedgerPrice *price, Oid role, int *count, Purse *cap)
 {
-	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz		now = GetCurrentTimestamp();
 	PopulationBrief brief = population_brief(price->relation_id);
-	Purse	   *purses;
+	Purse		   *purses;
 
 	query_read("SELECT " ACCOUNT_COLUMNS ", EXISTS (SELECT FROM privpred.release r "
 			   "WHERE r.account_id = a.account_id AND r.training_id = $2) "

@@ -210,6 +210,102 @@ test_status(void)
 	ok(account_status(&account, NOW) == BUDGET_RELATION_DROPPED, "the table was dropped");
 }
 
+/* Two accounts of one role, in populations that are joined. */
+static void
+test_join(void)
+{
+	Account		pure = new_account(1);
+	Account		low = new_account(1);
+	Account		high;
+	Account		joined;
+	TermsJoin	change;
+	TermsChange ignored;
+	RenyiOrder	order;
+
+	(void) apply(&pure, (LedgerGrant){.epsilon = ONE}, &ignored);
+	buy(&pure, &vote, 30);
+	joined = pure;
+	change = terms_join(&joined, &pure);
+	ok(joined.spent == 60 * PERCENT && change.units == 30 * PERCENT && change.delta == 0 &&
+		   joined.order == RENYI_ORDER_INFINITE && joined.limit == ONE,
+	   "what is spent adds up");
+	(void) terms_join(&joined, &joined);
+	ok(joined.spent == 120 * PERCENT && account_status(&joined, NOW) == BUDGET_FROZEN &&
+		   account_affords(&joined, &vote.infinite) == 0,
+	   "beyond the limit it is frozen");
+
+	(void) apply(&low, (LedgerGrant){.epsilon = ONE, .has_delta = true, .delta = 1e-4}, &ignored);
+	high = new_account(1);
+	(void) apply(&high, (LedgerGrant){.epsilon = ONE, .has_delta = true, .delta = 1e-9}, &ignored);
+	ok(low.order < high.order, "a larger delta has a lower order");
+	buy(&low, &vote, 10);
+	buy(&high, &vote, 10);
+	low.delta_spent = 1e-5;
+	high.delta_spent = 1e-10;
+	order = low.order;
+	joined = low;
+	change = terms_join(&joined, &high);
+	ok(joined.order == order && joined.spent == low.spent + high.spent &&
+		   change.delta == delta_add(1e-10, 5e-10) && joined.limit == low.limit,
+	   "the lower order stays, and the other pays for its change");
+	joined = high;
+	change = terms_join(&joined, &low);
+	ok(joined.order == order && change.delta == delta_add(1e-5, 5e-10) &&
+		   joined.limit == renyi_limit(ONE, 1e-9, order),
+	   "the higher one goes down, and its limit with it");
+	ok(joined.delta_spent > joined.delta / 2 && account_left(&joined) < 0 &&
+		   account_affords(&joined, &vote.finite) == 0,
+	   "an overspent delta freezes it, even for draws without one");
+
+	joined = pure;
+	change = terms_join(&joined, &low);
+	ok(joined.order == order && joined.spent == pure.spent + low.spent && joined.limit == 0 &&
+		   account_status(&joined, NOW) == BUDGET_FROZEN,
+	   "a pure budget cannot promise what was spent at a finite order");
+	joined = new_account(1);
+	(void) apply(&joined, (LedgerGrant){.epsilon = ONE}, &ignored);
+	low.spent = low.delta_spent = 0;
+	(void) terms_join(&joined, &low);
+	ok(joined.order == RENYI_ORDER_INFINITE && joined.limit == ONE,
+	   "nothing spent changes nothing");
+}
+
+/* What the other's window has seen is counted at least. */
+static void
+test_join_windows(void)
+{
+	LedgerGrant grant = {.epsilon = ONE, .has_refresh = true, .refresh = {.day = 1}};
+	Account		account = new_account(1);
+	Account		other = new_account(1);
+	Account		joined;
+	TermsChange ignored;
+
+	(void) apply(&account, grant, &ignored);
+	(void) apply(&other, grant, &ignored);
+	account.spent = 50 * PERCENT;
+	account.window_spent = 10 * PERCENT;
+	other.spent = 40 * PERCENT;
+	other.window_spent = 20 * PERCENT;
+	joined = account;
+	ok(terms_join(&joined, &other).window_units == 20 * PERCENT && joined.spent == 90 * PERCENT &&
+		   joined.window_spent == 30 * PERCENT,
+	   "windows that began together add up");
+	other.window_start++;
+	joined = account;
+	ok(terms_join(&joined, &other).window_units == 40 * PERCENT,
+	   "of one that began later, all is counted");
+	other.has_window = false;
+	joined = account;
+	ok(terms_join(&joined, &other).window_units == 40 * PERCENT, "and of one without windows");
+	account.has_window = false;
+	other.has_window = true;
+	ok(terms_join(&account, &other).window_units == 0 && account.spent == 90 * PERCENT,
+	   "without a window, the sum of all");
+	account.spent = PG_INT64_MAX - 1;
+	ok(terms_join(&account, &other).units == 1 && account.spent == PG_INT64_MAX,
+	   "a sum beyond counting stays there");
+}
+
 int
 main(void)
 {
@@ -219,5 +315,7 @@ main(void)
 	test_cap();
 	test_once();
 	test_status();
+	test_join();
+	test_join_windows();
 	return done();
 }

@@ -109,8 +109,7 @@ book_population(int64 number)
 	int64			 population;
 
 	if (populations == NULL)
-		populations =
-			make_cache("privpred populations", sizeof(int64), sizeof(PopulationCache));
+		populations = make_cache("privpred populations", sizeof(int64), sizeof(PopulationCache));
 	entry = hash_search(populations, &number, HASH_FIND, NULL);
 	if (entry != NULL)
 		return entry->population;
