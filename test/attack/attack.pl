@@ -6,12 +6,12 @@ use Privpred::Stats qw($RISK);
 use Privpred::Attack qw(synthetic_people set_up trainings attack epsilon_shown size_attack auc_bound tpr_bound);
 
 my ($results) = @ARGV;
-my ($shadow, $each) = ($ENV{SHADOW} // 120, $ENV{EACH} // 200);
+my ($shadow, $each) = ($ENV{SHADOW} // 60, $ENV{EACH} // 150);
 my $delta = 1e-6;
 
 my $boost = ($ENV{XGBOOST} // '') eq 'no'
   ? q{learner => 'tree', options => '{"depth": 8, "min_rows": 1}'}
-  : q{learner => 'boost', options => '{"rounds": 100, "depth": 8}'};
+  : q{learner => 'boost', options => '{"rounds": 50, "depth": 8}'};
 my $linear = q{learner => 'linear', options => '{"ridge": 0.01}'};
 my @models = (
 	{ name => 'plain', says => 'trees, not private', target => 'mislabelled', epsilon => 20, declaration => "$boost, teachers => 1", leaks => 1 },
@@ -29,7 +29,7 @@ sub sql
 	open my $out, '>', $file or die "$file: $!\n";
 	print $out $statements;
 	close $out or die "$file: $!\n";
-	open my $in, '-|', 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', 'postgres', '-f', $file or die "psql: $!\n";
+	open my $in, '-|', 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $ENV{PGDATABASE} // 'postgres', '-f', $file or die "psql: $!\n";
 	my $said = join '', <$in>;
 	close $in or die "psql failed\n";
 	return $said;

@@ -89,7 +89,7 @@ SET client_min_messages = error;
 SELECT privpred.create_model('$model->{name}', 'people', label => 'y', classes => '{no,yes}', features => '{$features}',
 	epsilon => $model->{epsilon}, $model->{declaration});
 CREATE ROLE attacker_$model->{name};
-SELECT privpred.grant_budget('attacker_$model->{name}', 'people', epsilon => 1e6} . ($model->{delta} ? ', delta => 1e-6' : '') . q{);
+SELECT privpred.grant_budget('attacker_$model->{name}', 'people', epsilon => } . ($model->{delta} ? '100, delta => 1e-6, per_answer => 0.1' : '1e6') . q{);
 });
 	}
 	return;
@@ -115,6 +115,7 @@ sub trainings
 	$sql->(qq{
 SET client_min_messages = error;
 SET privpred.repeat_memory = 0;
+SET privpred.max_answers_per_statement = -1;
 DO \$\$
 DECLARE
 	shadow CONSTANT int := $shadow;
