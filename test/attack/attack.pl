@@ -75,7 +75,7 @@ sub picture
 	my @border = map { my $fpr = $least**(1 - $_ / 100); [ $fpr, tpr_bound($fpr, 1, $delta) ] } 0 .. 100;
 	my $body = sprintf qq{<polygon points="%s" fill="#f6d5cd"/>\n}, join ' ', map { sprintf '%.1f,%.1f', $x->($_->[0]), $y->($_->[1]) } @border, [ $least, 1 ];
 
-	$body .= Chart::label($x->(0.0015), $y->(0.2), 'no model of epsilon 1 can be here', 'font-size="12"');
+	$body .= Chart::label($x->(0.0015), $y->(0.08), 'forbidden at epsilon 1', 'font-size="12"');
 	for my $power (0 .. 3)
 	{
 		my $value = 10**-$power;
@@ -88,7 +88,7 @@ sub picture
 	{
 		my $name = $found[$i]{model}{says} =~ s/<[^>]*>//gr;
 		$name =~ s/10-6/1e-6/;
-		my @line = map { my $p = $_; map { my $part = $_ / 20; [ map { $p->[0][$_] + $part * ($p->[1][$_] - $p->[0][$_]) } 0, 1 ] } 0 .. 20 }
+		my @line = map { my $p = $_; map { my $part = ($_ / 50)**4; [ map { $p->[0][$_] + $part * ($p->[1][$_] - $p->[0][$_]) } 0, 1 ] } 0 .. 50 }
 		  map { [ @{ $found[$i]{roc} }[ $_ - 1, $_ ] ] } 1 .. $#{ $found[$i]{roc} };
 		$body .= sprintf qq{<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>\n}, join(' ', map { sprintf '%.1f,%.1f', $x->($_->[0]), $y->($_->[1]) } @line), $colours[$i];
 		$body .= Chart::label($left + $size + 20, $top + 20 + 22 * $i, $name, qq{fill="$colours[$i]"});

@@ -196,9 +196,19 @@ sub _roc
 	}
 	$result->{roc} = \@points;
 	$result->{auc} = sum0(map { ($points[$_][0] - $points[ $_ - 1 ][0]) * ($points[$_][1] + $points[ $_ - 1 ][1]) / 2 } 1 .. $#points);
-	$result->{tpr} = max(map { $_->[1] } grep { $_->[0] <= 0.01 } @points);
+	$result->{tpr} = _at(0.01, @points);
 	$result->{advantage} = max(map { $_->[1] - $_->[0] } @points);
 	return;
+}
+
+# Between two points of the curve, the attacker tosses a coin.
+sub _at
+{
+	my ($fpr, @points) = @_;
+	my ($next) = grep { $points[$_][0] > $fpr } 1 .. $#points;
+	my ($from, $to) = @points[ $next - 1, $next ];
+
+	return $from->[1] + ($to->[1] - $from->[1]) * ($fpr - $from->[0]) / ($to->[0] - $from->[0]);
 }
 
 # The epsilon that the targets show, but for a false alarm of alpha: trainings are independent, and
