@@ -1,15 +1,16 @@
-# What reports are made of: measurements and their medians, targets, and a page
-# that is also printed.
+# What reports are made of: measurements and their medians, targets, and two
+# pages.  Everything is printed and goes to results.md; the targets, pictures and
+# what a part calls a headline make benchmarks.md, for people in a hurry.
 package Report;
 use strict;
 use warnings;
 use Exporter 'import';
 use Chart;
 
-our @EXPORT = qw(all fact has median mean middle names number paragraph picture ratio ratios heading table target text);
+our @EXPORT = qw(all fact has headline median mean middle names number paragraph picture ratio ratios heading table target text);
 
-my (%values, %facts, @targets, $directory);
-my $page = '';
+my (%values, %facts, @targets, @headlines, $directory);
+my ($page, $short, $section) = ('', '', '');
 
 # ---------- measurements ----------
 
@@ -55,7 +56,7 @@ sub ratios
 
 sub ratio { return scalar middle(ratios(@_)) }
 
-# ---------- what is written, to the screen and to the page ----------
+# ---------- what is written, to the screen and to the pages ----------
 
 sub number
 {
@@ -69,14 +70,34 @@ sub number
 
 sub text { my ($text) = @_; print $text; $page .= $text }
 sub paragraph { my ($text) = @_; text("\n$text\n") }
-sub heading { my ($text) = @_; print "\n$text\n"; $page .= "\n## $text\n" }
 
-# picture ALT NAME KIND ARGUMENT...: one of Chart's, for the page
+sub heading
+{
+	my ($text) = @_;
+	print "\n$text\n";
+	$section = "\n## $text\n";
+	$page .= $section;
+}
+
+# On the short page a heading waits for something to stand below it.
+sub shorten { my ($text) = @_; $short .= $section . $text; $section = '' }
+
+# headline { ... }: what is written by this goes to both pages
+sub headline(&)
+{
+	my ($write) = @_;
+	my $before = length $page;
+	$write->();
+	shorten(substr($page, $before));
+}
+
+# picture ALT NAME KIND ARGUMENT...: one of Chart's, for both pages; it is kept with the short one
 sub picture
 {
 	my ($alt, $name, $kind, @arguments) = @_;
 	Chart->can($kind)->("$directory/$name", @arguments);
-	$page .= "\n![$alt]($name)\n";
+	$page .= "\n![$alt](../../docs/$name)\n";
+	shorten("\n![$alt]($name)\n");
 }
 
 # Columns of numbers are right-aligned, the first is not.
@@ -108,33 +129,48 @@ my %relations = (
 	'>=' => [ 'at least', sub { $_[0] >= $_[1] } ],
 );
 
-# target WHAT [VALUE...] DIGITS UNIT RELATION LIMIT: their median is judged; where
-# some alone would meet it and others would not, that is said
+# target WHAT [VALUE...] DIGITS UNIT RELATION LIMIT [HEADLINE]: their median is judged; where
+# some alone would meet it and others would not, that is said.  The short page has the headlines
+# and whatever was missed.
 sub target
 {
-	my ($what, $all, $digits, $unit, $relation, $limit) = @_;
+	my ($what, $all, $digits, $unit, $relation, $limit, $headline) = @_;
 	my @sorted = sort { $a <=> $b } grep { defined } @$all or return;
 	my ($shown, $met) = @{ $relations{$relation} };
 	my $value = middle(@sorted);
 	my $range = @sorted > 1 ? number($sorted[0], $digits) . ' to ' . number($sorted[-1], $digits) : '';
 	my $verdict = $met->($value, $limit) ? 'yes' : 'NO';
 	$verdict .= ', range holds it' if $met->($sorted[0], $limit) != $met->($sorted[-1], $limit);
-	push @targets, [ $what, number($value, $digits) . $unit, $range, "$shown $limit$unit", $verdict ];
+	my $row = [ $what, number($value, $digits) . $unit, $range, "$shown $limit$unit", $verdict ];
+	push @targets, $row;
+	push @headlines, $row if $headline || $verdict =~ /^NO/;
 }
 
-# ---------- the page ----------
+# ---------- the pages ----------
 
-# finish INTRODUCTION: prints the targets, and writes the page with them on top
+sub write_page
+{
+	my ($name, @text) = @_;
+	open(my $out, '>', "$directory/$name") or die "$directory/$name: $!\n";
+	print $out @text;
+	close $out or die "$directory/$name: $!\n";
+}
+
+# finish INTRODUCTION HOW: prints the targets, and writes the pages with them on top;
+# the longer one also says how it was measured
 sub finish
 {
-	my ($introduction) = @_;
-	my $body = $page;
-	$page = "# Benchmarks\n\n$introduction\n";
+	my ($introduction, $how) = @_;
+	my ($body, $pictures) = ($page, $short);
+	$page = "# Results of `make bench`\n\n$how\n";
 	heading('Targets');
 	table([ 'what', 'here', 'range', 'target', 'met' ], @targets);
-	open(my $out, '>', "$directory/benchmarks.md") or die "$directory/benchmarks.md: $!\n";
-	print $out $page, $body;
-	close $out or die "$directory/benchmarks.md: $!\n";
+	write_page('results.md', $page, $body);
+	my $met = grep { $_->[4] !~ /^NO/ } @targets;
+	$short = "# Benchmarks\n\n$introduction\n\n## Targets\n\n$met of " . @targets . " targets are met. The table has the main ones, and those that are not.\n"
+		. "\n| what | here | target | met |\n|---|--:|--:|--:|\n";
+	$short .= '| ' . join(' | ', @$_[ 0, 1, 3, 4 ]) . " |\n" for @headlines;
+	write_page('benchmarks.md', $short, $pictures);
 }
 
 1;

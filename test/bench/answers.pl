@@ -18,7 +18,7 @@ if (has('answers/with', 'prototype/lanes'))
 			[ 'the difference', 'answers/net' ],
 			[ 'prototype, plain', 'prototype/plain' ],
 			[ 'prototype, lanes', 'prototype/lanes' ]));
-	target('SELECT private_predict() of 1,000,000 rows, all of it, against the bare prototype', [ ratios('answers/with', 'prototype/plain') ], 2, ' x', '<=', 2);
+	target('SELECT private_predict() of 1,000,000 rows, all of it, against the bare prototype', [ ratios('answers/with', 'prototype/plain') ], 2, ' x', '<=', 2, 'headline');
 	target('the same less the statement without, against the prototype for this machine', [ ratios('answers/net', 'prototype/lanes') ], 2, ' x', '<=', 2);
 }
 if (has('sessions/8'))
@@ -28,7 +28,7 @@ if (has('sessions/8'))
 	paragraph("Several sessions at the same time, 200,000 answers a statement, $cores cores:");
 	table([ 'sessions', 'answers a second', 'x one session' ],
 		map { [ $_, number(median("sessions/$_"), 0), number(ratio("sessions/$_", 'sessions/1'), 2) ] } @sessions);
-	target("$cores sessions against 1, on $cores cores", [ ratios("sessions/$cores", 'sessions/1') ], 2, ' x', '>=', 0.8 * $cores) if $cores > 1;
+	target("$cores sessions against 1, on $cores cores", [ ratios("sessions/$cores", 'sessions/1') ], 2, ' x', '>=', 0.8 * $cores, 'headline') if $cores > 1;
 	target("8 sessions against $cores", [ ratios('sessions/8', "sessions/$cores") ], 2, ' x', '>=', 0.9) if $cores < 8;
 }
 if (has('cold/megabyte'))
@@ -37,6 +37,6 @@ if (has('cold/megabyte'))
 	table([ 'model', 'first', 'next' ],
 		[ '100 teachers, 2 classes', number(median('cold/answers'), 1), number(median('warm/answers'), 2) ],
 		[ '600 teachers, 10 classes, ' . number(fact('megabyte') / 1e6, 2) . ' MB', number(median('cold/megabyte'), 1), number(median('warm/megabyte'), 2) ]);
-	target('first answer of a new session, model of 1 MB', [ all('cold/megabyte') ], 1, ' ms', '<', 10);
+	target('first answer of a new session, model of 1 MB', [ all('cold/megabyte') ], 1, ' ms', '<', 10, 'headline');
 }
 1;

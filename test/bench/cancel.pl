@@ -15,6 +15,6 @@ if (@latest)
 	table([ 'statement', 'takes, left alone', 'ends after' ],
 		map { [ $_->{name}, number($_->{whole}, 0), number($_->{longest}, 1) ] } sort { $b->{longest} <=> $a->{longest} } @latest);
 	target('a statement ends after it was cancelled, the longest of ' . @latest . ' statements',
-		[ (sort { $b <=> $a } map { $_->{longest} } @latest)[0] ], 0, ' ms', '<=', 200);
+		[ (sort { $b <=> $a } map { $_->{longest} } @latest)[0] ], 0, ' ms', '<=', 200, 'headline');
 }
 1;

@@ -3,7 +3,7 @@
 # measured in one run on this machine.  Prints every target and whether it was
 # met; missing one is no failure, a part that fails is.
 #
-#	SAVE=1			writes docs/benchmarks.md and its pictures
+#	SAVE=1			writes docs/benchmarks.md, its pictures, and test/bench/results.md
 #	DATA=DIR		accuracy also on adult_{train,test}.csv.gz, adult_raw, bank_raw and
 #					mnist7x7_{train,test}.csv.gz in DIR (header row, id first, label last)
 #	PARTS="..."		some of those below
@@ -39,11 +39,11 @@ if [ -z "${BENCH_RESULTS:-}" ]; then
 		wait "$child" || status=$?
 	done
 	if [ -f "$BENCH_RESULTS/benchmarks.md" ] && [ "${SAVE:-0}" = 1 ]; then
-		mkdir -p "$privpred_top/docs"
-		for file in "$BENCH_RESULTS"/*.md "$BENCH_RESULTS"/*.svg; do
+		cat "$BENCH_RESULTS/results.md" >"$privpred_top/test/bench/results.md"
+		for file in "$BENCH_RESULTS/benchmarks.md" "$BENCH_RESULTS"/*.svg; do
 			[ ! -f "$file" ] || cat "$file" >"$privpred_top/docs/${file##*/}"
 		done
-		note "written: docs/benchmarks.md"
+		note "written: docs/benchmarks.md, test/bench/results.md"
 	fi
 	[ "${KEEP:-0}" != 1 ] || note "kept: $BENCH_RESULTS"
 	exit "$status"

@@ -63,8 +63,8 @@ if (@sizes)
 foreach (grep { $_->[2] } @training)
 {
 	my ($what, $name, $most) = @$_;
-	target("training, $what, 1,000,000 rows, against avg()", [ ratios("$name/$headline", "avg/$headline") ], 2, ' x', '<=', $most);
+	target("training, $what, 1,000,000 rows, against avg()", [ ratios("$name/$headline", "avg/$headline") ], 2, ' x', '<=', $most, $name !~ /parallel/);
 }
 target('100 logistic teachers against COPY BINARY to numpy and one scikit-learn model',
-	[ ratios("logistic/$headline", "copy, scikit-learn/$headline") ], 2, ' x', '<', 1);
+	[ ratios("logistic/$headline", "copy, scikit-learn/$headline") ], 2, ' x', '<', 1, 'headline');
 1;
