@@ -6,12 +6,12 @@ use Privpred::Stats qw($RISK);
 use Privpred::Attack qw(synthetic_people set_up trainings attack epsilon_shown size_attack auc_bound tpr_bound);
 
 my ($results) = @ARGV;
-my ($shadow, $each) = ($ENV{SHADOW} // 120, $ENV{EACH} // 200);
+my ($shadow, $each) = ($ENV{SHADOW} // 60, $ENV{EACH} // 150);
 my $delta = 1e-6;
 
 my $boost = ($ENV{XGBOOST} // '') eq 'no'
   ? q{learner => 'tree', options => '{"depth": 8, "min_rows": 1}'}
-  : q{learner => 'boost', options => '{"rounds": 100, "depth": 8}'};
+  : q{learner => 'boost', options => '{"rounds": 50, "depth": 8}'};
 my $linear = q{learner => 'linear', options => '{"ridge": 0.01}'};
 my @models = (
 	{ name => 'plain', says => 'trees, not private', target => 'mislabelled', epsilon => 20, declaration => "$boost, teachers => 1", leaks => 1 },
@@ -29,7 +29,7 @@ sub sql
 	open my $out, '>', $file or die "$file: $!\n";
 	print $out $statements;
 	close $out or die "$file: $!\n";
-	open my $in, '-|', 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', 'postgres', '-f', $file or die "psql: $!\n";
+	open my $in, '-|', 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $ENV{PGDATABASE} // 'postgres', '-f', $file or die "psql: $!\n";
 	my $said = join '', <$in>;
 	close $in or die "psql failed\n";
 	return $said;
@@ -75,7 +75,7 @@ sub picture
 	my @border = map { my $fpr = $least**(1 - $_ / 100); [ $fpr, tpr_bound($fpr, 1, $delta) ] } 0 .. 100;
 	my $body = sprintf qq{<polygon points="%s" fill="#f6d5cd"/>\n}, join ' ', map { sprintf '%.1f,%.1f', $x->($_->[0]), $y->($_->[1]) } @border, [ $least, 1 ];
 
-	$body .= Chart::label($x->(0.0015), $y->(0.2), 'no model of epsilon 1 can be here', 'font-size="12"');
+	$body .= Chart::label($x->(0.0015), $y->(0.08), 'forbidden at epsilon 1', 'font-size="12"');
 	for my $power (0 .. 3)
 	{
 		my $value = 10**-$power;
@@ -88,7 +88,7 @@ sub picture
 	{
 		my $name = $found[$i]{model}{says} =~ s/<[^>]*>//gr;
 		$name =~ s/10-6/1e-6/;
-		my @line = map { my $p = $_; map { my $part = $_ / 20; [ map { $p->[0][$_] + $part * ($p->[1][$_] - $p->[0][$_]) } 0, 1 ] } 0 .. 20 }
+		my @line = map { my $p = $_; map { my $part = ($_ / 50)**4; [ map { $p->[0][$_] + $part * ($p->[1][$_] - $p->[0][$_]) } 0, 1 ] } 0 .. 50 }
 		  map { [ @{ $found[$i]{roc} }[ $_ - 1, $_ ] ] } 1 .. $#{ $found[$i]{roc} };
 		$body .= sprintf qq{<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>\n}, join(' ', map { sprintf '%.1f,%.1f', $x->($_->[0]), $y->($_->[1]) } @line), $colours[$i];
 		$body .= Chart::label($left + $size + 20, $top + 20 + 22 * $i, $name, qq{fill="$colours[$i]"});

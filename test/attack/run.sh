@@ -4,8 +4,8 @@
 # the latter shows more than it was charged for.
 #
 #	DATA=DIR		people of Adult (adult_train.csv.gz in DIR: header row, id first, label last)
-#	SHADOW=N		trainings to learn from (120)
-#	EACH=N			trainings with a target in, and as many with it out (200)
+#	SHADOW=N		trainings to learn from (60)
+#	EACH=N			trainings with a target in, and as many with it out (150)
 #	SAVE=1			writes the picture and the table of docs/attack.md
 #	XGBOOST=no		a deep tree in place of XGBoost's
 . "$(dirname "$0")/../lib/common.sh"

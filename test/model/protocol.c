@@ -712,7 +712,7 @@ check_loss(const State *s, const Session *me)
 		violated |= CRASH_OVERCHARGES;
 }
 
-/* All processes and shared memory go; note_orphans(), catch_up() of stream_book.c follow. */
+/* Processes and shared memory go; debit.c note_orphans(), stream_book.c catch_up() come after. */
 bool
 server_crashes(State *s)
 {

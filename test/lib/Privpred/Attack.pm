@@ -89,7 +89,7 @@ SET client_min_messages = error;
 SELECT privpred.create_model('$model->{name}', 'people', label => 'y', classes => '{no,yes}', features => '{$features}',
 	epsilon => $model->{epsilon}, $model->{declaration});
 CREATE ROLE attacker_$model->{name};
-SELECT privpred.grant_budget('attacker_$model->{name}', 'people', epsilon => 1e6} . ($model->{delta} ? ', delta => 1e-6' : '') . q{);
+SELECT privpred.grant_budget('attacker_$model->{name}', 'people', epsilon => } . ($model->{delta} ? '100, delta => 1e-6, per_answer => 0.1' : '1e6') . q{);
 });
 	}
 	return;
@@ -115,6 +115,7 @@ sub trainings
 	$sql->(qq{
 SET client_min_messages = error;
 SET privpred.repeat_memory = 0;
+SET privpred.max_answers_per_statement = -1;
 DO \$\$
 DECLARE
 	shadow CONSTANT int := $shadow;
@@ -195,9 +196,19 @@ sub _roc
 	}
 	$result->{roc} = \@points;
 	$result->{auc} = sum0(map { ($points[$_][0] - $points[ $_ - 1 ][0]) * ($points[$_][1] + $points[ $_ - 1 ][1]) / 2 } 1 .. $#points);
-	$result->{tpr} = max(map { $_->[1] } grep { $_->[0] <= 0.01 } @points);
+	$result->{tpr} = _at(0.01, @points);
 	$result->{advantage} = max(map { $_->[1] - $_->[0] } @points);
 	return;
+}
+
+# Between two points of the curve, the attacker tosses a coin.
+sub _at
+{
+	my ($fpr, @points) = @_;
+	my ($next) = grep { $points[$_][0] > $fpr } 1 .. $#points;
+	my ($from, $to) = @points[ $next - 1, $next ];
+
+	return $from->[1] + ($to->[1] - $from->[1]) * ($fpr - $from->[0]) / ($to->[0] - $from->[0]);
 }
 
 # The epsilon that the targets show, but for a false alarm of alpha: trainings are independent, and
