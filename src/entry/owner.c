@@ -78,12 +78,14 @@ privpred_protect(PG_FUNCTION_ARGS)
 	check_delta_is_small(cap.delta, "delta_cap", !PG_ARGISNULL(7) && PG_GETARG_BOOL(7));
 	if (cap.has_delta && cap.epsilon == 0)
 		refuse(errmsg("delta_cap needs epsilon_cap"), errhint("Give both, or neither."));
-	if (!PG_ARGISNULL(8))
+	/* The function of 0.1.0 has no more, until the extension is updated. */
+	if (PG_NARGS() > 8 && !PG_ARGISNULL(8))
 	{
 		options.same_units_as = PG_GETARG_OID(8);
 		(void) relation_sql_name(options.same_units_as); /* does it exist? */
 	}
-	options.public_tables = PG_ARGISNULL(9) ? NULL : PG_GETARG_ARRAYTYPE_P(9);
+	if (PG_NARGS() > 9 && !PG_ARGISNULL(9))
+		options.public_tables = PG_GETARG_ARRAYTYPE_P(9);
 	request_protect(PG_GETARG_OID(0), &options, set_cap ? &cap : NULL);
 	PG_RETURN_VOID();
 }
