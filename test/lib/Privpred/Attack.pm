@@ -102,12 +102,11 @@ sub trainings
 {
 	my ($sql, $people, $models, $shadow, $each) = @_;
 	my $names = join ', ', @{ $people->{names} };
-	my $array = join ', ', map { "'$_', $_" } @{ $people->{names} }, 'tag';
 	my $ask = join '', map { qq{
 		PERFORM privpred.retrain('$_->{name}');
 		COMMIT;
 		SET ROLE attacker_$_->{name};
-		INSERT INTO answer SELECT training, '$_->{name}', id, private_predict('$_->{name}', jsonb_build_object($array))
+		INSERT INTO answer SELECT training, '$_->{name}', id, private_predict('$_->{name}', to_jsonb(pool) - '{id,kind,y}'::text[])
 		  FROM pool WHERE kind IN ('$_->{target}', 'clean');
 		COMMIT;
 		RESET ROLE;} } @$models;
