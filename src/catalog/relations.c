@@ -329,11 +329,12 @@ protected_relation_write(Relation relation, ArrayType *units, const ProtectOptio
 					" dropped_owner_name = NULL"
 					" WHERE relation_id = $7 AND unit_columns = $2 AND protects = $3"
 					" AND (relation IS NULL OR relation = $1)"
-					" AND population = COALESCE($8, population)"
+					" AND population = COALESCE($8, population) RETURNING relation_id"
 				  : "INSERT INTO privpred.protected_relation"
 					" (relation, unit_columns, protects, declared_units, max_rows_per_unit,"
 					" relation_name, known_as, population)"
-					" SELECT $1, $2, $3, $4, $5, $6, ARRAY[$6], $8 WHERE $7 = 0",
+					" SELECT $1, $2, $3, $4, $5, $6, ARRAY[$6], $8 WHERE $7 = 0"
+					" RETURNING relation_id",
 			  false, 0, lengthof(args), args);
 	if (SPI_processed == 0)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
