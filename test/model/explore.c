@@ -378,8 +378,7 @@ static const Setting full_settings[] = {
 	{"leases, all", false, false, false, 2, {3, 1}, 0, 1, 1, 1},
 	{"leases, three slots", false, false, false, 3, {4, 1}, 0, 1, 1, 0},
 	{"streams, three slots", true, false, false, 3, {0, 1}, 2, 1, 1, 0},
-	{"streams, a stranger", true, true, false, 2, {0, 1}, 1, 0, 0, 1},
-	{"leases, a stranger", false, true, false, 2, {2, 1}, 0, 0, 0, 1},
+	{"leases, a stranger", false, true, false, 2, {1, 1}, 0, 0, 0, 1},
 };
 
 typedef struct Seeded
