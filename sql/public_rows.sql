@@ -125,7 +125,8 @@ SELECT use, count(*) AS kinds, count(*) FILTER (WHERE outcome(use, relation) = o
 FROM kinds, unnest('{reference,class_table}'::text[]) use GROUP BY use ORDER BY use;
 -- a second protection of the same rows; protecting the same table again is no second one
 SELECT what, outcome('protect', relation) FROM kinds WHERE n <= 12 ORDER BY n;
-SELECT count(*) AS refused FROM kinds WHERE n > 12 AND outcome('protect', relation) LIKE '42809 |%';
+-- views are those of the same budget, if they are proved to keep units apart (docs/views.md)
+SELECT what, outcome('protect', relation) FROM kinds WHERE n > 12 ORDER BY n;
 -- catalogs, our own tables and what is no table at all
 RESET ROLE;
 CREATE VIEW shared.models_seen AS SELECT model_id AS id, teachers::float8 AS x, 'h' AS hypothesis, 'A' AS point, true AS label FROM privpred.model;
@@ -139,6 +140,7 @@ ORDER BY relation, use;
 -- what is chosen by protected rows does not; but it shares none with them
 SELECT relation, use, outcome(use, relation) FROM unnest('{watched,watched_seen,called_for}'::text[]) relation, unnest('{distill,reference,class_table}'::text[]) use
 ORDER BY relation, use;
+-- policies that hold for the owner would choose what is learnt from
 SELECT outcome('protect', 'watched');
 
 -- a table that becomes part of a protected one later: the next training, and the next student, notice

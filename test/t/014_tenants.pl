@@ -76,6 +76,8 @@ SELECT privpred.grant_budget('alice', 'hers', 50);
 my @acts = (
 	q{SELECT privpred.protect('hers')},
 	q{SELECT privpred.protect('hers', epsilon_cap => 1000, delta_cap => 1e-2)},
+	q{SELECT privpred.protect('bare', same_units_as => 'hers')},
+	q{SELECT privpred.protect('hers', same_units_as => 'bare')},
 	q{SELECT privpred.unprotect('bare')},
 	q{SELECT privpred.create_model('hers too', 'hers', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 10)},
 	q{SELECT privpred.retrain('hers')},

@@ -52,10 +52,24 @@ INSERT INTO ward.visits SELECT i, i % 30, 'w' || i % 3 FROM generate_series(1, 2
 SELECT privpred.protect('ward.visits', declared_units => 2000);
 SELECT privpred.describe('ward.visits', epsilon => 0.5);
 });
+# And two tables about the same people have one budget; one of them was protected apart before.
+sql(q{
+SET ROLE owner;
+CREATE TABLE ward.beds (id int PRIMARY KEY, age float8, outcome ward.outcome);
+CREATE TABLE ward.meals (id int PRIMARY KEY, age float8, outcome ward.outcome);
+SELECT privpred.protect('ward.beds'), privpred.protect('ward.meals');
+SELECT privpred.create_model('beds', 'ward.beds', label => 'outcome', features => '{"age": {"min": 0, "max": 90}}', teachers => 20, epsilon => 1),
+  privpred.create_model('meals', 'ward.meals', label => 'outcome', features => '{"age": {"min": 0, "max": 90}}', teachers => 20, epsilon => 1);
+SELECT privpred.grant_budget('"Ann O''Lyst"', 'ward.beds', epsilon => 6), privpred.grant_budget('"Ann O''Lyst"', 'ward.meals', epsilon => 6);
+});
+ask(q{"Ann O'Lyst"}, q{SELECT private_predict('beds', ARRAY[80]), private_predict('meals', ARRAY[80])});
+sql(q{SET ROLE owner; SELECT privpred.protect('ward.meals', same_units_as => 'ward.beds')});
+my $population = q{SELECT role, relation, population, epsilon_limit, epsilon_spent, epsilon_left, status FROM privpred.budgets WHERE population @> '{ward.beds}'};
+is(sql($population), q{"Ann O'Lyst"|ward.beds|{ward.beds,ward.meals}|6|2|4|active}, 'a population before the dump');
 my $descriptions = q{SELECT id, relation, at, epsilon, delta, charge, columns, features::text, null_shares, left_out, described_by FROM privpred.descriptions ORDER BY id};
 my $ann = q{"Ann O'Lyst"};
 is(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}), 'ward', 'answer before the dump');
-my $budget = q{SELECT role, relation, epsilon_limit, epsilon_spent, epsilon_left FROM privpred.budgets WHERE role IS NOT NULL};
+my $budget = q{SELECT role, relation, epsilon_limit, epsilon_spent, epsilon_left FROM privpred.budgets WHERE role IS NOT NULL AND relation = 'ward."The Patients"'::regclass};
 my $models = q{SELECT name, relation, label, classes, features, teachers, epsilon, version, options FROM privpred.models ORDER BY name};
 is(sql($budget), q{"Ann O'Lyst"|ward."The Patients"|10|2|8}, 'budget before the dump');
 
@@ -68,11 +82,16 @@ command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-h', $node->host, '-p
 is(sql($budget, 'restored'), sql($budget), 'the budget is restored, and what was spent');
 is(sql($models, 'restored'), sql($models), 'the model is restored');
 is(sql($descriptions, 'restored'), sql($descriptions), 'the description is restored');
+is(sql($population, 'restored'), sql($population), 'the population is restored');
 is(sql(q{SELECT md5(predictor::text) FROM privpred.model ORDER BY name}, 'restored'), sql(q{SELECT md5(predictor::text) FROM privpred.model ORDER BY name}), 'bit for bit');
 like(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}, 'restored'), qr/^\S*\s*ERROR:  .*adopt|ERROR:.*ledger/s, 'a restored ledger does not answer by itself');
 sql(q{SELECT privpred.adopt_ledger()}, 'restored');
 is(ask($ann, q{SELECT private_predict('m', ARRAY[80, 1])}, 'restored'), 'ward', 'answers once it is adopted');
 is(sql($budget, 'restored'), q{"Ann O'Lyst"|ward."The Patients"|10|4|6}, 'and charges');
+like(ask($ann, q{SELECT private_predict('beds', ARRAY[80]), private_predict('meals', ARRAY[80])}, 'restored'), qr/^\w[\w ]*\|\w[\w ]*$/, 'both tables are answered for');
+is(sql($population, 'restored'), q{"Ann O'Lyst"|ward.beds|{ward.beds,ward.meals}|6|4|2|active}, 'from one account');
+sql(q{BEGIN; DROP TABLE ward.beds; SET LOCAL ROLE "Ann O'Lyst"; SELECT private_predict('meals', ARRAY[80]); ROLLBACK}, 'restored');
+is(sql($population, 'restored'), q{"Ann O'Lyst"|ward.beds|{ward.beds,ward.meals}|6|5|1|active}, 'whose holders were made known for each table');
 is(sql(q{SELECT ok FROM privpred.verify_ledger()}, 'restored'), 't', 'the chain holds');
 is(ask('owner', q{SELECT privpred.retrain('m') ->> 'version'}, 'restored'), '2', 'the owner can retrain');
 is(ask('owner', q{SELECT privpred.create_model('n', 'ward."The Patients"', label => 'outcome', features => '{"smoker": {}}') ->> 'name'}, 'restored'), 'n', 'and create: sequences are restored');

@@ -101,6 +101,22 @@ is(ask('owner', q{SELECT privpred.retrain('v') ->> 'version'}), '2', 'models are
 sql(q{SET ROLE owner; CREATE TABLE gone (id int PRIMARY KEY, age float8, ill boolean); SELECT privpred.protect('gone')});
 is(sql(q{SELECT relation, epsilon_spent FROM privpred.budgets WHERE relation_name = 'public.gone'}), 'gone|1', 'a table that was dropped before finds its account');
 
+# ---------- tables of 0.1.0 are joined ----------
+
+like(ask('owner', q{SELECT privpred.protect('visits', same_units_as => 'patients')}), qr/a stream of model "s" is open/, 'a stream is open');
+sql(q{SET ROLE cleo; SELECT privpred.close_stream('s')});
+my $spent_units = q{SELECT a.role_name, sum(a.spent_units) FROM privpred.account a WHERE a.role <> 0 AND a.relation_id IN (1, 2) GROUP BY 1 ORDER BY 1};
+my $units_before = sql($spent_units);
+sql(q{SET ROLE owner; SELECT privpred.protect('visits', same_units_as => 'patients')});
+is(sql(qq{SELECT string_agg(role_name, ',' ORDER BY role_name) FROM privpred.budgets WHERE population = '{patients,visits}' AND role IS NOT NULL}), 'ann,ben,cleo', 'everybody has one budget');
+is(sql(q{SELECT count(*) FROM privpred.account WHERE relation_id = 2 AND (spent_units <> 0 OR revoked_at IS NULL)}), '0', 'and nobody another');
+my %before = map { split /\|/ } split /\n/, $units_before;
+my %after = map { split /\|/ } split /\n/, sql($spent_units);
+cmp_ok($after{$_}, '>=', $before{$_}, "what $_ has spent is not lost") foreach qw(ann ben cleo);
+is($after{cleo}, $before{cleo} + sql(q{SELECT coalesce(sum(units), 0) FROM privpred.ledger_outbox WHERE kind = 'join' AND detail ~ '^(training|description)' AND role_name = 'cleo'}), 'and is the sum, with what was exported');
+is(sql(qq{SELECT ok, problem FROM privpred.verify_ledger('$head')}), 't|', 'the chain holds, back to the head of 0.1.0');
+is(ask('ann', q{SELECT private_predict('kept', ARRAY[1]) IN ('true', 'false')}), 't', 'what was kept is kept');
+
 # ---------- a dump of 0.1.0 is restored where this version is ----------
 
 sql(q{CREATE DATABASE restored});
