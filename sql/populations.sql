@@ -41,6 +41,9 @@ SELECT privpred.protect('u_theirs', unit => 'person', same_units_as => 'u_person
 SET ROLE u_owner;
 
 -- one budget
+RESET ROLE;
+SELECT privpred.stat_reset();
+SET ROLE u_owner;
 SELECT privpred.protect('u_visit', unit => 'person', max_rows_per_unit => 1, declared_units => 100, same_units_as => 'u_person');
 SELECT u_model('u_p', 'u_person'), u_model('u_v', 'u_visit');
 SELECT privpred.grant_budget('u_ann', 'u_visit', 4);

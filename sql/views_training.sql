@@ -206,6 +206,26 @@ SELECT privpred.protect('short_lived', unit => 'person_id', public_tables => '{c
 DROP VIEW short_lived;
 SELECT count(*) FROM privpred.public_table WHERE relation_id NOT IN (SELECT relation_id FROM privpred.protected_relation WHERE active OR relation IS NOT NULL);
 
+-- ---------- forgetting ----------
+
+CREATE TABLE forgotten (id int PRIMARY KEY, x float8 NOT NULL, y text NOT NULL);
+INSERT INTO forgotten SELECT i, i / 400.0, CASE WHEN i % 400 > 200 THEN 'yes' ELSE 'no' END FROM generate_series(1, 400) i;
+CREATE VIEW of_forgotten AS SELECT id, x, y FROM forgotten WHERE x > 0.1;
+SELECT privpred.protect('forgotten', declared_units => 400);
+SELECT privpred.protect('of_forgotten', unit => 'id', declared_units => 400);
+SELECT privpred.create_model('ft', 'forgotten', 'y', '["x"]', classes => '{no,yes}', learner => 'linear', teachers => 8) ->> 'version',
+  privpred.create_model('fv', 'of_forgotten', 'y', '["x"]', classes => '{no,yes}', learner => 'linear', teachers => 8) ->> 'version';
+CREATE FUNCTION forgot(f jsonb) RETURNS SETOF text LANGUAGE sql AS $$
+  SELECT (m - 'teacher_rows') ::text FROM jsonb_array_elements(f -> 'models') m ORDER BY m ->> 'model' $$;
+SELECT forgot(privpred.forget('of_forgotten', 200, dry_run => true));
+SELECT forgot(privpred.forget('forgotten', 200, delete_rows => true));
+-- a view of another definition: all of its teachers are fitted again
+CREATE OR REPLACE VIEW of_forgotten AS SELECT id, x / 2 AS x, y FROM forgotten WHERE x > 0.3;
+SELECT forgot(privpred.forget('forgotten', 300, delete_rows => true));
+SELECT privpred.retrain('fv') -> 'refitted' AS refitted, ok, problem FROM privpred.verify_certificate(privpred.certificate((SELECT max(certificate_id) FROM privpred.certificate)), '300');
+SELECT refused($$SELECT privpred.chunk_index('fv')$$);
+SELECT privpred.drop_model('ft'), privpred.drop_model('fv');
+
 -- ---------- row security ----------
 
 ALTER TABLE flat ENABLE ROW LEVEL SECURITY;

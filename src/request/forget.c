@@ -120,12 +120,15 @@ append_item(StringInfo list, const char *json)
 	appendStringInfo(list, "%s%s", list->len > 1 ? ", " : "", json);
 }
 
-/* Functions of an owner that have changed since would fit the others differently. */
+/* Functions or a view that have changed since would fit the others differently. */
 static bool
 can_fit_one(const ModelRecord *model)
 {
+	const ViewProof *proof = view_prove_protected(protected_relation_get(model->relid));
+
 	return model->mechanism->asks_teachers && teacher_chunks_read(model) != NULL &&
-		   !functions_have_changed(model);
+		   !functions_have_changed(model) &&
+		   !(proof != NULL && view_has_changed(model, proof->definition));
 }
 
 static void
@@ -381,6 +384,10 @@ request_chunk_index(const char *name)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("model \"%s\" has no teachers that saw rows", name),
 				errhint("An index serves models of mechanisms that ask teachers."));
+	if (get_rel_relkind(model->relid) == RELKIND_VIEW)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is a view, which has no index", get_rel_name(model->relid)),
+				errhint("privpred.forget() works without: it reads the view."));
 	check_unit_columns(protected);
 	salt[hex_encode(model->salt, MODEL_SALT_LENGTH, salt)] = '\0';
 	initStringInfo(&columns);

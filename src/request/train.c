@@ -224,19 +224,12 @@ set_charges(ModelRecord *model)
 		elog(ERROR, "mechanism \"%s\" has no valid charge", model->mechanism->name);
 }
 
-/* Has the view changed since the last version? */
-static bool
-tell_of_change(const ModelRecord *model, const ViewProof *proof)
+bool
+view_has_changed(const ModelRecord *model, const char *definition)
 {
 	const char *before = model_definition(model->name);
 
-	if (before == NULL || strcmp(before, proof->definition) == 0)
-		return false;
-	ereport(NOTICE,
-			errmsg("view \"%s\" was changed since model \"%s\" was trained",
-				   get_rel_name(model->relid), model->name),
-			errdetail("The new version learns from the view as it is now."));
-	return true;
+	return before != NULL && definition != NULL && strcmp(before, definition) != 0;
 }
 
 /* Sets the definition of the view that was read; NULL: it was a table. */
@@ -251,9 +244,11 @@ train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const
 	check_protected_once(model->relid);
 	check_spent_once(model->relid, protected->population);
 	proof = view_prove_protected(protected);
-	/* Teachers of one version see one view. */
-	if (proof != NULL && tell_of_change(model, proof))
-		teacher = TEACHERS_ALL;
+	if (proof != NULL && view_has_changed(model, proof->definition))
+		ereport(NOTICE,
+				errmsg("view \"%s\" was changed since model \"%s\" was trained",
+					   get_rel_name(model->relid), model->name),
+				errdetail("The new version learns from the view as it is now."));
 	check_columns(model);
 	if (model->mechanism->asks_teachers)
 		rows = train_teachers(model, protected, teacher);

@@ -68,6 +68,7 @@ SELECT privpred.distill('her student', 'hers', 'public_rows', 'stump');
 CREATE TABLE kept (LIKE hers INCLUDING ALL);
 SELECT privpred.protect('kept', declared_units => 1000);
 SELECT privpred.create_model('kept', 'kept', label => 'y', classes => '{t,f}', features => '["x"]', teachers => 10, epsilon => 0.1, holdout => 0.5);
+SELECT privpred.forget('kept', 4711);
 SELECT privpred.grant_budget('olga', 'hers', 50, delta => 1e-3);
 SELECT privpred.grant_budget('alice', 'hers', 50);
 });
@@ -87,6 +88,8 @@ my @acts = (
 	q{SELECT privpred.read_model('her student')},
 	q{SELECT privpred.describe('bare')},
 	q{SELECT privpred.release_accuracy('kept', 1)},
+	q{SELECT privpred.forget('hers', 1, delete_rows => true)},
+	q{SELECT privpred.verify_certificate(privpred.certificate(1))},
 	q{SELECT privpred.grant_budget('olga', 'hers', 60)},
 	q{SELECT privpred.grant_budget('alice', 'hers', 60)},
 	q{SELECT privpred.grant_budget('bob', 'hers', 60)},
@@ -111,7 +114,7 @@ my @acts = (
 );
 # These only read, but for the last three: explain calls read_model, private_score goes the way of
 # private_predict, and forgive_lease comes below.  A new function belongs to one list or the other.
-my %harmless = map { $_ => 1 } qw(accuracy_curve confusion_matrix plot predict votes audit progress_entries stat_entries budget_entries describe_cost check
+my %harmless = map { $_ => 1 } qw(accuracy_curve confusion_matrix plot predict votes audit progress_entries stat_entries budget_entries describe_cost check chunk_index
 	explain private_score forgive_lease);
 
 my $volatile = $node->safe_psql('postgres', q{SELECT DISTINCT p.proname FROM pg_proc p
