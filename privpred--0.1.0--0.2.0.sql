@@ -314,6 +314,12 @@ GRANT EXECUTE ON FUNCTION
 -- Names of protected tables
 ----------------------------------------------------------------------
 
+-- Names that tables have by now are theirs.
+UPDATE privpred.protected_relation r SET known_as = pg_catalog.array_append(r.known_as, pg_catalog.format('%I.%I', n.nspname, c.relname))
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE c.oid OPERATOR(pg_catalog.=) r.relation::pg_catalog.oid
+	AND NOT pg_catalog.format('%I.%I', n.nspname, c.relname) OPERATOR(pg_catalog.=) ANY (r.known_as);
+
 CREATE FUNCTION privpred.on_rename()
 RETURNS event_trigger AS 'MODULE_PATHNAME', 'privpred_on_rename' LANGUAGE C;
 COMMENT ON FUNCTION privpred.on_rename() IS
@@ -322,7 +328,7 @@ REVOKE ALL ON FUNCTION privpred.on_rename() FROM PUBLIC;
 
 -- Every command that can give a table another name or schema.
 CREATE EVENT TRIGGER privpred_on_rename ON ddl_command_end
-	WHEN TAG IN ('ALTER TABLE', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER EXTENSION')
+	WHEN TAG IN ('ALTER TABLE', 'ALTER FOREIGN TABLE', 'ALTER VIEW', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER EXTENSION')
 	EXECUTE FUNCTION privpred.on_rename();
 
 ----------------------------------------------------------------------

@@ -16,7 +16,7 @@ COMMENT ON FUNCTION privpred.on_rename() IS
 
 -- Every command that can give a table another name or schema.
 CREATE EVENT TRIGGER privpred_on_rename ON ddl_command_end
-	WHEN TAG IN ('ALTER TABLE', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER EXTENSION')
+	WHEN TAG IN ('ALTER TABLE', 'ALTER FOREIGN TABLE', 'ALTER VIEW', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER EXTENSION')
 	EXECUTE FUNCTION privpred.on_rename();
 
 CREATE FUNCTION privpred.on_drop_owned() RETURNS event_trigger

@@ -104,6 +104,7 @@ protected_member(ViewWalk *walk, Relation relation, ProtectedRelation *protected
 						: "Protect it with one column that says whose a row is.");
 	check_unit_columns(protected);
 	note_protected(walk, protected);
+	walk->tables = list_append_unique_oid(walk->tables, protected->relid);
 	finding->locality = VIEW_LOCAL;
 	finding->name = name;
 	finding->keys =
@@ -257,6 +258,7 @@ view_prove(Oid view, const char *unit, const List *publics)
 	proof->view = view;
 	proof->unit = pstrdup(unit);
 	proof->publics = list_copy(publics);
+	proof->tables = list_copy(walk.tables);
 	proof->population = walk.first->population;
 	proof->digest = walk.digest->data;
 	proof->definition =

@@ -341,8 +341,9 @@ view_expr(ViewWalk *walk, Scope *scope, Node *node)
 {
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
-	if (is_picked(scope, node))
-		return true;
+	/* Walked when rows became groups: once, or nested queries would take 2^depth steps. */
+	if (scope->grouped && list_member(scope->group_exprs, node))
+		return !has_identity(node);
 	switch (nodeTag(node))
 	{
 		case T_Const:

@@ -82,6 +82,7 @@ typedef struct ViewWalk
 	Oid				   view;	  /* the one to be proved */
 	Oid				   owner;	  /* of it, and of every protected table and view below */
 	List			  *publics;	  /* OIDs of the tables that are declared public */
+	List			  *tables;	  /* OIDs of protected tables that were found */
 	Oid				   current;	  /* the view whose tree is walked */
 	const char		  *text;	  /* the text that the tree was parsed from; NULL: it was stored */
 	List			  *views;	  /* OIDs of views that were walked, */

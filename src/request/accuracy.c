@@ -177,7 +177,8 @@ request_release_accuracy(const char *name, double wanted_epsilon)
 	protected = protected_relation_hold(record->relid);
 	check_unit_columns(protected);
 	check_protected_once(record->relid);
-	check_spent_once(record->relid, record->population);
+	check_spent_once(record->relid, record->population, 0);
+	check_view_paid_once(view_prove_protected(protected));
 	check_releasable(record, protected);
 	result.units = sum.wanted = wanted_units(record, protected);
 	sensitivity = accuracy_sensitivity(sum.wanted, once ? NULL : &of_model.infinite);

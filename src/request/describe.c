@@ -332,7 +332,8 @@ request_describe(const DescribeRequest *request)
 	protected = protected_relation_hold(request->relid);
 	check_unit_columns(protected);
 	check_protected_once(request->relid);
-	check_spent_once(request->relid, protected->population);
+	check_spent_once(request->relid, protected->population, 0);
+	check_view_paid_once(view_prove_protected(protected));
 	plan_description(&description, request, protected);
 	progress_begin("", request->relid);
 	record = (DescriptionRecord){.id = description_number(),

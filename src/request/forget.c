@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -120,15 +121,12 @@ append_item(StringInfo list, const char *json)
 	appendStringInfo(list, "%s%s", list->len > 1 ? ", " : "", json);
 }
 
-/* Functions or a view that have changed since would fit the others differently. */
+/* Functions of an owner that have changed since would fit the others differently. */
 static bool
 can_fit_one(const ModelRecord *model)
 {
-	const ViewProof *proof = view_prove_protected(protected_relation_get(model->relid));
-
 	return model->mechanism->asks_teachers && teacher_chunks_read(model) != NULL &&
-		   !functions_have_changed(model) &&
-		   !(proof != NULL && view_has_changed(model, proof->definition));
+		   !functions_have_changed(model);
 }
 
 static void
@@ -183,6 +181,9 @@ forget_in_model(Forgetting *task, int relation, const char *name)
 		return;
 	}
 	*after = *before;
+	/* Which teacher saw the unit, or whether it was held out, is not known any more. */
+	if (definition_has_changed(before, protected))
+		renewal.teacher = TEACHERS_ALL;
 	renewal.one = renewal.teacher >= 0 && can_fit_one(before);
 	if (task->certificate != NULL && renewal.teacher != TEACHERS_NONE && task->later)
 		forget_later(task, before, unit, renewal.teacher);
@@ -331,6 +332,8 @@ forget_begin_dues(const ModelRecord *model, const ProtectedRelation *protected)
 		if (certificate == NULL)
 			continue;
 		certificate_mark_salt(certificate, salt);
+		if (definition_has_changed(model, protected))
+			due->teacher = TEACHERS_ALL;
 		if (!unit_is_marked(model, protected, salt, due->mark, due->teacher))
 			dues = lappend(dues, due);
 		else if (owner_listens(model))
@@ -385,9 +388,8 @@ request_chunk_index(const char *name)
 				errmsg("model \"%s\" has no teachers that saw rows", name),
 				errhint("An index serves models of mechanisms that ask teachers."));
 	if (get_rel_relkind(model->relid) == RELKIND_VIEW)
-		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is a view, which has no index", get_rel_name(model->relid)),
-				errhint("privpred.forget() works without: it reads the view."));
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a view cannot have an index"),
+				errhint("The tables under it can, for models of theirs."));
 	check_unit_columns(protected);
 	salt[hex_encode(model->salt, MODEL_SALT_LENGTH, salt)] = '\0';
 	initStringInfo(&columns);

@@ -179,7 +179,8 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 	units = choose_unit(relation, options, before);
 	proof = prove_view(relation, units, options, before);
 	population = proof != NULL ? proof->population : named_population(relation, units, options);
-	check_spent_once(relid, population != 0 ? population : population_of_relation(relid));
+	check_spent_once(relid, before != NULL ? before->population : 0, population);
+	check_view_paid_once(proof);
 	if (before != NULL && same_declaration(before, units, options->protects_labels))
 		relation_id = proof != NULL
 						  ? before->relation_id
@@ -192,6 +193,8 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 			warn_about_unit(relation);
 		if (stays_in == 0 && proof == NULL)
 			relation_id = first_account(relation, units, options, population);
+		else
+			check_no_past_account(relation, units, options, stays_in != 0 ? stays_in : population);
 	}
 	protected_relation_write(relation, units, options, relation_id,
 							 relation_id != 0 ? 0

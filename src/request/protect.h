@@ -23,4 +23,12 @@ first_account(Relation relation, ArrayType *units, const ProtectOptions *options
 extern int64 present_account(Relation relation, const ProtectedRelation *before, ArrayType *units,
 							 const ProtectOptions *options, bool has_cap);
 
+/*
+ * Raises 55000 if a dropped relation of this name, unit and owner has another account than
+ * that of the population.  Had the relation been protected under its name, by itself, it
+ * would have gone on with it.
+ */
+extern void check_no_past_account(Relation relation, ArrayType *units,
+								  const ProtectOptions *options, int64 population);
+
 #endif

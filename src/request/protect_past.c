@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -17,7 +18,7 @@
 /* ---------- tables with the same rows ---------- */
 
 void
-check_spent_once(Oid relid, int64 population)
+check_spent_once(Oid relid, int64 population, int64 joined)
 {
 	ListCell *cell;
 
@@ -26,7 +27,8 @@ check_spent_once(Oid relid, int64 population)
 		const Relative *relative = lfirst(cell);
 
 		if (relative->relid != relid && relative->relation_id != 0 && !relative->is_protected &&
-			relative->population != population && ledger_relation_spent(relative->population) > 0)
+			relative->population != population && relative->population != joined &&
+			ledger_relation_spent(relative->population) > 0)
 			ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					errmsg("relation \"%s\" shares rows with \"%s\", which was protected before, "
 						   "and has been asked",
@@ -40,6 +42,33 @@ check_spent_once(Oid relid, int64 population)
 							get_rel_name(relative->relid), get_rel_name(relid),
 							get_rel_name(relid)));
 	}
+}
+
+void
+check_view_paid_once(const ViewProof *proof)
+{
+	ListCell *table;
+	ListCell *cell;
+
+	if (proof == NULL)
+		return;
+	foreach(table, proof->tables)
+		foreach(cell, relation_family(lfirst_oid(table)))
+		{
+			const Relative *relative = lfirst(cell);
+
+			if (relative->relation_id != 0 && relative->population != proof->population &&
+				(relative->is_protected || ledger_relation_spent(relative->population) > 0))
+				ereport(
+					ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("relation \"%s\" under view \"%s\" shares rows with \"%s\", which has "
+						   "another account",
+						   get_rel_name(lfirst_oid(table)), get_rel_name(proof->view),
+						   get_rel_name(relative->relid)),
+					errdetail("Two budgets would pay for the same rows."),
+					errhint("Detach \"%s\", or protect it with same_units_as => '%s'.",
+							get_rel_name(relative->relid), get_rel_name(lfirst_oid(table))));
+		}
 }
 
 /* ---------- tables of the same name ---------- */
@@ -182,20 +211,11 @@ present_account(Relation relation, const ProtectedRelation *before, ArrayType *u
 	return found.relation_id;
 }
 
-/*
- * A protected table gets the name of another that has an account.  Had it been
- * protected under that name, it would have gone on with that account.
- */
-static void
-check_new_name(Oid relid)
+void
+check_no_past_account(Relation relation, ArrayType *units, const ProtectOptions *options,
+					  int64 population)
 {
-	Relation relation = open_relation(relid, AccessShareLock);
-	const ProtectedRelation *protected = protected_relation_get(relid);
-	ProtectOptions options = {.protects_labels = protected->protects_labels};
-	PastAccount	   found =
-		find_account(relation, unit_array(protected), &options, protected->population, true);
-
-	if (found.relation_id != 0)
+	if (find_account(relation, units, options, population, true).relation_id != 0)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("\"%s\" was the name of a protected relation that has been asked",
 					   RelationGetRelationName(relation)),
@@ -204,6 +224,16 @@ check_new_name(Oid relid)
 				errhint("If the rows are about the same people, drop its models and budgets, "
 						"run privpred.unprotect, rename it, and protect it then: it goes on with "
 						"the account. If not, choose another name."));
+}
+
+static void
+check_new_name(Oid relid)
+{
+	Relation relation = open_relation(relid, AccessShareLock);
+	const ProtectedRelation *protected = protected_relation_get(relid);
+	ProtectOptions options = {.protects_labels = protected->protects_labels};
+
+	check_no_past_account(relation, unit_array(protected), &options, protected->population);
 	relation_close(relation, AccessShareLock);
 }
 
@@ -214,6 +244,9 @@ request_note_names(void)
 
 	foreach(cell, relations_renamed())
 	{
+		/* What others have renamed, past our trigger, is not in our way. */
+		if (!role_owns(GetUserId(), lfirst_oid(cell)))
+			continue;
 		if (relation_is_protected(lfirst_oid(cell)))
 			check_new_name(lfirst_oid(cell));
 		relation_note_name(lfirst_oid(cell));

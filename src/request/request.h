@@ -70,9 +70,12 @@ extern void request_unprotect(Oid relid);
 /*
  * Raises 55000 if rows of the relation are also those of one that is no longer
  * protected, and on which something was spent: they would have a second account, unless that is
- * the one of the population.
+ * the one of the population, or of the one that it is joined with (0: none).
  */
-extern void check_spent_once(Oid relid, int64 population);
+extern void check_spent_once(Oid relid, int64 population, int64 joined);
+
+/* The same for tables under a view; these must not be parts of other protected ones either. */
+extern void check_view_paid_once(const ViewProof *proof);
 
 /* Inside a trigger on commands that may have renamed tables. */
 extern void request_note_names(void);

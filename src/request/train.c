@@ -224,15 +224,27 @@ set_charges(ModelRecord *model)
 		elog(ERROR, "mechanism \"%s\" has no valid charge", model->mechanism->name);
 }
 
+/* Other teachers would learn from another view, or units would belong to other teachers. */
 bool
-view_has_changed(const ModelRecord *model, const char *definition)
+definition_has_changed(const ModelRecord *model, const ProtectedRelation *protected)
 {
 	const char *before = model_definition(model->name);
 
-	return before != NULL && definition != NULL && strcmp(before, definition) != 0;
+	return before == NULL || strcmp(before, definition_now(protected)) != 0;
 }
 
-/* Sets the definition of the view that was read; NULL: it was a table. */
+static void
+tell_of_change(const ModelRecord *model)
+{
+	if (get_rel_relkind(model->relid) != RELKIND_VIEW || model_definition(model->name) == NULL)
+		return;
+	ereport(NOTICE,
+			errmsg("view \"%s\" was changed since model \"%s\" was trained",
+				   get_rel_name(model->relid), model->name),
+			errdetail("The new version learns from the view as it is now."));
+}
+
+/* Sets the definition of what was read. */
 static RowCounts
 train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const char **definition)
 {
@@ -242,13 +254,16 @@ train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const
 	set_charges(model);
 	check_unit_columns(protected);
 	check_protected_once(model->relid);
-	check_spent_once(model->relid, protected->population);
+	check_spent_once(model->relid, protected->population, 0);
 	proof = view_prove_protected(protected);
-	if (proof != NULL && view_has_changed(model, proof->definition))
-		ereport(NOTICE,
-				errmsg("view \"%s\" was changed since model \"%s\" was trained",
-					   get_rel_name(model->relid), model->name),
-				errdetail("The new version learns from the view as it is now."));
+	check_view_paid_once(proof);
+	*definition = definition_now(protected);
+	/* Teachers of one version see one view, and a unit is in one of them. */
+	if (definition_has_changed(model, protected))
+	{
+		tell_of_change(model);
+		teacher = TEACHERS_ALL;
+	}
 	check_columns(model);
 	if (model->mechanism->asks_teachers)
 		rows = train_teachers(model, protected, teacher);
@@ -258,7 +273,6 @@ train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const
 	if (teacher == TEACHERS_ALL)
 		report_training(model, protected, rows);
 	progress_phase("storing", -1);
-	*definition = proof != NULL ? proof->definition : NULL;
 	return rows;
 }
 
@@ -277,8 +291,7 @@ request_create_model(const CreateModelRequest *request)
 	model = model_declare(request, protected);
 	(void) train(model, protected, TEACHERS_ALL, &definition);
 	model_insert(model);
-	if (definition != NULL)
-		model_store_definition(model->name, definition);
+	model_store_definition(model->name, definition);
 	progress_end();
 	return model_card(model->name);
 }
@@ -319,8 +332,7 @@ model_renew(ModelRecord *model, const ProtectedRelation *protected, int teacher)
 	model_declare_sizes(model, protected);
 	rows = train(model, protected, teacher, &definition);
 	model_update(model);
-	if (definition != NULL)
-		model_store_definition(model->name, definition);
+	model_store_definition(model->name, definition);
 	ledger_forget_memos(model->model_id);
 	progress_end();
 	ledger_invalidate_leases();

@@ -88,8 +88,8 @@ extern ModelRecord *own_model(const char *name);
 /* Has the owner changed the functions of learner "sql" since the model was trained? */
 extern bool functions_have_changed(const ModelRecord *model);
 
-/* Was the model trained on a view of another definition?  NULL: it is a table. */
-extern bool view_has_changed(const ModelRecord *model, const char *definition);
+/* Was it trained on another definition of its view, or on units of other types? */
+extern bool definition_has_changed(const ModelRecord *model, const ProtectedRelation *protected);
 
 /* Instead of the number of a teacher. */
 #define TEACHERS_ALL -1
