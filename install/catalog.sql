@@ -98,7 +98,7 @@ CREATE TABLE privpred.model (
 	accuracy		float8,				-- of this version, as released to everybody; NULL: it was not
 	accuracy_error	float8,				-- its standard error
 	accuracy_at		timestamptz,
-	definition		text,				-- of the view that this version was trained on; NULL: a table
+	definition		text,				-- of the view that this version was trained on, or types of a table's units
 	chunks			bytea,				-- what each teacher was fitted on; its size follows from their number
 	CHECK (predictor IS NULL OR state IS NULL),
 	CHECK ((train_function IS NULL) OPERATOR(pg_catalog.=) (functions_digest IS NULL)

@@ -238,7 +238,10 @@ extern void	 public_tables_write(int64 relation_id, const List *tables);
 /* Within catalog_begin(), inside a sql_drop event trigger: what was dropped is no longer public. */
 extern void public_tables_forget(void);
 
-/* How the view was defined when the stored version of a model was trained; NULL: a table. */
+/* How a view is defined, or how the units of a table are typed. */
+extern char *definition_now(const ProtectedRelation *protected);
+
+/* The same when the stored version of a model was trained; NULL: nobody wrote it down. */
 extern char *model_definition(const char *name);
 extern void	 model_store_definition(const char *name, const char *definition);
 

@@ -5,8 +5,12 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 
 #include "catalog/store.h"
 #include "server/query.h"
@@ -91,6 +95,33 @@ public_tables_forget(void)
 				" WHERE d.classid = 'pg_class'::regclass AND d.objsubid = 0"
 				" AND (t.public_relation = d.objid OR t.relation_id IN (SELECT r.relation_id"
 				" FROM privpred.protected_relation r WHERE r.relation = d.objid))");
+}
+
+/* Of a view, its text; of a table, how its units are typed, which decides on their teachers. */
+char *
+definition_now(const ProtectedRelation *protected)
+{
+	CatalogSession session;
+	StringInfoData result;
+
+	catalog_begin(&session);
+	session_keep(&session);
+	initStringInfo(&result);
+	if (get_rel_relkind(protected->relid) == RELKIND_VIEW)
+		appendStringInfoString(&result, TextDatumGetCString(DirectFunctionCall1(
+											pg_get_viewdef, ObjectIdGetDatum(protected->relid))));
+	else
+		for (int i = 0; i < protected->nunits; i++)
+		{
+			AttrNumber number = get_attnum(protected->relid, protected->unit_columns[i]);
+
+			appendStringInfo(
+				&result, "%s%s %s", i > 0 ? ", " : "", quote_identifier(protected->unit_columns[i]),
+				format_type_extended(getBaseType(get_atttype(protected->relid, number)), -1,
+									 FORMAT_TYPE_FORCE_QUALIFY));
+		}
+	catalog_end(&session);
+	return result.data;
 }
 
 char *

@@ -185,11 +185,16 @@ extern ErrorData *sql_try(void (*call)(void *arg), void *arg, MemoryContext scra
  * functions among them were compiled as the current user, too.  After each call,
  * sql_helpers_again() says whether it must be made again, whatever came of it.
  */
+#define SQL_HELPERS_PENDING 256
+
 typedef struct SqlHelpers
 {
-	void *plugin;
+	void *plugin; /* that was in use */
 	Oid	  owner;
-	bool  again;
+	bool  again;	/* something was declared out of date */
+	int	  refusals; /* how often */
+	int	  npending; /* things that were, since the call began */
+	void *pending[SQL_HELPERS_PENDING];
 } SqlHelpers;
 
 extern void sql_helpers_begin(SqlHelpers *outer);

@@ -24,20 +24,14 @@
 
 #include "learner/learners.h"
 
-/* More functions than that in one answer are not compiled anew. */
-#define MAX_PENDING 64
+/* More functions than SQL_HELPERS_PENDING in one answer are not compiled anew. */
+#define MAX_REFUSALS (4 * SQL_HELPERS_PENDING)
 
 #define MARK "privpred, compiled as "
 
 /* What happens in the innermost call of owner's code. */
-static struct
-{
-	Oid				  owner;
-	bool			  again;	/* something was declared out of date */
-	int				  npending; /* things that were, since the call began */
-	PLpgSQL_function *pending[MAX_PENDING];
-	char			  mark[sizeof(MARK) + 10]; /* with the number of the owner */
-} present;
+static SqlHelpers present;
+static char		  present_mark[sizeof(MARK) + 10]; /* with the number of the owner */
 
 static void check_function(PLpgSQL_execstate *state, PLpgSQL_function *function);
 
@@ -63,20 +57,19 @@ check_function(PLpgSQL_execstate *state, PLpgSQL_function *function)
 	const char *known = function->fn_cxt != NULL ? function->fn_cxt->ident : NULL;
 
 	/* DO is compiled for each run. */
-	if (!OidIsValid(function->fn_oid) || (known != NULL && strcmp(known, present.mark) == 0))
+	if (!OidIsValid(function->fn_oid) || (known != NULL && strcmp(known, present_mark) == 0))
 		return;
-	if (is_pending(function))
+	/* An inner call may have compiled it for another owner, and left its mark. */
+	if (is_pending(function) && (known == NULL || strncmp(known, MARK, strlen(MARK)) != 0))
 	{
 		MemoryContextSetIdentifier(function->fn_cxt,
-								   MemoryContextStrdup(function->fn_cxt, present.mark));
+								   MemoryContextStrdup(function->fn_cxt, present_mark));
 		return;
 	}
-	if (present.npending < MAX_PENDING)
-	{
-		PLPGSQL_XMIN(function) = InvalidTransactionId;
+	PLPGSQL_XMIN(function) = InvalidTransactionId;
+	if (!is_pending(function) && present.npending < SQL_HELPERS_PENDING)
 		present.pending[present.npending++] = function;
-		present.again = true;
-	}
+	present.again = is_pending(function) && present.refusals++ < MAX_REFUSALS;
 	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			errmsg("function %s was compiled for somebody else", function->fn_signature),
 			errhint("It is compiled again."));
@@ -89,27 +82,35 @@ plugin_in_use(void)
 }
 
 static void
-enter(void *plugin, Oid owner, bool again)
+enter(const SqlHelpers *call)
 {
-	*plugin_in_use() = plugin;
-	present.owner = owner;
-	present.again = again;
-	present.npending = 0;
-	snprintf(present.mark, sizeof(present.mark), MARK "%u", owner);
+	present = *call;
+	snprintf(present_mark, sizeof(present_mark), MARK "%u", present.owner);
 }
 
 void
 sql_helpers_begin(SqlHelpers *outer)
 {
-	*outer = (SqlHelpers){*plugin_in_use(), present.owner, present.again};
-	enter(&guard, GetUserId(), false);
+	SqlHelpers inner = {.plugin = &guard, .owner = GetUserId()};
+
+	*outer = present;
+	outer->plugin = *plugin_in_use();
+	enter(&inner);
+	*plugin_in_use() = &guard;
 }
 
-/* What was pending for the outer call may have been compiled in the inner one. */
+/*
+ * What the inner call had compiled is out of date for the outer one, which goes on with
+ * what was pending for it: else it would never end.
+ */
 void
 sql_helpers_end(const SqlHelpers *outer)
 {
-	enter(outer->plugin, outer->owner, outer->again);
+	if (OidIsValid(outer->owner) && outer->owner != present.owner)
+		for (int i = 0; i < present.npending; i++)
+			PLPGSQL_XMIN((PLpgSQL_function *) present.pending[i]) = InvalidTransactionId;
+	enter(outer);
+	*plugin_in_use() = outer->plugin;
 }
 
 bool

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -180,6 +181,9 @@ forget_in_model(Forgetting *task, int relation, const char *name)
 		return;
 	}
 	*after = *before;
+	/* Which teacher saw the unit, or whether it was held out, is not known any more. */
+	if (definition_has_changed(before, protected))
+		renewal.teacher = TEACHERS_ALL;
 	renewal.one = renewal.teacher >= 0 && can_fit_one(before);
 	if (task->certificate != NULL && renewal.teacher != TEACHERS_NONE && task->later)
 		forget_later(task, before, unit, renewal.teacher);
@@ -328,6 +332,8 @@ forget_begin_dues(const ModelRecord *model, const ProtectedRelation *protected)
 		if (certificate == NULL)
 			continue;
 		certificate_mark_salt(certificate, salt);
+		if (definition_has_changed(model, protected))
+			due->teacher = TEACHERS_ALL;
 		if (!unit_is_marked(model, protected, salt, due->mark, due->teacher))
 			dues = lappend(dues, due);
 		else if (owner_listens(model))
@@ -381,6 +387,9 @@ request_chunk_index(const char *name)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("model \"%s\" has no teachers that saw rows", name),
 				errhint("An index serves models of mechanisms that ask teachers."));
+	if (get_rel_relkind(model->relid) == RELKIND_VIEW)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("a view cannot have an index"),
+				errhint("The tables under it can, for models of theirs."));
 	check_unit_columns(protected);
 	salt[hex_encode(model->salt, MODEL_SALT_LENGTH, salt)] = '\0';
 	initStringInfo(&columns);

@@ -63,6 +63,8 @@ unit_value(const ProtectedRelation *protected, const UnitText *given)
 		get_atttypetypmodcoll(protected->relid,
 							  get_attnum(protected->relid, protected->unit_columns[i]),
 							  &unit->types[i], &typmod, &collation);
+		/* A domain's checks are an owner's code, and the caller may be a superuser. */
+		unit->types[i] = getBaseTypeAndTypmod(unit->types[i], &typmod);
 		getTypeInputInfo(unit->types[i], &input, &parameter);
 		unit->values[i] =
 			OidInputFunctionCall(input, unconstify(char *, text.columns[i]), parameter, typmod);
@@ -116,7 +118,11 @@ unit_delete(const ProtectedRelation *protected, const UnitValue *unit)
 		SPI_execute_with_args(psprintf("DELETE FROM %s r WHERE %s",
 									   relation_sql_name(protected->relid), is_unit_sql(protected)),
 							  unit->n, unit->types, unit->values, NULL, false, 0) != SPI_OK_DELETE)
-		elog(ERROR, "could not delete the rows of a unit");
+		ereport(
+			ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("rows of relation \"%s\" could not be deleted", get_rel_name(protected->relid)),
+			errdetail("A rule does something else instead."),
+			errhint("Delete them yourself, then call privpred.forget without delete_rows."));
 	rows = SPI_processed;
 	SPI_finish();
 	return rows;

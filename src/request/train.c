@@ -224,22 +224,27 @@ set_charges(ModelRecord *model)
 		elog(ERROR, "mechanism \"%s\" has no valid charge", model->mechanism->name);
 }
 
-/* Has the view changed since the last version? */
-static bool
-tell_of_change(const ModelRecord *model, const ViewProof *proof)
+/* Other teachers would learn from another view, or units would belong to other teachers. */
+bool
+definition_has_changed(const ModelRecord *model, const ProtectedRelation *protected)
 {
 	const char *before = model_definition(model->name);
 
-	if (before == NULL || strcmp(before, proof->definition) == 0)
-		return false;
+	return before == NULL || strcmp(before, definition_now(protected)) != 0;
+}
+
+static void
+tell_of_change(const ModelRecord *model)
+{
+	if (get_rel_relkind(model->relid) != RELKIND_VIEW || model_definition(model->name) == NULL)
+		return;
 	ereport(NOTICE,
 			errmsg("view \"%s\" was changed since model \"%s\" was trained",
 				   get_rel_name(model->relid), model->name),
 			errdetail("The new version learns from the view as it is now."));
-	return true;
 }
 
-/* Sets the definition of the view that was read; NULL: it was a table. */
+/* Sets the definition of what was read. */
 static RowCounts
 train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const char **definition)
 {
@@ -251,9 +256,13 @@ train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const
 	check_protected_once(model->relid);
 	check_spent_once(model->relid, protected->population);
 	proof = view_prove_protected(protected);
-	/* Teachers of one version see one view. */
-	if (proof != NULL && tell_of_change(model, proof))
+	*definition = definition_now(protected);
+	/* Teachers of one version see one view, and a unit is in one of them. */
+	if (definition_has_changed(model, protected))
+	{
+		tell_of_change(model);
 		teacher = TEACHERS_ALL;
+	}
 	check_columns(model);
 	if (model->mechanism->asks_teachers)
 		rows = train_teachers(model, protected, teacher);
@@ -263,7 +272,6 @@ train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const
 	if (teacher == TEACHERS_ALL)
 		report_training(model, protected, rows);
 	progress_phase("storing", -1);
-	*definition = proof != NULL ? proof->definition : NULL;
 	return rows;
 }
 
@@ -282,8 +290,7 @@ request_create_model(const CreateModelRequest *request)
 	model = model_declare(request, protected);
 	(void) train(model, protected, TEACHERS_ALL, &definition);
 	model_insert(model);
-	if (definition != NULL)
-		model_store_definition(model->name, definition);
+	model_store_definition(model->name, definition);
 	progress_end();
 	return model_card(model->name);
 }
@@ -324,8 +331,7 @@ model_renew(ModelRecord *model, const ProtectedRelation *protected, int teacher)
 	model_declare_sizes(model, protected);
 	rows = train(model, protected, teacher, &definition);
 	model_update(model);
-	if (definition != NULL)
-		model_store_definition(model->name, definition);
+	model_store_definition(model->name, definition);
 	ledger_forget_memos(model->model_id);
 	progress_end();
 	ledger_invalidate_leases();

@@ -88,6 +88,9 @@ extern ModelRecord *own_model(const char *name);
 /* Has the owner changed the functions of learner "sql" since the model was trained? */
 extern bool functions_have_changed(const ModelRecord *model);
 
+/* Was it trained on another definition of its view, or on units of other types? */
+extern bool definition_has_changed(const ModelRecord *model, const ProtectedRelation *protected);
+
 /* Instead of the number of a teacher. */
 #define TEACHERS_ALL -1
 #define TEACHERS_NONE -2
