@@ -269,6 +269,9 @@ SELECT ok, problem FROM privpred.verify_certificate(privpred.certificate(:certif
 SELECT m, stored(m) = from_scratch(m) FROM unnest('{retyped,retyped and held}'::text[]) m;
 ALTER TABLE retyped ALTER id TYPE numeric USING id::numeric;
 SELECT privpred.forget('retyped', 2, delete_rows => true, at => 'next retrain') ->> 'certificate' AS certificate \gset
+ALTER TABLE retyped RENAME id TO number;
+SELECT refused('SELECT privpred.retrain(''retyped'')');
+ALTER TABLE retyped RENAME number TO id;
 SELECT m, privpred.retrain(m) ->> 'version', stored(m) = from_scratch(m) FROM unnest('{retyped,retyped and held}'::text[]) m;
 SELECT ok, problem FROM privpred.verify_certificate(privpred.certificate(:certificate), '2');
 -- the next is one teacher's again
