@@ -284,7 +284,13 @@ SELECT privpred.create_model('high', 'high', 't', '["x"]', classes => '{no,yes}'
 SELECT m ->> 'how' FROM privpred.forget('high', 101, delete_rows => true) f, jsonb_array_elements(f -> 'models') m WHERE m ->> 'model' = 'high';
 CREATE OR REPLACE VIEW high AS SELECT id, x / 2 AS x, t FROM retyped WHERE x > 0.2;
 SELECT m ->> 'how' FROM privpred.forget('retyped', 102, delete_rows => true) f, jsonb_array_elements(f -> 'models') m WHERE m ->> 'model' = 'high';
-SELECT m, stored(m) = from_scratch(m) FROM unnest('{retyped,high}'::text[]) m;
+CREATE VIEW under AS SELECT id, x, t FROM retyped;
+CREATE VIEW over AS SELECT id, x, t FROM under;
+SELECT privpred.protect('over', unit => 'id', declared_units => 200);
+SELECT privpred.create_model('over', 'over', 't', '["x"]', classes => '{no,yes}', learner => 'knn', teachers => 8, epsilon => 1) ->> 'version';
+CREATE OR REPLACE VIEW under AS SELECT id, x / 2 AS x, t FROM retyped;
+SELECT m ->> 'how' FROM privpred.forget('retyped', 103, delete_rows => true) f, jsonb_array_elements(f -> 'models') m WHERE m ->> 'model' = 'over';
+SELECT m, stored(m) = from_scratch(m) FROM unnest('{retyped,high,over}'::text[]) m;
 SELECT refused('SELECT privpred.chunk_index(''high'')');
 -- a rule
 CREATE TABLE ruled (id int PRIMARY KEY, x float8);
