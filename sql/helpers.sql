@@ -156,8 +156,67 @@ SELECT count(*) FILTER (WHERE private_predict('help', ARRAY[1]) = 'yes') > 15 AS
 SELECT count(*) FILTER (WHERE private_predict('help2', ARRAY[1]) = 'yes') > 15 AS yes FROM generate_series(1, 20);
 SELECT count(*) FILTER (WHERE private_predict('help', ARRAY[1]) = 'yes') > 15 AS yes FROM generate_series(1, 20);
 SELECT who, count(*) > 0 FROM evil.loot GROUP BY who;
+
+-- An owner's function that asks other predictors, and calls helpers before and after: of the same owner, and of another.
+RESET ROLE;
+CREATE FUNCTION public.help_all(a float8) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RETURN a; END $$;
+SET ROLE help_other;
+CREATE FUNCTION help2.predict_all(m float8[], x float8[]) RETURNS text LANGUAGE plpgsql SET search_path = help2, help, pg_catalog, pg_temp AS $$
+BEGIN
+	RETURN CASE WHEN public.help_all(x[1]) > 0.5 THEN 'yes' ELSE 'no' END;
+END $$;
+SELECT FROM privpred.create_model('help2 all', 'help2.people', label => 'y', classes => '{no,yes}', teachers => 11, epsilon => 2,
+	features => '{"x": {"min": 0, "max": 1}}', learner => 'sql', options => '{"train": "help2.train", "predict": "help2.predict_all"}');
+SELECT privpred.grant_budget('help_ann', 'help2.people', epsilon => 100000), privpred.grant_budget('help_owner', 'help2.people', epsilon => 100000);
+RESET ROLE;
+SET ROLE help_owner;
+CREATE FUNCTION help.predict_inner(m float8[], x float8[]) RETURNS text LANGUAGE plpgsql SET search_path = help, pg_catalog, pg_temp AS $$
+BEGIN
+	RETURN CASE WHEN public.help_all(x[1]) > 0.5 THEN 'yes' ELSE 'no' END;
+END $$;
+CREATE TABLE help.inner AS SELECT privpred.sql_learner(y, ARRAY[x], '{"train": "help.train", "predict": "help.predict_inner"}') AS p FROM help.people;
+CREATE FUNCTION help.predict_own(m float8[], x float8[]) RETURNS text LANGUAGE plpgsql SET search_path = help, pg_catalog, pg_temp AS $$
+DECLARE
+	d float8 := public.help_all(0);
+	answer text := (SELECT privpred.predict(p, x) FROM help.inner);
+BEGIN
+	RETURN CASE WHEN public.help_all(0) + of_user(0) + row_distance(0) = d THEN answer END;
+END $$;
+CREATE FUNCTION help.predict_other(m float8[], x float8[]) RETURNS text LANGUAGE plpgsql SET search_path = help, pg_catalog, pg_temp AS $$
+DECLARE
+	d float8 := public.help_all(0);
+	answer text := public.private_predict('help2 all', x);
+BEGIN
+	RETURN CASE WHEN public.help_all(0) + of_user(0) + row_distance(0) = d THEN answer END;
+END $$;
+SELECT FROM unnest('{own,other}'::text[]) n, LATERAL privpred.create_model('help ' || n, 'help.people', label => 'y', classes => '{no,yes}', teachers => 3, epsilon => 8,
+	features => '{"x": {"min": 0, "max": 1}}', learner => 'sql', options => jsonb_build_object('train', 'help.train', 'predict', 'help.predict_' || n));
+SELECT privpred.grant_budget('help_ann', 'help.people', epsilon => 100000);
+-- and one with more helpers than one would write
+DO $$
+DECLARE
+	calls text := '';
+BEGIN
+	FOR i IN 1 .. 100 LOOP
+		EXECUTE format('CREATE FUNCTION help.many_%s() RETURNS int LANGUAGE plpgsql AS %L', i, 'BEGIN RETURN 1; END');
+		calls := calls || format('PERFORM help.many_%s(); ', i);
+	END LOOP;
+	EXECUTE format('CREATE FUNCTION help.predict_many(m float8[], x float8[]) RETURNS text LANGUAGE plpgsql SET search_path = help, pg_catalog, pg_temp AS %L',
+		'BEGIN ' || calls || ' RETURN CASE WHEN x[1] > 0.5 THEN ''yes'' ELSE ''no'' END; END');
+END $$;
+SELECT FROM privpred.create_model('help many', 'help.people', label => 'y', classes => '{no,yes}', teachers => 3, epsilon => 8,
+	features => '{"x": {"min": 0, "max": 1}}', learner => 'sql', options => '{"train": "help.train", "predict": "help.predict_many"}');
+RESET ROLE;
+SET ROLE help_ann;
+SET search_path = evil, help, public;
+SELECT public.help_all(1), of_user(1), row_distance(1);
+SET search_path = public;
+SELECT n, count(*) FILTER (WHERE private_predict('help ' || n, ARRAY[1]) = 'yes') > 15 AS yes, count(*) FILTER (WHERE private_predict('help ' || n, ARRAY[0]) = 'no') > 15 AS no
+FROM unnest('{own,other,many,own}'::text[]) WITH ORDINALITY n(n, o), generate_series(1, 20) GROUP BY n, o ORDER BY o;
+SELECT who, count(*) > 0 FROM evil.loot GROUP BY who;
 RESET ROLE;
 RESET search_path;
 SET client_min_messages = error;
 DROP OWNED BY help_owner, help_other, help_ann CASCADE;
+DROP FUNCTION public.help_all;
 DROP ROLE help_owner, help_other, help_ann;

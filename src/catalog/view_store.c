@@ -9,7 +9,6 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
 #include "catalog/store.h"
@@ -97,31 +96,52 @@ public_tables_forget(void)
 				" FROM privpred.protected_relation r WHERE r.relation = d.objid))");
 }
 
-/* Of a view, its text; of a table, how its units are typed, which decides on their teachers. */
+/* Of a view, its text and those of views under it. */
+static char *
+view_text_now(Oid view)
+{
+	CatalogSession session;
+	char		  *result;
+
+	catalog_begin(&session);
+	query_read("WITH RECURSIVE under(relid) AS (SELECT $1 UNION SELECT c.oid FROM under u"
+			   " JOIN pg_rewrite w ON w.ev_class = u.relid"
+			   " JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid"
+			   " AND d.refclassid = 'pg_class'::regclass"
+			   " JOIN pg_class c ON c.oid = d.refobjid AND c.relkind = 'v')"
+			   " SELECT string_agg(pg_get_viewdef(relid), E'\\n'"
+			   " ORDER BY relid <> $1, relid::regclass::text COLLATE \"C\") FROM under",
+			   ARG_OID(view));
+	session_keep(&session);
+	result = row_text(0, 1);
+	catalog_end(&session);
+	return result;
+}
+
+/* Of a table, how its units are typed: it decides on their teachers. */
+static char *
+unit_types_now(const ProtectedRelation *protected)
+{
+	StringInfoData result;
+
+	initStringInfo(&result);
+	for (int i = 0; i < protected->nunits; i++)
+	{
+		AttrNumber number = get_attnum(protected->relid, protected->unit_columns[i]);
+
+		appendStringInfo(&result, "%s%s %s", i > 0 ? ", " : "",
+						 quote_identifier(protected->unit_columns[i]),
+						 format_type_extended(getBaseType(get_atttype(protected->relid, number)),
+											  -1, FORMAT_TYPE_FORCE_QUALIFY));
+	}
+	return result.data;
+}
+
 char *
 definition_now(const ProtectedRelation *protected)
 {
-	CatalogSession session;
-	StringInfoData result;
-
-	catalog_begin(&session);
-	session_keep(&session);
-	initStringInfo(&result);
-	if (get_rel_relkind(protected->relid) == RELKIND_VIEW)
-		appendStringInfoString(&result, TextDatumGetCString(DirectFunctionCall1(
-											pg_get_viewdef, ObjectIdGetDatum(protected->relid))));
-	else
-		for (int i = 0; i < protected->nunits; i++)
-		{
-			AttrNumber number = get_attnum(protected->relid, protected->unit_columns[i]);
-
-			appendStringInfo(
-				&result, "%s%s %s", i > 0 ? ", " : "", quote_identifier(protected->unit_columns[i]),
-				format_type_extended(getBaseType(get_atttype(protected->relid, number)), -1,
-									 FORMAT_TYPE_FORCE_QUALIFY));
-		}
-	catalog_end(&session);
-	return result.data;
+	return get_rel_relkind(protected->relid) == RELKIND_VIEW ? view_text_now(protected->relid)
+															 : unit_types_now(protected);
 }
 
 char *

@@ -185,7 +185,7 @@ extern ErrorData *sql_try(void (*call)(void *arg), void *arg, MemoryContext scra
  * functions among them were compiled as the current user, too.  After each call,
  * sql_helpers_again() says whether it must be made again, whatever came of it.
  */
-#define SQL_HELPERS_PENDING 64
+#define SQL_HELPERS_PENDING 256
 
 typedef struct SqlHelpers
 {

@@ -106,7 +106,7 @@ sql_helpers_begin(SqlHelpers *outer)
 void
 sql_helpers_end(const SqlHelpers *outer)
 {
-	if (outer->owner != present.owner)
+	if (OidIsValid(outer->owner) && outer->owner != present.owner)
 		for (int i = 0; i < present.npending; i++)
 			PLPGSQL_XMIN((PLpgSQL_function *) present.pending[i]) = InvalidTransactionId;
 	enter(outer);

@@ -381,6 +381,7 @@ request_retrain(const char *name)
 	if (model->relid != protected->relid)
 		no_such_model(name);
 	before = *model;
+	check_unit_columns(protected);
 	dues = forget_begin_dues(model, protected);
 	rows = model_renew(model, protected, TEACHERS_ALL);
 	forget_end_dues(dues, &before, model);
