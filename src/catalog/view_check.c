@@ -13,6 +13,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/inval.h"
@@ -24,6 +25,19 @@
 
 /* ---------- declared public tables ---------- */
 
+/* Before it is locked, or anything is told of it. */
+static void
+check_may_read(const ViewWalk *walk, Oid relid)
+{
+	if (pg_class_aclcheck(relid, walk->owner, ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relid, walk->owner, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK)
+		ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				errmsg("permission denied for table %s", get_rel_name(relid)),
+				errdetail("The owner of view \"%s\" may not read it, and cannot declare it public.",
+						  get_rel_name(walk->view)),
+				errhint("Its owner can grant SELECT."));
+}
+
 static void
 check_publics(const ViewWalk *walk)
 {
@@ -34,6 +48,7 @@ check_publics(const ViewWalk *walk)
 		Oid	 relid = lfirst_oid(cell);
 		char kind = get_rel_relkind(relid);
 
+		check_may_read(walk, relid);
 		if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
 			kind != RELKIND_FOREIGN_TABLE)
 			ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),

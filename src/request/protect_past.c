@@ -245,9 +245,7 @@ request_note_names(void)
 	foreach(cell, relations_renamed())
 	{
 		/* What others have renamed, past our trigger, is not in our way. */
-		if (!role_owns(GetUserId(), lfirst_oid(cell)))
-			continue;
-		if (relation_is_protected(lfirst_oid(cell)))
+		if (role_owns(GetUserId(), lfirst_oid(cell)) && relation_is_protected(lfirst_oid(cell)))
 			check_new_name(lfirst_oid(cell));
 		relation_note_name(lfirst_oid(cell));
 	}
