@@ -1,7 +1,7 @@
 # privpred: private predictions in PostgreSQL.
 #
-# "make demo" and "make test" install missing Debian packages, build, and run
-# in a throw-away server; everything else is ordinary PGXS.
+# "make demo" and "make test" name and install missing Debian packages (none with
+# NO_INSTALL=1), build, and run in a throw-away server; everything else is ordinary PGXS.
 
 EXTENSION = privpred
 # The version is typed once, in the control file.

@@ -4,7 +4,8 @@
 # usage: test/packages.sh [PACKAGE=COMMAND]...
 #
 # Looks for the things themselves, not for packages.  What is missing is
-# installed when this runs as root, and named otherwise.  XGBoost is wanted, not
+# installed when this runs as root, after every package has been named, and only
+# named otherwise.  NO_INSTALL=1 installs nothing, whoever asks.  XGBoost is wanted, not
 # needed: without it two learners, and their tests, say that it is not there
 # (XGBOOST=no does not even look for it).  So is clang-format 14, without which
 # check_style does not look at the format.  A further need is
@@ -82,7 +83,7 @@ pick_major() {
 # Debian makes and starts a "main" cluster with the first server package; this
 # one is only wanted for its files.
 without_main_cluster() {
-	local dir=/etc/postgresql-common/createcluster.d
+	local dir=${CREATECLUSTER_DIR:-/etc/postgresql-common/createcluster.d}
 	local undo="rm -f $dir/privpred-test.conf"
 	[ -d "$dir" ] || undo="rm -rf $dir"
 	# shellcheck disable=SC2064
@@ -94,8 +95,23 @@ without_main_cluster() {
 	trap - EXIT
 }
 
+# Everything that apt-get would bring, on lines of their own.
+brought_along() {
+	apt-get -q -s -o Debug::NoLocking=1 install --no-install-recommends "$@" 2>/dev/null </dev/null |
+		sed -n 's/^Inst \([^ ]*\).*/\1/p'
+}
+
+# Says what is coming before it comes.
+announce() {
+	local others
+	note "apt-get will install: $*"
+	others=$(brought_along "$@" | grep -vxF "$(printf '%s\n' "$@")" | tr '\n' ' ') || true
+	[ -z "$others" ] || note "    and what these need: $others"
+	note "    (NO_INSTALL=1 installs nothing)"
+}
+
 install_packages() {
-	note "installing: $*"
+	announce "$@"
 	DEBIAN_FRONTEND=noninteractive without_main_cluster apt-get -q -y -o DPkg::Lock::Timeout=300 \
 		-o Acquire::Retries=3 install --no-install-recommends "$@" </dev/null >&2
 }
@@ -126,11 +142,13 @@ choose_major() {
 	fi
 }
 
+may_install() { [ "$(id -u)" -eq 0 ] && [ "${NO_INSTALL:-0}" = 0 ] && command -v apt-get >/dev/null; }
+
 choose_major
 find_missing "$major" "$@"
 find_wanted
 if [ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -gt 0 ]; then
-	if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+	if ! may_install; then
 		note "going on without ${wanted[*]}"
 	else
 		apt-cache show "${wanted[@]}" >/dev/null 2>&1 || update_lists || true
@@ -140,12 +158,14 @@ fi
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 command -v apt-get >/dev/null || die "not installed (by their Debian names): ${missing[*]}"
-if [ "$(id -u)" -ne 0 ]; then
+if ! may_install; then
 	note "error: not installed: ${missing[*]}"
+	[ "${NO_INSTALL:-0}" = 0 ] || note "NO_INSTALL is set, so nothing is installed here."
 	note "Run this as root, then try again:"
 	note "    apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
 	exit 1
 fi
+note "not installed: ${missing[*]}; apt-get update brings the lists of packages first"
 update_lists
 choose_major				# apt may know better now
 find_missing "$major" "$@"
