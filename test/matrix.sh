@@ -13,6 +13,9 @@ if [ -z "${PG_CONFIGS:-}" ]; then
 fi
 [ -n "${PG_CONFIGS:-}" ] || die "no PostgreSQL with its development files; name some in PG_CONFIGS"
 
+# For pg_upgrade from one to the other (test/t/048_pg_upgrade.pl).
+export OTHER_SERVERS=$PG_CONFIGS
+
 results=()
 status=0
 for pg_config in $PG_CONFIGS; do

@@ -129,6 +129,8 @@ finish() {
 		failed=1
 	fi
 	[ -z "$left_out" ] || printf '\nleft out by XGBOOST=no:%s\n' "$left_out"
+	# What a TAP file could not try on this machine.
+	sed -n 's/^# left out: /left out: /p' "$log"/*.log
 	printf '\n%d passed, %d failed\n' "$passed" "$failed"
 	[ "$failed" -eq 0 ] || exit 1
 	exit 0

@@ -12,6 +12,7 @@
 # A block of SQL without output need only succeed.  A block of shell commands must exit with 0.
 use strict;
 use warnings;
+use FindBin;
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -132,5 +133,14 @@ sub run_page
 }
 
 run_page($_) for sort keys %least;
+# ---------- docs/first.sql, which packages bring along ----------
+
+$node->safe_psql('postgres', 'CREATE DATABASE first');
+my ($said, $complained) = ('', '');
+IPC::Run::run([ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('first'), '-f', "$FindBin::RealBin/../../docs/first.sql" ], '>', \$said, '2>', \$complained);
+like($said, qr/^ ill\s+\n-+\n (?:true|false)\s+\n\(1 row\)/, 'docs/first.sql ends with an answer');
+like($said, qr/\{"first_model": 9\}/, 'and with what is left');
+is($complained, '', 'and complains of nothing');
+
 $node->stop;
 done_testing();
