@@ -184,7 +184,7 @@ check_conversion(ViewWalk *walk, Scope *scope, CoerceViaIO *cast)
 static bool
 check_domain(ViewWalk *walk, Scope *scope, CoerceToDomain *cast)
 {
-	if (DomainHasConstraints(cast->resulttype))
+	if (domain_has_constraints(cast->resulttype))
 		view_unknown(walk, (Node *) cast,
 					 psprintf("Constraints of domain %s may call anything.",
 							  format_type_be(cast->resulttype)),

@@ -109,9 +109,8 @@ signature_name_length(const char *signature)
 static Oid
 find_signature(const char *signature, List *names)
 {
-	for (FuncCandidateList candidate =
-			 FuncnameGetCandidates(names, 2, NIL, false, false, false, true);
-		 candidate != NULL; candidate = candidate->next)
+	for (FuncCandidateList candidate = functions_of_name(names, 2); candidate != NULL;
+		 candidate = candidate->next)
 		if (strcmp(sql_signature(candidate->oid), signature) == 0)
 			return candidate->oid;
 	return InvalidOid;
@@ -130,8 +129,8 @@ find_overload(List *names, bool aggregate, const Oid *arguments)
 	Oid			   variadic;
 	FuncDetailCode code;
 
-	code = func_get_detail(names, NIL, NIL, 2, types, false, false, false, &function, &result,
-						   &retset, &nvariadic, &variadic, &declared, NULL);
+	code = function_detail(names, 2, types, &function, &result, &retset, &nvariadic, &variadic,
+						   &declared);
 	return code == (aggregate ? FUNCDETAIL_AGGREGATE : FUNCDETAIL_NORMAL) ? function : InvalidOid;
 }
 

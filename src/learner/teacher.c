@@ -169,15 +169,15 @@ append_int64(StringInfo bytes, int64 value)
 static void
 append_varlena(StringInfo bytes, Datum value, bool trim)
 {
-	struct varlena *varlena = PG_DETOAST_DATUM_PACKED(value);
-	int				length = VARSIZE_ANY_EXHDR(varlena);
+	struct varlena *plain = PG_DETOAST_DATUM_PACKED(value);
+	int				length = VARSIZE_ANY_EXHDR(plain);
 
 	if (trim)
-		while (length > 0 && VARDATA_ANY(varlena)[length - 1] == ' ')
+		while (length > 0 && VARDATA_ANY(plain)[length - 1] == ' ')
 			length--;
-	appendBinaryStringInfo(bytes, VARDATA_ANY(varlena), length);
-	if ((Pointer) varlena != DatumGetPointer(value))
-		pfree(varlena);
+	appendBinaryStringInfo(bytes, VARDATA_ANY(plain), length);
+	if ((Pointer) plain != DatumGetPointer(value))
+		pfree(plain);
 }
 
 static void

@@ -294,7 +294,7 @@ silence(void)
 	int level = NewGUCNestLevel();
 
 	session_set("client_min_messages", "error");
-	if (log_min_messages <= NOTICE)
+	if (LOG_LEVEL_HERE <= NOTICE)
 		(void) set_config_option("log_min_messages", "warning", PGC_SUSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
 	return level;

@@ -65,7 +65,7 @@ void
 explain_privacy_init(void)
 {
 	extension_id = GetExplainExtensionId("privpred");
-	RegisterExtensionExplainOption("privacy", read_option);
+	register_explain_option("privacy", read_option);
 	previous_per_plan = explain_per_plan_hook;
 	explain_per_plan_hook = explain_plan;
 }

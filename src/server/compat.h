@@ -178,4 +178,43 @@ typedef void (*shmem_request_hook_type)(void);
 #define MyProcNumber (MyProc->pgprocno)
 #endif
 
+/* 19 has further arguments, by which it says or takes more than we ask. */
+#if PG_VERSION_NUM < 190000
+#define domain_has_constraints(type) DomainHasConstraints(type)
+#define functions_of_name(names, nargs) \
+	FuncnameGetCandidates(names, nargs, NIL, false, false, false, true)
+#define function_detail(names, nargs, types, function, ...) \
+	func_get_detail(names, NIL, NIL, nargs, types, false, false, false, function, __VA_ARGS__, NULL)
+#define plan_query(query, text, options, params) pg_plan_query(query, text, options, params)
+#define register_explain_option(name, handler) RegisterExtensionExplainOption(name, handler)
+#define SIGNAL_PASSED postgres_signal_arg
+#else
+#define domain_has_constraints(type) DomainHasConstraints(type, NULL)
+#define functions_of_name(names, nargs) \
+	FuncnameGetCandidates(names, nargs, NIL, false, false, false, true, &(int){0})
+#define function_detail(names, nargs, types, function, ...) \
+	func_get_detail(names, NIL, NIL, nargs, types, false, false, false, &(int){0}, function, \
+					__VA_ARGS__, NULL)
+#define plan_query(query, text, options, params) pg_plan_query(query, text, options, params, NULL)
+#define register_explain_option(name, handler) \
+	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption)
+#define SIGNAL_PASSED postgres_signal_arg, pg_siginfo
+#endif
+
+/* Every kind of process has a level of its own since 19. */
+#if PG_VERSION_NUM < 190000
+#define LOG_LEVEL_HERE log_min_messages
+#else
+#define LOG_LEVEL_HERE (log_min_messages[MyBackendType])
+#endif
+
+/* Names of locks are in shared memory since 19; before, every process registers them. */
+#if PG_VERSION_NUM < 190000
+#define new_lock_tranche(name) LWLockNewTrancheId()
+#define register_lock_tranche(tranche, name) LWLockRegisterTranche(tranche, name)
+#else
+#define new_lock_tranche(name) LWLockNewTrancheId(name)
+#define register_lock_tranche(tranche, name) ((void) 0)
+#endif
+
 #endif /* PRIVPRED_COMPAT_H */

@@ -7,6 +7,7 @@
 #include "miscadmin.h"
 #include "storage/shmem.h"
 
+#include "server/compat.h"
 #include "server/slack.h"
 
 void *
@@ -24,7 +25,7 @@ slack_attach(const char *name, Size size, uint32 magic, const char *tranche,
 	if (!found || header->magic == 0)
 	{
 		memset(header, 0, size);
-		LWLockInitialize(&header->lock, LWLockNewTrancheId());
+		LWLockInitialize(&header->lock, new_lock_tranche(tranche));
 		initialise(header);
 		header->size = size;
 		header->magic = magic;
@@ -32,6 +33,6 @@ slack_attach(const char *name, Size size, uint32 magic, const char *tranche,
 	LWLockRelease(AddinShmemInitLock);
 	if (header->magic != magic || header->size != size)
 		return NULL;
-	LWLockRegisterTranche(header->lock.tranche, tranche);
+	register_lock_tranche(header->lock.tranche, tranche);
 	return header;
 }

@@ -43,7 +43,7 @@ handle_sigterm(SIGNAL_ARGS)
 
 	worker_stopping = true;
 	if (worker_committing)
-		die(postgres_signal_arg);
+		die(SIGNAL_PASSED);
 	SetLatch(MyLatch);
 	errno = save_errno;
 }
@@ -57,7 +57,7 @@ static void
 handle_sigint(SIGNAL_ARGS)
 {
 	if (!worker_committing)
-		StatementCancelHandler(postgres_signal_arg);
+		StatementCancelHandler(SIGNAL_PASSED);
 }
 
 /* ---------- being the ledger of this database ---------- */
