@@ -71,7 +71,7 @@ CREATE TABLE gone (LIKE patients INCLUDING ALL);
 SELECT privpred.protect('patients', declared_units => 400, epsilon_cap => 60, delta_cap => 1e-5);
 SELECT privpred.protect('visits', unit => 'patient', declared_units => 200, max_rows_per_unit => 2);
 SELECT privpred.protect('stays', unit => 'patient', declared_units => 200, max_rows_per_unit => 2, same_units_as => 'visits');
-SELECT privpred.protect('history', unit => 'patient', declared_units => 200, max_rows_per_unit => 2, public_tables => '{wards}', same_units_as => 'visits');
+SELECT privpred.protect('history', unit => 'patient', declared_units => 200, max_rows_per_unit => 2, public_tables => '{wards}');
 SELECT privpred.protect('gone');
 SELECT privpred.create_model('m', 'patients', label => 'ill', features => '{"age": {"min": 0, "max": 90}}', teachers => 10, epsilon => 2);
 SELECT privpred.create_model('v', 'visits', label => 'again', features => '{"days": {"min": 0, "max": 30}}', teachers => 10, epsilon => 1);
@@ -86,7 +86,7 @@ CREATE AGGREGATE train(text, float8[]) (SFUNC = half, STYPE = float8, INITCOND =
 CREATE FUNCTION answer(state float8, x float8[]) RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
   BEGIN ATOMIC; SELECT x[1] > state; END;
 SELECT privpred.create_model('own', 'patients', label => 'ill', features => '{"age": {"min": 0, "max": 90}}', teachers => 10, epsilon => 2,
-  learner => 'sql', options => '{"train": "train", "predict": "answer"}');
+  learner => 'sql', options => '{"train": "public.train", "predict": "public.answer"}');
 SELECT privpred.grant_budget('ann', 'patients', epsilon => 40, delta => 1e-5, per_answer => 0.1);
 SELECT privpred.grant_budget('ben', 'patients', epsilon => 12, delta => 1e-5, per_answer => 0.1, refresh => '100 years');
 SELECT privpred.grant_budget('ann', 'visits', epsilon => 30, delta => 1e-5, per_answer => 0.1);
