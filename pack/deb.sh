@@ -6,6 +6,7 @@
 #	SUITE=bookworm			the release to build for
 #	MIRROR=http://...		where it comes from
 #	CHROOT=DIR				a directory that debootstrap has filled (it is copied, not changed)
+#	BUILD_CHROOT=DIR		the same, for the build alone; what it needs may be installed there
 #	CHECK=yes				lintian there as well, and the tests of debian/tests in another one
 set -euo pipefail
 [ $# -eq 1 ] || { echo "usage: pack/deb.sh OUT" >&2; exit 1; }
@@ -33,11 +34,11 @@ inside() {
 		DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# new_root NAME: sets root.
+# new_root NAME [DIR]: sets root.
 new_root() {
 	root=$work/$1
-	if [ -n "${CHROOT:-}" ]; then
-		cp -a "$CHROOT" "$root"
+	if [ -n "${2:-}" ]; then
+		cp -a "$2" "$root"
 	else
 		debootstrap --variant=minbase "$suite" "$root" "$mirror"
 	fi
@@ -56,7 +57,7 @@ source_tree() {
 }
 
 build() {
-	new_root build
+	new_root build "${BUILD_CHROOT:-${CHROOT:-}}"
 	source_tree
 	inside "$root" apt-get -q -y --no-install-recommends install build-essential fakeroot \
 		postgresql-server-dev-all </dev/null
@@ -75,7 +76,7 @@ lint() {
 
 # What debian/tests/control asks for, on a machine that has the packages alone.
 test_packages() {
-	new_root test
+	new_root test "${CHROOT:-}"
 	mkdir -p "$root/build"
 	cp "$out"/*.deb "$root/build/"
 	inside "$root" sh -c 'rm -f /build/*-dbgsym_*; apt-get -q -y --no-install-recommends install /build/*.deb </dev/null'
