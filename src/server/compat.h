@@ -195,7 +195,8 @@ typedef void (*shmem_request_hook_type)(void);
 #define function_detail(names, nargs, types, function, ...) \
 	func_get_detail(names, NIL, NIL, nargs, types, false, false, false, &(int){0}, function, \
 					__VA_ARGS__, NULL)
-#define plan_rewritten(query, text, options, params) pg_plan_query(query, text, options, params, NULL)
+#define plan_rewritten(query, text, options, params) \
+	pg_plan_query(query, text, options, params, NULL)
 #define register_explain_option(name, handler) \
 	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption)
 #define SIGNAL_PASSED postgres_signal_arg, pg_siginfo

@@ -78,7 +78,8 @@ plan_all(const char *text, ParamListInfo params)
 		return NIL;
 	foreach(cell, QueryRewrite(query))
 		if (lfirst_node(Query, cell)->commandType != CMD_UTILITY)
-			plans = lappend(plans, plan_rewritten(lfirst(cell), text, CURSOR_OPT_PARALLEL_OK, params));
+			plans =
+				lappend(plans, plan_rewritten(lfirst(cell), text, CURSOR_OPT_PARALLEL_OK, params));
 	return plans;
 }
 
