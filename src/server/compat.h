@@ -46,6 +46,12 @@ typedef void (*shmem_request_hook_type)(void);
 	(*(previous) = shmem_request_hook, shmem_request_hook = (hook))
 #endif
 
+/* Files that use it include catalog/pg_class.h. */
+#if PG_VERSION_NUM < 150000
+#define RELKIND_HAS_TABLE_AM(kind) \
+	((kind) == RELKIND_RELATION || (kind) == RELKIND_TOASTVALUE || (kind) == RELKIND_MATVIEW)
+#endif
+
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
