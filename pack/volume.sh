@@ -21,9 +21,11 @@ trap 'rm -rf "$work"' EXIT
 cp -a . "$work/src"
 rm -f "$work/src"/*.so "$work/src"/boost/*.so
 rpath="-Wl,--disable-new-dtags,-rpath,'\$\$ORIGIN'"
-make -s -C "$work/src" with_llvm=no PG_CONFIG="$pg_config" PG_LDFLAGS="$rpath" ${XGBOOST:+XGBOOST="$XGBOOST"} all >&2
-make -s -C "$work/src" with_llvm=no PG_CONFIG="$pg_config" PG_LDFLAGS="$rpath" ${XGBOOST:+XGBOOST="$XGBOOST"} \
-	DESTDIR="$work/root" install >&2
+# A server that was built with paths of its own would add them, and make them DT_RUNPATH.
+for target in all install; do
+	make -s -C "$work/src" with_llvm=no PG_CONFIG="$pg_config" PG_LDFLAGS="$rpath" rpath="$rpath" \
+		${XGBOOST:+XGBOOST="$XGBOOST"} DESTDIR="$work/root" "$target" >&2
+done
 
 cp "$work/root$("$pg_config" --sharedir)"/extension/* "$out/share/extension/"
 cp "$work/root$("$pg_config" --pkglibdir)"/*.so "$out/lib/"

@@ -175,8 +175,10 @@ RESET plan_cache_mode;
 CREATE TABLE price_all AS EXECUTE price_ask('price', 300);
 SELECT price_left();
 
--- Statements that are sent together are looked at one by one.
+-- Statements that are sent together are looked at one by one (psql 14 shows the last result alone).
+\set SHOW_ALL_RESULTS off
 SELECT private_predict('price', ARRAY[0.98765]) IS NULL AS n\; SELECT private_predict('price', m) FROM price_mine m;
+\set SHOW_ALL_RESULTS on
 
 -- A cursor is charged for what is fetched.
 BEGIN;

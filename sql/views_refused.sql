@@ -567,7 +567,7 @@ INSERT INTO refused (name, definition, expected, repaired, publics, repaired_pub
 ($x$FOR UPDATE$x$, $x$SELECT u, born FROM (SELECT u, born FROM p FOR UPDATE) s$x$,
 	$x$0A000 view "tried" cannot be proved%$x$,
 	$x$SELECT u, born FROM (SELECT u, born FROM p) s$x$, '{c,d}', '{c,d}'),
-($x$XMLTABLE$x$, $x$SELECT p.u, x.a FROM p, XMLTABLE('/r/a' PASSING ('<r><a>1</a></r>'::xml) COLUMNS a int PATH '.') x$x$,
+($x$XMLTABLE$x$, $x$SELECT p.u, x.a FROM p, XMLTABLE('/r/a' PASSING (xmlelement(name r, xmlelement(name a, 1))) COLUMNS a int PATH '.') x$x$,
 	$x$0A000 view "tried" cannot be proved%$x$,
 	$x$SELECT p.u, x.a FROM p, (VALUES (1)) x(a)$x$, '{c,d}', '{c,d}'),
 ($x$another column as the unit$x$, $x$SELECT same AS u, born FROM p$x$,
@@ -600,7 +600,8 @@ DECLARE r record; problem text; wrong text; lacking bigint; too_many bigint;
 BEGIN
 	FOR r IN SELECT * FROM refused ORDER BY n LOOP
 		problem := try_view(r.definition, publics => r.publics);
-		RAISE INFO '%: %', r.name, COALESCE(problem, 'ACCEPTED');
+		-- Kinds of nodes have other numbers in other versions.
+		RAISE INFO '%: %', r.name, COALESCE(regexp_replace(problem, 'node type \d+', 'node type N'), 'ACCEPTED');
 		IF problem IS NULL OR problem NOT LIKE r.expected THEN
 			RAISE INFO '   EXPECTED %', r.expected;
 		END IF;
@@ -608,9 +609,15 @@ BEGIN
 		IF wrong IS NOT NULL THEN
 			RAISE INFO '   REPAIRED: %', wrong;
 		END IF;
-		EXECUTE format('SELECT (SELECT count(*) FROM (SELECT * FROM (%1$s) t EXCEPT ALL SELECT * FROM (%2$s) t) x),'
-			' (SELECT count(*) FROM (SELECT * FROM (%2$s) t EXCEPT ALL SELECT * FROM (%1$s) t) x)',
-			r.definition, r.repaired) INTO lacking, too_many;
+		BEGIN
+			EXECUTE format('SELECT (SELECT count(*) FROM (SELECT * FROM (%1$s) t EXCEPT ALL SELECT * FROM (%2$s) t) x),'
+				' (SELECT count(*) FROM (SELECT * FROM (%2$s) t EXCEPT ALL SELECT * FROM (%1$s) t) x)',
+				r.definition, r.repaired) INTO lacking, too_many;
+		EXCEPTION WHEN feature_not_supported THEN	-- a server that was built without libxml
+			IF r.definition NOT LIKE '%xml%' OR SQLERRM <> 'unsupported XML feature' THEN
+				RAISE;
+			END IF;
+		END;
 		IF lacking + too_many > 0 THEN
 			RAISE INFO '   OTHER ROWS: % are lacking, % are too many', lacking, too_many;
 		END IF;

@@ -58,7 +58,7 @@ SELECT privpred.grant_budget(current_user::regrole, 'rows', 100)});
 sub asks
 {
 	my ($model, $what) = @_;
-	my ($rc, $out, $err) = $node->psql('postgres', "SELECT private_predict('$model', ARRAY[80]) IN ('t', 'f')");
+	my ($rc, $out, $err) = $node->psql('postgres', "SELECT private_predict('$model', ARRAY[80]) IN ('true', 'false')");
 	is("$out$err", 't', $what);
 }
 asks('m', 'a question is answered, and its ledger process started');
