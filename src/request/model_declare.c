@@ -331,7 +331,8 @@ model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
 	model->spec.declared_units = protected->declared_units;
 	model->spec.max_rows_per_unit = protected->max_rows_per_unit;
 	model->spec.protects_labels = protected->protects_labels;
-	if (model->spec.max_rows_per_unit == 0 && units_are_rows(protected))
+	if (model->spec.max_rows_per_unit == 0 &&
+		units_are_rows(protected, view_prove_protected(protected)))
 		model->spec.max_rows_per_unit = 1;
 	if (model->mechanism->labels_only && !model->spec.protects_labels)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -178,7 +178,7 @@ check_columns(const ModelRecord *model)
 
 /* Mechanisms that learn from units themselves. */
 static RowCounts
-train_on_units(ModelRecord *model, const ProtectedRelation *protected)
+train_on_units(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *proof)
 {
 	MemoryContext  caller = CurrentMemoryContext;
 	MemoryContext  training;
@@ -187,10 +187,12 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 	UnitSource	  *units;
 	bytea		  *state;
 	RowCounts	   rows;
-	bool		   one_row_each = units_are_rows(protected); /* before the snapshot is taken */
+	bool		   one_row_each = units_are_rows(protected, proof); /* before the snapshot is taken */
 
 	relation_owner_begin(&session, model->relid);
-	session_set("work_mem", psprintf("%d", maintenance_work_mem));
+	/* Rows are grouped; else a view has what its own SELECT would have. */
+	if (!one_row_each)
+		session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off");
 	if (!owner_listens(model) && client_min_messages < WARNING)
 		session_set("client_min_messages", "warning");
@@ -268,7 +270,7 @@ train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const
 	if (model->mechanism->asks_teachers)
 		rows = train_teachers(model, protected, teacher);
 	else
-		rows = train_on_units(model, protected);
+		rows = train_on_units(model, protected, proof);
 	view_still_proved(proof);
 	if (teacher == TEACHERS_ALL)
 		report_training(model, protected, rows);
@@ -287,6 +289,7 @@ request_create_model(const CreateModelRequest *request)
 
 	lock_own_relation(request->relid, AccessShareLock);
 	protected = protected_relation_hold(request->relid);
+	check_unit_columns(protected);
 	progress_begin(request->name, request->relid);
 	model = model_declare(request, protected);
 	(void) train(model, protected, TEACHERS_ALL, &definition);

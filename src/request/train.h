@@ -264,8 +264,8 @@ extern RowCounts units_close(UnitSource *source);
 /*
  * Is every unit a single row, by the relation's keys?  If so they stay, and
  * hold for every row that is visible to a snapshot taken from now on, until the
- * transaction ends.
+ * transaction ends.  Of a view, its proof tells; without one (NULL), it is not known.
  */
-extern bool units_are_rows(const ProtectedRelation *protected);
+extern bool units_are_rows(const ProtectedRelation *protected, const ViewProof *proof);
 
 #endif /* PRIVPRED_TRAIN_H */
