@@ -248,16 +248,15 @@ tell_of_change(const ModelRecord *model)
 
 /* Sets the definition of what was read. */
 static RowCounts
-train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const char **definition)
+train(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *proof, int teacher,
+	  const char **definition)
 {
-	RowCounts  rows;
-	ViewProof *proof;
+	RowCounts rows;
 
 	set_charges(model);
 	check_unit_columns(protected);
 	check_protected_once(model->relid);
 	check_spent_once(model->relid, protected->population, 0);
-	proof = view_prove_protected(protected);
 	check_view_paid_once(proof);
 	*definition = definition_now(protected);
 	/* Teachers of one version see one view, and a unit is in one of them. */
@@ -284,15 +283,17 @@ Jsonb *
 request_create_model(const CreateModelRequest *request)
 {
 	ProtectedRelation *protected;
+	ViewProof	*proof;
 	ModelRecord *model;
 	const char	*definition;
 
 	lock_own_relation(request->relid, AccessShareLock);
 	protected = protected_relation_hold(request->relid);
 	check_unit_columns(protected);
+	proof = view_prove_protected(protected);
 	progress_begin(request->name, request->relid);
-	model = model_declare(request, protected);
-	(void) train(model, protected, TEACHERS_ALL, &definition);
+	model = model_declare(request, protected, proof);
+	(void) train(model, protected, proof, TEACHERS_ALL, &definition);
 	model_insert(model);
 	model_store_definition(model->name, definition);
 	progress_end();
@@ -326,14 +327,16 @@ RowCounts
 model_renew(ModelRecord *model, const ProtectedRelation *protected, int teacher)
 {
 	RowCounts	rows;
+	ViewProof  *proof;
 	const char *definition;
 
 	check_unit_columns(protected);
+	proof = view_prove_protected(protected);
 	check_columns(model);
 	rebind_functions(model);
 	progress_begin(model->name, model->relid);
-	model_declare_sizes(model, protected);
-	rows = train(model, protected, teacher, &definition);
+	model_declare_sizes(model, protected, proof);
+	rows = train(model, protected, proof, teacher, &definition);
 	model_update(model);
 	model_store_definition(model->name, definition);
 	ledger_forget_memos(model->model_id);
