@@ -66,6 +66,20 @@ SELECT privpred.protect('u', unit => 'id', declared_units => 100, max_rows_per_u
 SELECT refused($$SELECT pro('t')$$);
 DROP TABLE t, u, p;
 
+-- a table of a population gets the name of a dropped one while it is not protected: nobody leaves a population, so the account comes to it
+SELECT tab('p'), pro('p'), tab('w');
+SELECT pro('w', 'p'), mk('mp', 'p'), privpred.grant_budget('joint_ann', 'p', 4), privpred.unprotect('w');
+ALTER TABLE w RENAME TO t;
+SELECT spent FROM bud WHERE role = 'joint_ann'::regrole AND relation = 'p'::regclass;
+SELECT pro('t');
+SELECT spent FROM bud WHERE role = 'joint_ann'::regrole AND relation = 'p'::regclass;
+RESET ROLE;
+SELECT ok, problem FROM privpred.verify_ledger();
+SET ROLE joint_owner;
+SELECT pro('t');
+SELECT privpred.drop_model('mp');
+DROP TABLE t, p;
+
 -- a parent and its child, both of one population, come back
 CREATE TABLE pt (person bigint NOT NULL, x float8, y text) PARTITION BY RANGE (person);
 CREATE TABLE c0 PARTITION OF pt FOR VALUES FROM (1) TO (51);
