@@ -156,6 +156,9 @@ extern List *past_relations(Relation relation, ArrayType *units, bool protects_l
 extern List *relations_renamed(void);
 extern void	 relation_note_name(Oid relid);
 
+/* Has it another name than when it was protected last? */
+extern bool relation_is_renamed(Oid relid);
+
 /* Inside a sql_drop event trigger: forgets tables that are gone, and returns them as they were. */
 extern List *protected_relations_dropped(void);
 

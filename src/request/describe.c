@@ -336,6 +336,7 @@ request_describe(const DescribeRequest *request)
 	check_spent_once(request->relid, protected->population, 0);
 	proof = view_prove_protected(protected);
 	check_view_paid_once(proof);
+	check_name_given(request->relid);
 	plan_description(&description, request, protected);
 	description.proof = proof;
 	progress_begin("", request->relid);

@@ -258,6 +258,14 @@ check_new_name(Oid relid)
 	relation_close(relation, AccessShareLock);
 }
 
+/* The owner of a schema gives tables of others new names, and is not to be stopped by them. */
+void
+check_name_given(Oid relid)
+{
+	if (relation_is_renamed(relid))
+		check_new_name(relid);
+}
+
 void
 request_note_names(void)
 {

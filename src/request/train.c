@@ -258,6 +258,7 @@ train(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *p
 	check_protected_once(model->relid);
 	check_spent_once(model->relid, protected->population, 0);
 	check_view_paid_once(proof);
+	check_name_given(model->relid);
 	*definition = definition_now(protected);
 	/* Teachers of one version see one view, and a unit is in one of them. */
 	if (definition_has_changed(model, protected))
