@@ -634,3 +634,125 @@ GRANT EXECUTE ON FUNCTION
 	privpred._plan(bigint, int, int, float8, float8, bigint, float8, regclass, text, name, text, float8, regrole, int),
 	privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8, regrole, int)
 	TO PUBLIC;
+
+-- what has no epsilon is shown as infinite
+CREATE OR REPLACE FUNCTION privpred._report_budgets(relations text[])
+RETURNS TABLE (relation text, html text)
+LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
+	-- In each table the cap comes first, then the fullest accounts.
+	WITH b AS (
+		SELECT x.relation, n.role, b.role IS NULL AS is_cap, b.status, b.epsilon_limit AS lim,
+			b.epsilon_spent AS spent, b.epsilon_left AS rest, b.epsilon_reserved AS reserved,
+			b.epsilon_orphaned AS orphaned, b.delta_limit AS delta, b.delta_spent, b.renyi_order,
+			b.answers_left, b.binding_cap, b.valid_until, b.window_resets_at AS resets,
+			b.lifetime_epsilon_limit AS lifetime, b.lifetime_epsilon_spent AS lifetime_spent,
+			GREATEST(b.epsilon_limit, NULLIF(b.epsilon_spent, 'Infinity')) AS whole,
+			pg_catalog.row_number() OVER (PARTITION BY x.relation, b.role IS NULL
+				ORDER BY b.status OPERATOR(pg_catalog.<>) 'active'
+					AND b.status OPERATOR(pg_catalog.<>) 'frozen',
+					CASE WHEN b.epsilon_limit OPERATOR(pg_catalog.>) 0
+						THEN b.epsilon_spent OPERATOR(pg_catalog./) b.epsilon_limit END
+						DESC NULLS LAST, b.epsilon_spent DESC,
+							n.role COLLATE pg_catalog."C") AS rank
+		FROM privpred.budgets b
+		LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) b.role::pg_catalog.oid
+		CROSS JOIN LATERAL (
+			SELECT COALESCE(b.relation::pg_catalog.text, pg_catalog.concat(b.relation_name,
+				' (dropped)')) AS relation) x
+		CROSS JOIN LATERAL (SELECT COALESCE(r.rolname::pg_catalog.text, b.role_name) AS role) n
+		WHERE x.relation OPERATOR(pg_catalog.=) ANY (relations)
+	), line AS (
+		SELECT b.relation, b.is_cap, b.rank, pg_catalog.concat(
+			'<tr', CASE WHEN b.is_cap THEN ' class="cap"' END, '><th scope="row">',
+			CASE WHEN b.is_cap THEN '<span class="all">all roles together</span>'
+				ELSE pg_catalog.format('<bdi>%s</bdi>', privpred._html(b.role)) END,
+			CASE WHEN b.status OPERATOR(pg_catalog.<>) 'active'
+				THEN pg_catalog.format(' <span class="status">%s</span>', privpred._html(b.status))
+					END,
+			pg_catalog.to_char(b.valid_until, '"<small>until" YYYY-MM-DD HH24:MI TZ"</small>"'),
+			CASE WHEN b.resets IS NOT NULL
+				THEN pg_catalog.format('<small>refilled at %s; for ever %s of %s</small>',
+				pg_catalog.to_char(b.resets, 'YYYY-MM-DD HH24:MI TZ'),
+					privpred._amount(b.lifetime_spent, true),
+				privpred._amount(b.lifetime, false)) END,
+			'</th><td class="use">',
+			CASE WHEN b.whole OPERATOR(pg_catalog.>) 0
+				THEN pg_catalog.format(
+				'<div class="bar" role="img" aria-label="%s%% spent">%s</div>',
+				CASE WHEN b.lim OPERATOR(pg_catalog.>) 0
+					THEN LEAST(pg_catalog.floor(100 OPERATOR(pg_catalog.*) b.spent
+					OPERATOR(pg_catalog./) b.lim), 100000000) ELSE 100 END,
+				(SELECT pg_catalog.string_agg(pg_catalog.format(
+					'<i class="%s" style="width:%s%%"></i>', s.class,
+						pg_catalog.trim_scale(pg_catalog.round(100 OPERATOR(pg_catalog.*) s.amount
+							OPERATOR(pg_catalog./) b.whole, 2))), '' ORDER BY s.place)
+					FROM (VALUES
+						(1, CASE WHEN b.spent OPERATOR(pg_catalog.>=) b.lim THEN 'spent full'
+							WHEN b.status OPERATOR(pg_catalog.<>) 'active' THEN 'spent closed'
+							WHEN b.spent OPERATOR(pg_catalog.>=) (0.8 OPERATOR(pg_catalog.*) b.lim)
+								THEN 'spent nearly'
+							ELSE 'spent' END, LEAST(b.spent, b.whole) OPERATOR(pg_catalog.-) b.reserved
+								OPERATOR(pg_catalog.-) b.orphaned),
+						(2, 'reserved', b.reserved), (3, 'orphaned', b.orphaned), (4, 'left',
+							b.rest),
+						(5, 'withheld', b.lim OPERATOR(pg_catalog.-) b.spent
+							OPERATOR(pg_catalog.-) b.rest)) s(place, class, amount)
+					WHERE s.amount OPERATOR(pg_catalog.>) 0)) END,
+			'</td><td class="number" data-label="Spent">',
+			privpred._loss(b.spent, b.delta_spent, b.delta OPERATOR(pg_catalog.=) 0, true),
+			CASE WHEN b.reserved OPERATOR(pg_catalog.>) 0
+				THEN pg_catalog.format('<small>%s of it reserved</small>',
+				privpred._amount(b.reserved, true)) END,
+			CASE WHEN b.orphaned OPERATOR(pg_catalog.>) 0
+				THEN pg_catalog.format('<small>%s of it lost</small>',
+				privpred._amount(b.orphaned, true)) END,
+			'</td><td class="number" data-label="Limit">',
+			COALESCE(privpred._loss(b.lim, b.delta, b.delta OPERATOR(pg_catalog.=) 0, false),
+				'<span class="muted">none</span>'),
+			'</td><td class="number" data-label="Left">',
+			COALESCE(privpred._amount(b.rest, false), '<span class="muted">no limit</span>'),
+			CASE WHEN b.binding_cap OPERATOR(pg_catalog.<>) 'role' AND NOT b.is_cap
+				AND b.status OPERATOR(pg_catalog.=) 'active'
+				THEN pg_catalog.format('<small>by the %s&#39;s cap</small>', CASE
+					WHEN b.binding_cap OPERATOR(pg_catalog.=) 'relation' THEN 'table'
+						ELSE privpred._html(b.binding_cap) END)
+				END,
+			'</td><td class="number" data-label="Order">',
+				privpred._amount(b.renyi_order::pg_catalog.numeric, true),
+			'</td><td class="answers" data-label="Answers left">',
+			COALESCE(CASE WHEN b.rest OPERATOR(pg_catalog.>) 0 OR b.lim IS NULL THEN a.pills END,
+				'<span class="muted">none</span>'),
+			e'</td></tr>\n') AS html
+		FROM b LEFT JOIN LATERAL (
+			SELECT pg_catalog.concat(pg_catalog.string_agg(pg_catalog.format(
+				'<span class="pill"><b>%s</b> <bdi>%s</bdi></span> ',
+						CASE WHEN e.answers OPERATOR(pg_catalog.=) 'unlimited'
+							THEN 'any number of'
+							ELSE e.answers END, privpred._html(e.model)), '' ORDER BY e.place)
+					FILTER (WHERE e.place OPERATOR(pg_catalog.<=) 6),
+				CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.>) 6
+					THEN pg_catalog.format('<small>%s more models</small>',
+					pg_catalog.count(*) OPERATOR(pg_catalog.-) 6) END)
+				AS pills
+			FROM (
+				SELECT j.key AS model, j.value AS answers,
+					pg_catalog.row_number() OVER (ORDER BY j.key COLLATE pg_catalog."C") AS place
+				FROM pg_catalog.jsonb_each_text(b.answers_left) j) e
+			HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0) a ON true
+		WHERE b.rank OPERATOR(pg_catalog.<=) 20
+	)
+	SELECT l.relation,
+		pg_catalog.concat(e'<table class="budgets">\n<thead><tr><th scope="col">Role</th>'
+		'<th scope="col">Use</th><th scope="col" class="number">Spent</th>'
+		'<th scope="col" class="number">Limit</th><th scope="col" class="number">Left</th>'
+		'<th scope="col" class="number">Order</th><th scope="col">Answers left</th></tr></thead>\n'
+		'<tbody>\n', pg_catalog.string_agg(l.html, '' ORDER BY l.is_cap DESC, l.rank),
+		e'</tbody>\n</table>\n<p class="key"><span><i class="spent"></i>spent</span> '
+		'<span><i class="reserved"></i>reserved by running statements</span> '
+		'<span><i class="orphaned"></i>lost in a crash</span> '
+		'<span><i class="left"></i>left</span> '
+		'<span><i class="withheld"></i>not available</span></p>\n',
+		privpred._left_out((SELECT pg_catalog.count(*) FROM b
+			WHERE b.relation OPERATOR(pg_catalog.=) l.relation AND NOT b.is_cap)
+			OPERATOR(pg_catalog.-) pg_catalog.count(*) FILTER (WHERE NOT l.is_cap), 'roles'))
+	FROM line l GROUP BY l.relation $$;

@@ -446,7 +446,7 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			b.epsilon_orphaned AS orphaned, b.delta_limit AS delta, b.delta_spent, b.renyi_order,
 			b.answers_left, b.binding_cap, b.valid_until, b.window_resets_at AS resets,
 			b.lifetime_epsilon_limit AS lifetime, b.lifetime_epsilon_spent AS lifetime_spent,
-			GREATEST(b.epsilon_limit, b.epsilon_spent) AS whole,
+			GREATEST(b.epsilon_limit, NULLIF(b.epsilon_spent, 'Infinity')) AS whole,
 			pg_catalog.row_number() OVER (PARTITION BY x.relation, b.role IS NULL
 				ORDER BY b.status OPERATOR(pg_catalog.<>) 'active'
 					AND b.status OPERATOR(pg_catalog.<>) 'frozen',
@@ -491,7 +491,7 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 							WHEN b.status OPERATOR(pg_catalog.<>) 'active' THEN 'spent closed'
 							WHEN b.spent OPERATOR(pg_catalog.>=) (0.8 OPERATOR(pg_catalog.*) b.lim)
 								THEN 'spent nearly'
-							ELSE 'spent' END, b.spent OPERATOR(pg_catalog.-) b.reserved
+							ELSE 'spent' END, LEAST(b.spent, b.whole) OPERATOR(pg_catalog.-) b.reserved
 								OPERATOR(pg_catalog.-) b.orphaned),
 						(2, 'reserved', b.reserved), (3, 'orphaned', b.orphaned), (4, 'left',
 							b.rest),

@@ -120,6 +120,36 @@ INSERT INTO narrow SELECT i, i / 9000.0 FROM generate_series(1, 9000) i;
 SELECT private_predict('fs', n) FROM narrow n;
 SELECT count(private_predict('fs', w)) FROM wide w LIMIT 1;
 SELECT fs_left();
+
+-- Models that one budget pays for are added up, also those of other tables about the same units; others are not.
+RESET ROLE;
+SET search_path = public;
+SET ROLE fs_owner;
+CREATE TABLE fs.visits (id int PRIMARY KEY, x float8 NOT NULL, y text NOT NULL);
+INSERT INTO fs.visits SELECT * FROM fs.people;
+CREATE TABLE fs.apart (id int PRIMARY KEY, x float8 NOT NULL, y text NOT NULL);
+INSERT INTO fs.apart SELECT * FROM fs.people;
+DO $$ BEGIN PERFORM privpred.protect('fs.visits', same_units_as => 'fs.people', declared_units => 1000), privpred.protect('fs.apart', declared_units => 1000); END $$;
+SELECT count(privpred.create_model('fs_' || t, ('fs.' || t)::regclass, label => 'y', classes => '{no,yes}', teachers => 9,
+	features => '{"x": {"min": 0, "max": 1}}', mechanism => 'vote', epsilon => 0.1)) FROM unnest('{visits,apart}'::text[]) t;
+SELECT FROM privpred.create_model('fs_dear', 'fs.people', label => 'y', classes => '{no,yes}', teachers => 9,
+	features => '{"x": {"min": 0, "max": 1}}', mechanism => 'vote', epsilon => 0.4);
+DO $$ BEGIN PERFORM privpred.grant_budget('fs_analyst', t::regclass, epsilon => 20) FROM unnest('{fs.people,fs.apart}'::text[]) t; END $$;
+SET ROLE fs_analyst;
+SET search_path = fs_mine, public;
+CREATE FUNCTION cost_of_models(cond text, VARIADIC models text[]) RETURNS TABLE (model text, answers bigint, answers_left bigint, fits boolean) LANGUAGE sql AS $$
+	SELECT c.model, c.answers, c.answers_left, c.fits FROM privpred.cost_of('SELECT ' || (SELECT string_agg(format('private_predict(%L, ARRAY[i.x])', m), ', ') FROM unnest(models) m)
+		|| ' FROM items i WHERE i.' || cond) c ORDER BY 1 $$;
+SELECT answers_left > 0 AS "left" FROM privpred.cost('fs');
+SELECT answers_left * 6 / 10 AS half, answers_left * 15 / 10 AS more FROM privpred.cost('fs') \gset
+SELECT model, fits FROM cost_of_models('id <= ' || :half, 'fs');
+SELECT model, fits FROM cost_of_models('id <= ' || :half, 'fs', 'fs_visits');
+SELECT model, fits FROM cost_of_models('id <= ' || :half, 'fs', 'fs_apart');
+SELECT model, fits FROM cost_of_models('id <= ' || :half / 8, 'fs', 'fs_visits', 'fs_dear');
+SELECT model, fits FROM cost_of_models('id <= ' || :half / 2, 'fs', 'fs_visits', 'fs_dear');
+-- Each alone would run until the budget is used up; together they are stopped before the first charge.
+SELECT count(private_predict('fs', i)), count(private_predict('fs_visits', i)) FROM items i WHERE id <= :more;
+SELECT count(private_predict('fs', i)), count(private_predict('fs_apart', i)) FROM items i WHERE id <= :more;
 RESET ROLE;
 RESET search_path;
 SET client_min_messages = error;

@@ -66,6 +66,59 @@ SELECT privpred.protect('u', unit => 'id', declared_units => 100, max_rows_per_u
 SELECT refused($$SELECT pro('t')$$);
 DROP TABLE t, u, p;
 
+-- a table of a population gets the name of a dropped one while it is not protected: nobody leaves a population, so the account comes to it
+SELECT tab('p'), pro('p'), tab('w');
+SELECT pro('w', 'p'), mk('mp', 'p'), privpred.grant_budget('joint_ann', 'p', 4), privpred.unprotect('w');
+ALTER TABLE w RENAME TO t;
+SELECT spent FROM bud WHERE role = 'joint_ann'::regrole AND relation = 'p'::regclass;
+SELECT pro('t');
+SELECT spent FROM bud WHERE role = 'joint_ann'::regrole AND relation = 'p'::regclass;
+RESET ROLE;
+SELECT ok, problem FROM privpred.verify_ledger();
+SET ROLE joint_owner;
+SELECT pro('t');
+SELECT privpred.drop_model('mp');
+DROP TABLE t, p;
+
+-- the owner of a schema renames it, and with it tables of others: their names are remembered, and none gets an account beside the one of its name
+RESET ROLE;
+CREATE SCHEMA theirs AUTHORIZATION joint_other;
+CREATE SCHEMA also_theirs AUTHORIZATION joint_other;
+GRANT ALL ON SCHEMA theirs, also_theirs TO joint_owner;
+DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO joint_other', current_database()); END $$;
+SET ROLE joint_owner;
+SELECT tab('r1');
+SELECT pro('r1'), mk('m1', 'r1'), privpred.grant_budget('joint_ann', 'r1', 4);
+ALTER TABLE r1 SET SCHEMA theirs;
+SET ROLE joint_ann;
+SELECT ask('m1', 1);
+SET ROLE joint_other;
+ALTER SCHEMA theirs RENAME TO once_theirs;
+SET ROLE joint_owner;
+DROP TABLE once_theirs.r1;
+-- it is remembered under each name that it had
+RESET ROLE;
+SELECT name, (SELECT count(*) FROM privpred.protected_relation WHERE name = ANY (known_as)) FROM unnest('{public.r1,theirs.r1,once_theirs.r1}'::text[]) name;
+SET ROLE joint_owner;
+SELECT tab('r1');
+ALTER TABLE r1 SET SCHEMA also_theirs;
+SELECT pro('also_theirs.r1'), mk('m2', 'also_theirs.r1'), privpred.grant_budget('joint_ann', 'also_theirs.r1', 4);
+SET ROLE joint_other;
+ALTER SCHEMA once_theirs RENAME TO no_longer;
+ALTER SCHEMA also_theirs RENAME TO once_theirs;
+SET ROLE joint_owner;
+SELECT refused($$SELECT privpred.retrain('m2')$$);
+SELECT refused($$SELECT mk('m3', 'once_theirs.r1')$$);
+SELECT refused($$SELECT privpred.describe('once_theirs.r1', columns => '{x}', epsilon => 0.5)$$);
+SELECT refused($$ALTER TABLE once_theirs.r1 SET SCHEMA public$$);
+SELECT privpred.drop_model('m2'), privpred.revoke_budget('joint_ann', 'once_theirs.r1'), privpred.unprotect('once_theirs.r1'), pro('once_theirs.r1');
+SELECT spent FROM bud WHERE role = 'joint_ann'::regrole AND relation = 'once_theirs.r1'::regclass;
+SELECT mk('m3', 'once_theirs.r1');
+DROP TABLE once_theirs.r1;
+RESET ROLE;
+DROP SCHEMA once_theirs, no_longer;
+SET ROLE joint_owner;
+
 -- a parent and its child, both of one population, come back
 CREATE TABLE pt (person bigint NOT NULL, x float8, y text) PARTITION BY RANGE (person);
 CREATE TABLE c0 PARTITION OF pt FOR VALUES FROM (1) TO (51);

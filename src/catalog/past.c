@@ -103,6 +103,15 @@ relation_note_name(Oid relid)
 				  ARG_OID(relid));
 }
 
+bool
+relation_is_renamed(Oid relid)
+{
+	return catalog_finds("SELECT FROM privpred.protected_relation r JOIN pg_class c ON c.oid = "
+						 "r.relation JOIN pg_namespace n ON n.oid = c.relnamespace "
+						 "WHERE r.relation = $1 AND r.relation_name <> " PRESENT_NAME,
+						 ARG(REGCLASSOID, ObjectIdGetDatum(relid)));
+}
+
 /* ---------- dropping ---------- */
 
 /*

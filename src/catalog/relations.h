@@ -156,6 +156,9 @@ extern List *past_relations(Relation relation, ArrayType *units, bool protects_l
 extern List *relations_renamed(void);
 extern void	 relation_note_name(Oid relid);
 
+/* Has it another name than when it was protected last? */
+extern bool relation_is_renamed(Oid relid);
+
 /* Inside a sql_drop event trigger: forgets tables that are gone, and returns them as they were. */
 extern List *protected_relations_dropped(void);
 
@@ -185,6 +188,9 @@ extern void lock_own_relation(Oid relid, LOCKMODE lock);
 /* The names of the unit's columns: the given one, or the primary key's.  Raises unless they fit. */
 extern ArrayType *resolve_unit(Relation relation, const char *unit);
 
+/* Is the index a key that holds now, by the equality of its columns' types? */
+extern bool index_is_key(Relation index, Relation table);
+
 /* Is it NOT NULL, and a foreign key or named like an id? */
 extern bool looks_like_an_id(Relation relation, AttrNumber attnum);
 
@@ -210,6 +216,7 @@ typedef struct ViewProof
 	List *publics;
 	List *tables;	  /* protected ones under it */
 	int64 population; /* of the protected tables under it */
+	bool  one_row_a_unit; /* as long as the locks are held, by a snapshot from now on */
 	char *digest;	  /* of all that was looked at */
 	char *definition; /* as the server prints it */
 } ViewProof;

@@ -9,10 +9,12 @@
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -229,6 +231,31 @@ resolve_unit(Relation relation, const char *unit)
 	for (int i = 0; i < count; i++)
 		check_unit_column(relation, NameStr(*DatumGetName(names[i])));
 	return construct_array(names, count, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
+}
+
+/* ---------- keys ---------- */
+
+bool
+index_is_key(Relation index, Relation table)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisunique || !form->indimmediate ||
+		!form->indisvalid || RelationGetIndexPredicate(index) != NIL ||
+		RelationGetIndexExpressions(index) != NIL)
+		return false;
+	for (int i = 0; i < form->indnkeyatts; i++)
+	{
+		Form_pg_attribute column =
+			TupleDescAttr(RelationGetDescr(table), form->indkey.values[i] - 1);
+		Oid opclass = GetDefaultOpClass(getBaseType(column->atttypid), BTREE_AM_OID);
+
+		/* Another equality may tell values apart that are one unit. */
+		if (!OidIsValid(opclass) || get_opclass_family(opclass) != index->rd_opfamily[i] ||
+			index->rd_indcollation[i] != column->attcollation)
+			return false;
+	}
+	return true;
 }
 
 /* ---------- other ids ---------- */

@@ -102,7 +102,8 @@ note_protected(ViewWalk *walk, ProtectedRelation *protected)
 }
 
 static Finding *
-protected_member(ViewWalk *walk, Relation relation, ProtectedRelation *protected)
+protected_member(ViewWalk *walk, Relation relation, ProtectedRelation *protected,
+				 bool with_children)
 {
 	Finding	   *finding = palloc0_object(Finding);
 	const char *name = RelationGetRelationName(relation);
@@ -124,6 +125,7 @@ protected_member(ViewWalk *walk, Relation relation, ProtectedRelation *protected
 	finding->name = name;
 	finding->keys =
 		bms_make_singleton(get_attnum(RelationGetRelid(relation), protected->unit_columns[0]));
+	finding->single = single_columns(relation, with_children);
 	return finding;
 }
 
@@ -140,10 +142,11 @@ check_public_policies(ViewWalk *walk, Relation relation)
 }
 
 static Finding *
-table_member(ViewWalk *walk, Relation relation)
+table_member(ViewWalk *walk, Relation relation, bool with_children)
 {
 	Oid			relid = RelationGetRelid(relation);
 	const char *name = RelationGetRelationName(relation);
+	Finding	   *finding;
 	ProtectedRelation *protected;
 
 	if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP || IsCatalogRelation(relation) ||
@@ -156,7 +159,7 @@ table_member(ViewWalk *walk, Relation relation)
 			"Read ordinary tables.");
 	protected = protected_relation_hold_if_any(relid);
 	if (protected != NULL)
-		return protected_member(walk, relation, protected);
+		return protected_member(walk, relation, protected, with_children);
 	if (!list_member_oid(walk->publics, relid))
 		view_refuse(
 			walk, NULL, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -167,7 +170,9 @@ table_member(ViewWalk *walk, Relation relation)
 					 "public_tables.",
 					 name));
 	check_public_policies(walk, relation);
-	return palloc0_object(Finding);
+	finding = palloc0_object(Finding);
+	finding->single = single_columns(relation, with_children);
+	return finding;
 }
 
 /* A view below, or the view itself: its own query, whether it is protected or not. */
@@ -210,7 +215,7 @@ view_relation(ViewWalk *walk, RangeTblEntry *entry)
 		case RELKIND_RELATION:
 		case RELKIND_PARTITIONED_TABLE:
 		case RELKIND_FOREIGN_TABLE:
-			finding = table_member(walk, relation);
+			finding = table_member(walk, relation, entry->inh);
 			break;
 		default:
 			view_unknown(
@@ -227,12 +232,16 @@ view_relation(ViewWalk *walk, RangeTblEntry *entry)
 /* ---------- the proof ---------- */
 
 static void
-check_unit(const ViewWalk *walk, const Finding *finding, const char *unit)
+check_unit(ViewWalk *walk, const Finding *finding, const char *unit)
 {
 	AttrNumber column = get_attnum(walk->view, unit);
 
 	if (finding->locality == VIEW_LOCAL && bms_is_member(column, finding->keys))
+	{
+		walk->one_row_a_unit = bms_is_member(column, finding->single);
+		appendStringInfo(walk->digest, "o%d\n", walk->one_row_a_unit);
 		return;
+	}
 	refuse(errmsg("column \"%s\" of view \"%s\" is not its unit", unit, get_rel_name(walk->view)),
 		   finding->locality != VIEW_LOCAL
 			   ? errdetail("The view reads no protected table.")
@@ -275,6 +284,7 @@ view_prove(Oid view, const char *unit, const List *publics)
 	proof->publics = list_copy(publics);
 	proof->tables = list_copy(walk.tables);
 	proof->population = walk.first->population;
+	proof->one_row_a_unit = walk.one_row_a_unit;
 	proof->digest = walk.digest->data;
 	proof->definition =
 		TextDatumGetCString(DirectFunctionCall1(pg_get_viewdef, ObjectIdGetDatum(view)));

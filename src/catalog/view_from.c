@@ -85,6 +85,7 @@ with_member(ViewWalk *walk, Scope *scope, RangeTblEntry *entry)
 static Finding *
 computed_member(ViewWalk *walk, Scope *scope, RangeTblEntry *entry)
 {
+	Finding	 *finding = found(VIEW_PUBLIC);
 	ListCell *cell;
 
 	scope->public_only = true;
@@ -93,7 +94,8 @@ computed_member(ViewWalk *walk, Scope *scope, RangeTblEntry *entry)
 	foreach(cell, entry->values_lists)
 		view_exact_list(walk, scope, lfirst(cell));
 	scope->public_only = false;
-	return found(VIEW_PUBLIC);
+	finding->one_row = list_length(entry->values_lists) == 1;
+	return finding;
 }
 
 static Finding *

@@ -110,19 +110,14 @@ index_is_ordered(Relation table, Relation index, List *expressions, int member)
 {
 	Form_pg_index form = index->rd_index;
 
-	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisunique || !form->indimmediate ||
-		!form->indisvalid || RelationGetIndexPredicate(index) != NIL ||
-		RelationGetIndexExpressions(index) != NIL)
+	if (!index_is_key(index, table))
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
-		AttrNumber		  column = form->indkey.values[i];
-		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(table), column - 1);
-		Oid				  opclass = GetDefaultOpClass(attribute->atttypid, BTREE_AM_OID);
+		AttrNumber column = form->indkey.values[i];
 
 		if (!column_is_not_null(RelationGetDescr(table), column) ||
-			!has_column(expressions, member, column) || !OidIsValid(opclass) ||
-			get_opclass_family(opclass) != index->rd_opfamily[i])
+			!has_column(expressions, member, column))
 			return false;
 	}
 	return true;

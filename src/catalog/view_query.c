@@ -344,6 +344,7 @@ view_query(ViewWalk *walk, Query *query, Scope *outer)
 		check_rows(walk, scope, finding);
 	}
 	check_limit(walk, scope, finding);
+	view_rows(scope, finding);
 	settle_pins(walk, scope, finding);
 	return finding;
 }

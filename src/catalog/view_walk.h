@@ -13,6 +13,7 @@
  * view_functions.c		functions and types
  * view_aggregates.c	aggregates and window functions
  * view_order.c			types with identity, and total orders
+ * view_rows.c			columns that no two rows share
  * view_refuse.c		refusals, with their place in the view's text
  *
  * The walk knows a list of nodes, and refuses all others.
@@ -44,6 +45,8 @@ typedef struct Finding
 	List	   *pins;  /* pinned: of Pin */
 	Bitmapset  *loose; /* columns known up to equality only: 1.0 or 1.00, 0 or -0 */
 	const char *name;  /* local, pinned: a protected table below, for messages */
+	Bitmapset  *single;	 /* columns that no two rows share, unless they are NULL */
+	bool		one_row; /* there is one at most, given the rows of outer queries */
 } Finding;
 
 /* A rule: where a column of the region is not NULL, neither are those of never_null. */
@@ -89,6 +92,7 @@ typedef struct ViewWalk
 	List			  *findings;  /* and what was found */
 	List			  *functions; /* OIDs of those that were checked */
 	ProtectedRelation *first;	  /* of the protected tables that were reached */
+	bool			   one_row_a_unit; /* no two rows of the view have one unit */
 	int				   body;	  /* how deep we are in bodies of SQL functions */
 	StringInfo		   digest;	  /* of everything that was walked */
 } ViewWalk;
@@ -217,6 +221,14 @@ typedef enum OrderKind
 
 /* Clauses are of ORDER BY, or of a window's PARTITION BY and ORDER BY. */
 extern OrderKind total_order(Scope *scope, List *clauses, bool of_window);
+
+/* ---------- view_rows.c ---------- */
+
+/* Columns that are keys by themselves, of a table that is open. */
+extern Bitmapset *single_columns(Relation table, bool with_children);
+
+/* Sets which columns of a query that was walked are single, and whether it has one row. */
+extern void view_rows(Scope *scope, Finding *finding);
 
 /* ---------- view_refuse.c ---------- */
 

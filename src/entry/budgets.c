@@ -72,6 +72,16 @@ delta_spent(const Account *account)
 	return account->delta_spent + (converts ? account->delta / 2 : 0);
 }
 
+/* Without a delta, what was spent at a finite order has no epsilon: a joined account may have. */
+static void
+put_spent(Rows *rows, const Account *account, EpsilonUnits units)
+{
+	EpsilonUnits epsilon = account_epsilon(account, units);
+
+	put_datum(rows, epsilon == PG_INT64_MAX ? infinite_numeric("Infinity")
+											: units_to_numeric(epsilon));
+}
+
 static void
 put_lifetime(Rows *rows, const Account *account)
 {
@@ -79,7 +89,7 @@ put_lifetime(Rows *rows, const Account *account)
 		put_datum(rows, infinite_numeric("Infinity"));
 	else
 		put_limit(rows, account->has_window ? account->lifetime : account->epsilon);
-	put_epsilon(rows, account_epsilon(account, account->spent));
+	put_spent(rows, account, account->spent);
 }
 
 static void
@@ -92,7 +102,7 @@ put_budget(Rows *rows, const LedgerBudget *budget)
 	put_if(rows, OidIsValid(account->relid), ObjectIdGetDatum(account->relid));
 	put_limit(rows, account->epsilon);
 	put_delta(rows, account->delta);
-	put_epsilon(rows, account_epsilon(account, account_counted(account)));
+	put_spent(rows, account, account_counted(account));
 	put_delta(rows, delta_spent(account));
 	put_epsilon(rows, budget->epsilon_left);
 	put_float8(rows, renyi_order_to_double(account->order));

@@ -44,6 +44,7 @@ warn_about_change(const Account *account, const TermsChange *change)
 {
 	const char *what = account->role == CAP_ROLE ? "cap" : "account";
 	Account		now = *account;
+	EpsilonUnits now_spent;
 	char		spent[EPSILON_TEXT_SIZE];
 	char		limit[EPSILON_TEXT_SIZE];
 
@@ -60,11 +61,12 @@ warn_about_change(const Account *account, const TermsChange *change)
 				errhint("Leave delta and per_answer as they were to keep the order. See "
 						"docs/accounts.md."));
 	(void) account_roll_window(&now, GetCurrentTimestamp());
+	now_spent = account_epsilon(&now, account_counted(&now));
 	if (account_left(&now) < 0)
 		ereport(
 			WARNING, errmsg("the %s is frozen: less is granted than what is spent", what),
 			errdetail("Epsilon %s is spent, and %s is granted.",
-					  epsilon_to_text(account_epsilon(&now, account_counted(&now)), spent),
+					  now_spent == PG_INT64_MAX ? "infinity" : epsilon_to_text(now_spent, spent),
 					  epsilon_to_text(now.epsilon, limit)),
 			errhint("Nothing is answered until more is granted%s.",
 					now.has_window ? " or, if the lifetime limit allows it, the window ends" : ""));

@@ -94,12 +94,12 @@ add_unit(AccuracySum *sum, const CachedModel *model, const UnitRows *unit)
 }
 
 static void
-measure(AccuracySum *sum, const CachedModel *model, const ProtectedRelation *protected)
+measure(AccuracySum *sum, const CachedModel *model, const ProtectedRelation *protected,
+		const ViewProof *proof)
 {
-	bool		   one_row_each = units_are_rows(protected); /* before the snapshot is taken */
+	bool		   one_row_each = units_are_rows(protected, proof); /* before the snapshot is taken */
 	Oid			   owner = owner_code_check(model);
 	MemoryContext  row_context;
-	ViewProof	  *proof = view_prove_protected(protected);
 	CatalogSession session;
 	UnitSource	  *units;
 	UnitRows	   unit;
@@ -168,6 +168,7 @@ request_release_accuracy(const char *name, double wanted_epsilon)
 	LedgerPrice		   price;
 	const Receipt	  *receipt;
 	ProtectedRelation *protected;
+	const ViewProof *proof;
 	int64 sensitivity;
 	int64 noisy;
 
@@ -178,13 +179,14 @@ request_release_accuracy(const char *name, double wanted_epsilon)
 	check_unit_columns(protected);
 	check_protected_once(record->relid);
 	check_spent_once(record->relid, record->population, 0);
-	check_view_paid_once(view_prove_protected(protected));
+	proof = view_prove_protected(protected);
+	check_view_paid_once(proof);
 	check_releasable(record, protected);
 	result.units = sum.wanted = wanted_units(record, protected);
 	sensitivity = accuracy_sensitivity(sum.wanted, once ? NULL : &of_model.infinite);
 	progress_begin(name, record->relid);
 	progress_phase("evaluating units", sum.wanted);
-	measure(&sum, model, protected);
+	measure(&sum, model, protected, proof);
 	price = accuracy_price(record, epsilon);
 	progress_phase("charging", -1);
 	receipt = ledger_release_accuracy(&price, once ? &of_model : NULL);

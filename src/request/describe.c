@@ -323,6 +323,7 @@ text *
 request_describe(const DescribeRequest *request)
 {
 	ProtectedRelation *protected;
+	const ViewProof *proof;
 	Description		  description;
 	DescriptionRecord record;
 
@@ -333,8 +334,11 @@ request_describe(const DescribeRequest *request)
 	check_unit_columns(protected);
 	check_protected_once(request->relid);
 	check_spent_once(request->relid, protected->population, 0);
-	check_view_paid_once(view_prove_protected(protected));
+	proof = view_prove_protected(protected);
+	check_view_paid_once(proof);
+	check_name_given(request->relid);
 	plan_description(&description, request, protected);
+	description.proof = proof;
 	progress_begin("", request->relid);
 	record = (DescriptionRecord){.id = description_number(),
 								 .relation_id = protected->relation_id,

@@ -27,6 +27,7 @@ typedef struct Description
 {
 	const DescribeRequest *request;
 	const ProtectedRelation *protected;
+	const ViewProof	 *proof; /* NULL: it is a table */
 	int				  ncolumns;
 	DescribedColumn	 *columns; /* in the order of the relation */
 	int				  nhistograms;

@@ -315,13 +315,13 @@ describe_rows(const Description *description)
 {
 	LevelCounter  *counter = counter_create();
 	Oid			   relid = description->protected->relid;
-	bool		   unit_is_row = units_are_rows(description->protected); /* before the snapshot */
+	bool		   unit_is_row; /* known before the snapshot is taken */
 	QueryArgument  salt = ARG(BYTEAOID, fresh_salt());
 	CatalogSession session;
-	ViewProof	  *proof = view_prove_protected(description->protected);
 	MemoryContext  spi;
 	QueryScan	   scan;
 
+	unit_is_row = units_are_rows(description->protected, description->proof);
 	relation_owner_begin(&session, relid);
 	session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off");
@@ -334,7 +334,7 @@ describe_rows(const Description *description)
 	MemoryContextSwitchTo(spi);
 	scan_close(&scan);
 	catalog_end(&session);
-	view_still_proved(proof);
+	view_still_proved(description->proof);
 	flush(counter);
 	tuplesort_performsort(counter->sorted);
 	counter->pending = next_sorted(counter);

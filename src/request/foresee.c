@@ -40,13 +40,25 @@
 
 static bool foresee_wanted = true;
 
-/* What was looked at last: a run of a plan, a model, who pays. */
+/* What was looked at last: a run of a plan, whose accounts pay, who asks. */
+#define SEEN_LAST 4
+
 static struct
 {
 	uint64 run;
-	int64  model_id;
+	int64  population;
 	Oid	   role;
-} seen;
+} seen[SEEN_LAST];
+
+static int seen_next;
+
+/* What a statement takes of models that one budget pays for. */
+typedef struct Ahead
+{
+	int	   models;
+	double answers;
+	double share; /* of what the budget has left */
+} Ahead;
 
 /* ---------- how many ---------- */
 
@@ -124,9 +136,20 @@ columns_asked(const PlanWalk *walk, const PlanCall *call)
 	return columns;
 }
 
-/* Calls of one model, or of all (NULL). */
+/* Do accounts of the population pay for a model that the asker may know of? */
+static bool
+is_paid_by(const char *name, int64 population)
+{
+	int64 own;
+	Oid	  relid;
+
+	return name != NULL && model_find_relation(name, &own, &relid) && own == population &&
+		   ledger_role_has_budget(population, asking_role());
+}
+
+/* Calls of models of one population, or of all (0). */
 static void
-count_calls(PlanWalk *walk, double rows, const char *model)
+count_calls(PlanWalk *walk, double rows, int64 population)
 {
 	ListCell *cell;
 
@@ -135,113 +158,12 @@ count_calls(PlanWalk *walk, double rows, const char *model)
 	plan_walk(walk, rows);
 	foreach(cell, walk->calls)
 	{
-		const char *name = model != NULL ? model_asked(walk, lfirst(cell)) : NULL;
-
-		if (model != NULL && (name == NULL || strcmp(name, model) != 0))
+		if (population != 0 && !is_paid_by(model_asked(walk, lfirst(cell)), population))
 			walk->calls = foreach_delete_current(walk->calls, cell);
 	}
 	if (repeat_remembers())
 		plan_count_questions(walk);
 }
-
-/* Answers of a model that the rest of the running statement will take, about; 0: unknown. */
-static double
-answers_ahead(const FmgrInfo *site, const ModelRecord *model)
-{
-	PlanWalk		   walk = {0};
-	const PlannedStmt *statement;
-	double			   rows;
-	double			   answers = 0;
-	ListCell		  *cell;
-
-	statement = plan_of_caller(site, &walk.params, &rows);
-	if (statement == NULL)
-		return 0;
-	walk.statement = plan_surely(statement);
-	count_calls(&walk, rows, model->name);
-	if (walk.unsure)
-		return 0;
-	foreach(cell, walk.calls)
-		answers += ((PlanCall *) lfirst(cell))->times;
-	return repeat_remembers() ? Min(answers, possible_questions(model->features)) : answers;
-}
-
-/* ---------- the running statement ---------- */
-
-pg_noreturn static void
-refuse_statement(const ModelRecord *model, double answers, int64 left, int64 allowed)
-{
-	bool by_budget = left <= allowed;
-
-	ereport(
-		ERROR,
-		(errcode(by_budget ? ERRCODE_CONFIGURATION_LIMIT_EXCEEDED : ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-		 by_budget ? errmsg("statement would take about %.0f private answers of model \"%s\", and "
-							"your budget pays for " INT64_FORMAT,
-							answers, model->name, left)
-				   : errmsg("statement would take about %.0f private answers of model \"%s\", and "
-							"it may take " INT64_FORMAT,
-							answers, model->name, allowed),
-		 errdetail("None of them was charged. The planner expects so many; a statement is "
-				   "stopped if that is more than %d times as many as it can have.",
-				   FORESEE_FACTOR),
-		 by_budget
-			 ? errhint("Add a WHERE or LIMIT clause, or ask the owner of the relation for more. "
-					   "SET privpred.on_refusal = 'null' answers as many as can be paid for. If "
-					   "the estimate is wrong, ANALYZE the tables, or SET privpred.foresee = off.")
-			 : errhint("Add a WHERE or LIMIT clause, or raise "
-					   "privpred.max_answers_per_statement; see also privpred.ceilings. If the "
-					   "estimate is wrong, ANALYZE the tables, or SET privpred.foresee = off.")));
-}
-
-/* Answers that were paid for before; those that are kept for good are remembered as well. */
-static int64
-answers_known(const ModelRecord *model, const LedgerPrice *price, const RepeatHandle *repeats)
-{
-	int64 known = repeat_count(repeats);
-
-	return model_memo_limit(model) > 0 ? Max(known, ledger_memo_count(price, asking_role()))
-									   : known;
-}
-
-void
-foresee(const FmgrInfo *site, const ModelRecord *model, const LedgerPrice *price,
-		const RepeatHandle *repeats)
-{
-	uint64		  run = plan_run_of_caller(site);
-	Oid			  role = asking_role();
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext context;
-	double		  answers;
-
-	if (!foresee_wanted || unanswered_as_null() || price->kind != CHARGE_PER_ANSWER ||
-		model->mechanism->owner_only)
-		return;
-	if (seen.run == run && seen.model_id == model->model_id && seen.role == role)
-		return;
-	context = AllocSetContextCreate(caller, "privpred foresight", ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(context);
-	answers = answers_ahead(site, model);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
-	if (answers >= FORESEE_LEAST)
-		answers -= (double) answers_known(model, price, repeats);
-	if (answers >= FORESEE_LEAST)
-	{
-		LedgerQuote quote = ledger_quote(price, role, 1);
-		int64		left = quote.answers_left;
-		int64		allowed = ledger_allowance(quote.has_account ? quote.payer : role);
-
-		/* If nothing is left at all, the ledger says why. */
-		if (left > 0 && allowed > 0 && answers > FORESEE_FACTOR * (double) Min(left, allowed))
-			refuse_statement(model, answers, left, allowed);
-	}
-	seen.run = run;
-	seen.model_id = model->model_id;
-	seen.role = role;
-}
-
-/* ---------- a statement as text ---------- */
 
 static StatementCost *
 cost_entry(List **costs, const char *model)
@@ -262,6 +184,161 @@ cost_entry(List **costs, const char *model)
 	return cost;
 }
 
+/* Answers of each model that calls ask. */
+static void
+add_calls(List **costs, const PlanWalk *walk)
+{
+	ListCell *cell;
+
+	foreach(cell, walk->calls)
+	{
+		StatementCost *cost = cost_entry(costs, model_asked(walk, lfirst(cell)));
+
+		cost->answers += ((PlanCall *) lfirst(cell))->times;
+		cost->unsure |= walk->unsure;
+	}
+}
+
+/* ---------- the running statement ---------- */
+
+/* By one budget: the answers that it pays for, in the proportions that are asked. */
+pg_noreturn static void
+refuse_statement(const ModelRecord *model, const Ahead *ahead, int64 allowed)
+{
+	double		left = floor(ahead->answers / ahead->share * (1 + 1e-9));
+	bool		by_budget = left <= (double) allowed;
+	const char *whose = ahead->models == 1
+							? psprintf("model \"%s\"", model->name)
+							: psprintf("%d models of one population", ahead->models);
+
+	ereport(
+		ERROR,
+		(errcode(by_budget ? ERRCODE_CONFIGURATION_LIMIT_EXCEEDED : ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+		 by_budget ? errmsg("statement would take about %.0f private answers of %s, and "
+							"your budget pays for %.0f",
+							ahead->answers, whose, left)
+				   : errmsg("statement would take about %.0f private answers of %s, and "
+							"it may take " INT64_FORMAT,
+							ahead->answers, whose, allowed),
+		 errdetail("None of them was charged. The planner expects so many; a statement is "
+				   "stopped if that is more than %d times as many as it can have.",
+				   FORESEE_FACTOR),
+		 by_budget
+			 ? errhint("Add a WHERE or LIMIT clause, or ask the owner of the relation for more. "
+					   "SET privpred.on_refusal = 'null' answers as many as can be paid for. If "
+					   "the estimate is wrong, ANALYZE the tables, or SET privpred.foresee = off.")
+			 : errhint("Add a WHERE or LIMIT clause, or raise "
+					   "privpred.max_answers_per_statement; see also privpred.ceilings. If the "
+					   "estimate is wrong, ANALYZE the tables, or SET privpred.foresee = off.")));
+}
+
+/* Answers that were paid for before; those that are kept for good are remembered as well. */
+static int64
+answers_known(const ModelRecord *model, const LedgerPrice *price)
+{
+	RepeatHandle repeats = repeat_open(model);
+	int64		 known = repeat_count(&repeats);
+
+	return model_memo_limit(model) > 0 ? Max(known, ledger_memo_count(price, asking_role()))
+									   : known;
+}
+
+/* A model of which so many answers are taken, before those that are known are taken off. */
+static void
+add_model(Ahead *ahead, const StatementCost *cost, Oid *payer)
+{
+	Oid				   role = asking_role();
+	const ModelRecord *model = known_model_decoded(cost->model, CurrentMemoryContext, role)->record;
+	LedgerPrice		   price = request_price(model);
+	double			   answers = cost->answers;
+	LedgerQuote		   quote;
+
+	if (price.kind != CHARGE_PER_ANSWER || model->mechanism->owner_only)
+		return;
+	if (repeat_remembers())
+		answers = Min(answers, possible_questions(model->features));
+	answers -= (double) answers_known(model, &price);
+	if (answers <= 0)
+		return;
+	quote = ledger_quote(&price, role, 1);
+	/* If nothing is left at all, the ledger says why. */
+	if (quote.answers_left <= 0)
+		return;
+	*payer = quote.has_account ? quote.payer : role;
+	ahead->models++;
+	ahead->answers += answers;
+	ahead->share += answers / (double) quote.answers_left;
+}
+
+/* What the rest of the running statement will take of models of a population, about. */
+static Ahead
+look_ahead(const FmgrInfo *site, int64 population, Oid *payer)
+{
+	Ahead			   ahead = {0};
+	PlanWalk		   walk = {0};
+	List			  *costs = NIL;
+	const PlannedStmt *statement;
+	double			   rows;
+	ListCell		  *cell;
+
+	statement = plan_of_caller(site, &walk.params, &rows);
+	if (statement == NULL)
+		return ahead;
+	walk.statement = plan_surely(statement);
+	count_calls(&walk, rows, population);
+	if (walk.unsure)
+		return ahead;
+	add_calls(&costs, &walk);
+	foreach(cell, costs)
+		add_model(&ahead, lfirst(cell), payer);
+	return ahead;
+}
+
+static bool
+was_seen(uint64 run, int64 population, Oid role)
+{
+	for (int i = 0; i < SEEN_LAST; i++)
+		if (seen[i].run == run && seen[i].population == population && seen[i].role == role)
+			return true;
+	return false;
+}
+
+void
+foresee(const FmgrInfo *site, const ModelRecord *model, const LedgerPrice *price)
+{
+	uint64		  run = plan_run_of_caller(site);
+	Oid			  role = asking_role();
+	Oid			  payer = role;
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context;
+	Ahead		  ahead;
+
+	if (!foresee_wanted || unanswered_as_null() || price->kind != CHARGE_PER_ANSWER ||
+		model->mechanism->owner_only)
+		return;
+	if (was_seen(run, model->population, role))
+		return;
+	context = AllocSetContextCreate(caller, "privpred foresight", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	ahead = look_ahead(site, model->population, &payer);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	if (ahead.answers >= FORESEE_LEAST)
+	{
+		int64 allowed = ledger_allowance(payer);
+
+		if (allowed > 0 &&
+			(ahead.share > FORESEE_FACTOR || ahead.answers > FORESEE_FACTOR * (double) allowed))
+			refuse_statement(model, &ahead, allowed);
+	}
+	seen[seen_next].run = run;
+	seen[seen_next].population = model->population;
+	seen[seen_next].role = role;
+	seen_next = (seen_next + 1) % SEEN_LAST;
+}
+
+/* ---------- a statement as text ---------- */
+
 /* Authorises first: what others may not know of is as if it did not exist. */
 static void
 price_entry(StatementCost *cost)
@@ -274,11 +351,38 @@ price_entry(StatementCost *cost)
 		cost->answers = Min(cost->answers, possible_questions(model->features));
 	cost->answers = Min(ceil(cost->answers), (double) INT_MAX);
 	cost->kind = model->mechanism->charge_kind;
+	cost->population = model->population;
 	cost->quote = ledger_quote(&price, role, (int64) cost->answers);
 	cost->fits = cost->answers <= (double) cost->quote.answers_left;
+	if (cost->kind == CHARGE_PER_ANSWER && cost->quote.answers_left > 0)
+		cost->share = cost->answers / (double) cost->quote.answers_left;
+	else if (cost->kind == CHARGE_ONCE && cost->quote.cost > 0)
+		cost->share = (double) cost->quote.cost /
+					  Max((double) cost->quote.cost + (double) cost->quote.left_after, 1);
+}
+
+/* Models of one population are paid for by one budget, and a statement has one allowance. */
+static void
+fit_together(StatementCost *cost, const List *costs)
+{
+	Oid		  payer = cost->quote.has_account ? cost->quote.payer : asking_role();
+	double	  answers = 0;
+	double	  others = 0;
+	ListCell *cell;
+
+	foreach(cell, costs)
+	{
+		const StatementCost *other = lfirst(cell);
+
+		if (other->model != NULL && other->kind != CHARGE_ONCE)
+			answers += other->answers;
+		if (other->model != NULL && other != cost && other->population == cost->population)
+			others += other->share;
+	}
+	if (others > 0)
+		cost->fits &= cost->share + others <= 1;
 	if (cost->kind != CHARGE_ONCE)
-		cost->fits &= cost->answers <=
-					  (double) ledger_allowance(cost->quote.has_account ? cost->quote.payer : role);
+		cost->fits &= answers <= (double) ledger_allowance(payer);
 }
 
 List *
@@ -286,25 +390,21 @@ request_cost_of_plans(List *plans, ParamListInfo params)
 {
 	List	 *costs = NIL;
 	ListCell *cell;
-	ListCell *call;
 
 	foreach(cell, plans)
 	{
 		PlanWalk walk = {.statement = lfirst(cell), .params = params, .at_most = true};
 
 		check_statement_rights(walk.statement);
-		count_calls(&walk, get_float8_infinity(), NULL);
-		foreach(call, walk.calls)
-		{
-			StatementCost *cost = cost_entry(&costs, model_asked(&walk, lfirst(call)));
-
-			cost->answers += ((PlanCall *) lfirst(call))->times;
-			cost->unsure |= walk.unsure;
-		}
+		count_calls(&walk, get_float8_infinity(), 0);
+		add_calls(&costs, &walk);
 	}
 	foreach(cell, costs)
 		if (((StatementCost *) lfirst(cell))->model != NULL)
 			price_entry(lfirst(cell));
+	foreach(cell, costs)
+		if (((StatementCost *) lfirst(cell))->model != NULL)
+			fit_together(lfirst(cell), costs);
 	return costs;
 }
 

@@ -21,12 +21,11 @@
 /* ---------- foresee.c ---------- */
 
 /*
- * Before the first debit of a statement: raises if it will clearly take more answers
- * than are left (53400) or than it may take (54000).  It returns if that cannot be
- * foreseen.
+ * Before a statement's first debit of an account: raises if all models that the account
+ * pays for will clearly take more answers than are left (53400) or than it may take
+ * (54000).  It returns if that cannot be foreseen.
  */
-extern void foresee(const FmgrInfo *site, const ModelRecord *model, const LedgerPrice *price,
-					const RepeatHandle *repeats);
+extern void foresee(const FmgrInfo *site, const ModelRecord *model, const LedgerPrice *price);
 
 /* What a statement will take of one model. */
 typedef struct StatementCost
@@ -36,7 +35,9 @@ typedef struct StatementCost
 	bool		unsure;	 /* the planner has made up some number of rows */
 	ChargeKind	kind;	 /* unless model is NULL, as all that follows */
 	LedgerQuote quote;
-	bool		fits; /* into what is left, and into what a statement may take */
+	int64		population; /* whose accounts pay */
+	double		share;		/* of what they have left */
+	bool		fits;		/* with other models, into what is left and what a statement may take */
 } StatementCost;
 
 /* One for each model, as a list.  22023 unless it is one statement that may take answers. */

@@ -326,12 +326,12 @@ check_student(const ModelRecord *student)
 }
 
 void
-model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected)
+model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *proof)
 {
 	model->spec.declared_units = protected->declared_units;
 	model->spec.max_rows_per_unit = protected->max_rows_per_unit;
 	model->spec.protects_labels = protected->protects_labels;
-	if (model->spec.max_rows_per_unit == 0 && units_are_rows(protected))
+	if (model->spec.max_rows_per_unit == 0 && units_are_rows(protected, proof))
 		model->spec.max_rows_per_unit = 1;
 	if (model->mechanism->labels_only && !model->spec.protects_labels)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -355,7 +355,8 @@ draw_salt(ModelRecord *model)
 }
 
 ModelRecord *
-model_declare(const CreateModelRequest *request, const ProtectedRelation *protected)
+model_declare(const CreateModelRequest *request, const ProtectedRelation *protected,
+			  const ViewProof *proof)
 {
 	ModelRecord	  *model = palloc0_object(ModelRecord);
 	Relation	   relation = open_relation(request->relid, AccessShareLock);
@@ -383,7 +384,7 @@ model_declare(const CreateModelRequest *request, const ProtectedRelation *protec
 	declare_label(request, label_type, relation, model);
 	model->spec.default_class = model_default_class(model);
 	declare_features(model, request->features, relation);
-	model_declare_sizes(model, protected);
+	model_declare_sizes(model, protected, proof);
 	check_missing(model);
 	check_options(model, label_type, &options);
 	check_memoize(model);

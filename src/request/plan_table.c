@@ -13,11 +13,13 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/acl.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -227,6 +229,16 @@ json_bool(bool value)
 	return value ? "true" : "false";
 }
 
+/* A proof locks what the view reads, so it is for its owner, and where rows may be locked. */
+static bool
+one_row_a_unit(const ProtectedRelation *protected)
+{
+	bool may_prove = !XactReadOnly && !IsInParallelMode() &&
+					 object_ownercheck(RelationRelationId, protected->relid, GetUserId());
+
+	return units_are_rows(protected, may_prove ? view_prove_protected(protected) : NULL);
+}
+
 /* What protect() declared; returns the columns that identify a unit. */
 static Bitmapset *
 append_protection(StringInfo json, Relation relation)
@@ -246,7 +258,7 @@ append_protection(StringInfo json, Relation relation)
 	}
 	known = protected_relation_get(relid);
 	appendStringInfo(json, ", \"protected\": true, \"one_row_a_unit\": %s, \"protects_labels\": %s",
-					 json_bool(units_are_rows(known)), json_bool(known->protects_labels));
+					 json_bool(one_row_a_unit(known)), json_bool(known->protects_labels));
 	if (known->declared_units > 0)
 		appendStringInfo(json, ", \"declared_units\": " INT64_FORMAT, known->declared_units);
 	if (known->max_rows_per_unit > 0)

@@ -381,7 +381,7 @@ ask(FmgrInfo *site, PredictSite *predict, InputForm form, Datum input, const Wis
 	}
 	if (unlikely(predict->foreseen != GetCurrentStatementStartTimestamp()))
 	{
-		foresee(site, record, &predict->price, &predict->repeats);
+		foresee(site, record, &predict->price);
 		predict->foreseen = GetCurrentStatementStartTimestamp();
 	}
 	if (!buy(predict, wish, &answer, or_null ? &refusal : NULL))

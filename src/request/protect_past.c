@@ -102,6 +102,7 @@ warn_about_other_unit(Relation relation)
 typedef struct PastAccount
 {
 	int64 relation_id; /* 0: none */
+	int64 population;
 	bool  has_others;  /* relations about the same units that are there */
 	bool  other_unit;  /* one was protected with another unit or promise */
 } PastAccount;
@@ -137,6 +138,7 @@ find_account(Relation relation, ArrayType *units, const ProtectOptions *options,
 		{
 			most = spent;
 			found.relation_id = past->relation_id;
+			found.population = past->population;
 			found.has_others = past->has_others;
 		}
 	}
@@ -180,6 +182,20 @@ warn_about_two(Relation relation)
 			errhint("If the rows are about the same people, grant as much less."));
 }
 
+/* Nobody leaves a population; so what was spent on the dropped one comes to it. */
+static void
+join_past(Relation relation, const ProtectedRelation *before, const PastAccount *found)
+{
+	check_population_owner(before->population);
+	if (found->has_others)
+		check_population_owner(found->population);
+	ereport(NOTICE,
+			errmsg("relation \"%s\" has the name, unit and owner of one that was dropped",
+				   RelationGetRelationName(relation)),
+			errdetail("What was spent on that is counted for all relations about the same units."));
+	ledger_join(found->population, before->population);
+}
+
 int64
 present_account(Relation relation, const ProtectedRelation *before, ArrayType *units,
 				const ProtectOptions *options, bool has_cap)
@@ -193,8 +209,13 @@ present_account(Relation relation, const ProtectedRelation *before, ArrayType *u
 		warn_about_two(relation);
 		return before->relation_id;
 	}
+	if (population_has_others(before, false))
+	{
+		join_past(relation, before, &found);
+		return before->relation_id;
+	}
 	if (relation_has_models(before->relation_id) ||
-		ledger_relation_has_budgets(before->population) || population_has_others(before, false))
+		ledger_relation_has_budgets(before->population))
 		ereport(ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				errmsg("relation \"%s\" has another account than one of that name that was dropped",
 					   RelationGetRelationName(relation)),
@@ -235,6 +256,14 @@ check_new_name(Oid relid)
 
 	check_no_past_account(relation, unit_array(protected), &options, protected->population);
 	relation_close(relation, AccessShareLock);
+}
+
+/* The owner of a schema gives tables of others new names, and is not to be stopped by them. */
+void
+check_name_given(Oid relid)
+{
+	if (relation_is_renamed(relid))
+		check_new_name(relid);
 }
 
 void

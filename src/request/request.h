@@ -77,6 +77,9 @@ extern void check_spent_once(Oid relid, int64 population, int64 joined);
 /* The same for tables under a view; these must not be parts of other protected ones either. */
 extern void check_view_paid_once(const ViewProof *proof);
 
+/* Raises 55000 if others have given it the name of a dropped relation that has an account. */
+extern void check_name_given(Oid relid);
+
 /* Inside a trigger on commands that may have renamed tables. */
 extern void request_note_names(void);
 

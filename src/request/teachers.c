@@ -108,13 +108,18 @@ choose_grouping(const ModelRecord *model, double rows, int shares)
 				 (double) model->spec.nclasses * learner->class_sums(width));
 	else
 		bytes = rows / shares * (width + 2) * sizeof(double);
-	session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off"); /* most of the time is spent in our own code */
 	/* Memory grows in steps of two, and the number of rows is an estimate. */
 	if (2 * bytes > limit)
 		session_set("enable_hashagg", "off");
 	else
 		session_set("enable_sort", "off");
+	/*
+	 * Hashing keeps the teachers that it has met, of whatever size, and meets all of them
+	 * soon; so a view computes with what its own SELECT has.
+	 */
+	if (get_rel_relkind(model->relid) != RELKIND_VIEW || 2 * bytes > limit)
+		session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	/* The user's code runs in subtransactions, which parallel mode forbids. */
 	if (learner->runs_user_code)
 		session_set("max_parallel_workers_per_gather", "0");

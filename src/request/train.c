@@ -178,7 +178,7 @@ check_columns(const ModelRecord *model)
 
 /* Mechanisms that learn from units themselves. */
 static RowCounts
-train_on_units(ModelRecord *model, const ProtectedRelation *protected)
+train_on_units(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *proof)
 {
 	MemoryContext  caller = CurrentMemoryContext;
 	MemoryContext  training;
@@ -187,10 +187,12 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected)
 	UnitSource	  *units;
 	bytea		  *state;
 	RowCounts	   rows;
-	bool		   one_row_each = units_are_rows(protected); /* before the snapshot is taken */
+	bool		   one_row_each = units_are_rows(protected, proof); /* before the snapshot is taken */
 
 	relation_owner_begin(&session, model->relid);
-	session_set("work_mem", psprintf("%d", maintenance_work_mem));
+	/* Rows are grouped; else a view has what its own SELECT would have. */
+	if (!one_row_each)
+		session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off");
 	if (!owner_listens(model) && client_min_messages < WARNING)
 		session_set("client_min_messages", "warning");
@@ -246,17 +248,17 @@ tell_of_change(const ModelRecord *model)
 
 /* Sets the definition of what was read. */
 static RowCounts
-train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const char **definition)
+train(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *proof, int teacher,
+	  const char **definition)
 {
-	RowCounts  rows;
-	ViewProof *proof;
+	RowCounts rows;
 
 	set_charges(model);
 	check_unit_columns(protected);
 	check_protected_once(model->relid);
 	check_spent_once(model->relid, protected->population, 0);
-	proof = view_prove_protected(protected);
 	check_view_paid_once(proof);
+	check_name_given(model->relid);
 	*definition = definition_now(protected);
 	/* Teachers of one version see one view, and a unit is in one of them. */
 	if (definition_has_changed(model, protected))
@@ -268,7 +270,7 @@ train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const
 	if (model->mechanism->asks_teachers)
 		rows = train_teachers(model, protected, teacher);
 	else
-		rows = train_on_units(model, protected);
+		rows = train_on_units(model, protected, proof);
 	view_still_proved(proof);
 	if (teacher == TEACHERS_ALL)
 		report_training(model, protected, rows);
@@ -282,14 +284,17 @@ Jsonb *
 request_create_model(const CreateModelRequest *request)
 {
 	ProtectedRelation *protected;
+	ViewProof	*proof;
 	ModelRecord *model;
 	const char	*definition;
 
 	lock_own_relation(request->relid, AccessShareLock);
 	protected = protected_relation_hold(request->relid);
+	check_unit_columns(protected);
+	proof = view_prove_protected(protected);
 	progress_begin(request->name, request->relid);
-	model = model_declare(request, protected);
-	(void) train(model, protected, TEACHERS_ALL, &definition);
+	model = model_declare(request, protected, proof);
+	(void) train(model, protected, proof, TEACHERS_ALL, &definition);
 	model_insert(model);
 	model_store_definition(model->name, definition);
 	progress_end();
@@ -323,14 +328,16 @@ RowCounts
 model_renew(ModelRecord *model, const ProtectedRelation *protected, int teacher)
 {
 	RowCounts	rows;
+	ViewProof  *proof;
 	const char *definition;
 
 	check_unit_columns(protected);
+	proof = view_prove_protected(protected);
 	check_columns(model);
 	rebind_functions(model);
 	progress_begin(model->name, model->relid);
-	model_declare_sizes(model, protected);
-	rows = train(model, protected, teacher, &definition);
+	model_declare_sizes(model, protected, proof);
+	rows = train(model, protected, proof, teacher, &definition);
 	model_update(model);
 	model_store_definition(model->name, definition);
 	ledger_forget_memos(model->model_id);

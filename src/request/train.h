@@ -26,7 +26,8 @@
 
 /* Checks a declaration against the columns; trains nothing. */
 extern ModelRecord *
-model_declare(const CreateModelRequest *request, const ProtectedRelation *protected);
+model_declare(const CreateModelRequest *request, const ProtectedRelation *protected,
+			  const ViewProof *proof);
 
 /* Raises 42602 or 42710 unless a new model may have this name. */
 extern void check_model_name(const char *name);
@@ -38,7 +39,8 @@ extern const Learner *find_learner(const char *name);
 extern void check_student(const ModelRecord *student);
 
 /* Takes over the sizes that are declared now, and checks that they are sufficient. */
-extern void model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected);
+extern void model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected,
+								const ViewProof *proof);
 
 /* The options and the classes, as the learner's aggregate wants them. */
 extern Jsonb *learner_options(const ModelRecord *model);
@@ -264,8 +266,8 @@ extern RowCounts units_close(UnitSource *source);
 /*
  * Is every unit a single row, by the relation's keys?  If so they stay, and
  * hold for every row that is visible to a snapshot taken from now on, until the
- * transaction ends.
+ * transaction ends.  Of a view, its proof tells; without one (NULL), it is not known.
  */
-extern bool units_are_rows(const ProtectedRelation *protected);
+extern bool units_are_rows(const ProtectedRelation *protected, const ViewProof *proof);
 
 #endif /* PRIVPRED_TRAIN_H */

@@ -3,8 +3,8 @@
  *		Rows of the protected table, unit by unit, for mechanisms that learn
  *		from units themselves.
  *
- * If a key says that a unit is one row, the table is read as it lies; else the
- * server groups it by unit.
+ * If a key says that a unit is one row, or a view's proof, the relation is read as it
+ * lies; else the server groups it by unit.
  */
 #include "postgres.h"
 
@@ -56,8 +56,7 @@ key_within_units(Relation index, Relation relation, const ProtectedRelation *pro
 {
 	Form_pg_index form = index->rd_index;
 
-	if (!form->indisunique || !form->indimmediate || !form->indisvalid ||
-		RelationGetIndexPredicate(index) != NIL || RelationGetIndexExpressions(index) != NIL)
+	if (!index_is_key(index, relation))
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
@@ -73,10 +72,10 @@ key_within_units(Relation index, Relation relation, const ProtectedRelation *pro
 }
 
 bool
-units_are_rows(const ProtectedRelation *protected)
+units_are_rows(const ProtectedRelation *protected, const ViewProof *proof)
 {
 	Relation  relation = open_relation(protected->relid, AccessShareLock);
-	bool	  result = false;
+	bool	  result = proof != NULL && proof->one_row_a_unit;
 	List	 *indexes;
 	ListCell *cell;
 

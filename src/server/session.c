@@ -9,6 +9,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
+#include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -35,6 +36,28 @@ catalog_owner(void)
 	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
 	ReleaseSysCache(tuple);
 	return owner;
+}
+
+/*
+ * A new library may meet tables of an old version, until they are updated.  The update
+ * itself drops objects, of which our event triggers hear.
+ */
+static void
+check_catalog_version(void)
+{
+	static Oid checked = InvalidOid;
+	Oid		   schema = get_namespace_oid(PRIVPRED_SCHEMA, true);
+	Oid		   relid;
+
+	if (schema == checked || creating_extension)
+		return;
+	relid = get_relname_relid("protected_relation", schema);
+	if (OidIsValid(relid) && get_attnum(relid, "population") == InvalidAttrNumber)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("extension \"privpred\" of this database is of an earlier version than the "
+					   "server's library"),
+				errhint("A superuser runs ALTER EXTENSION privpred UPDATE."));
+	checked = schema;
 }
 
 /* Acts as a user, with settings that no other user can influence. */
@@ -77,6 +100,7 @@ look_at_now(CatalogSession *session)
 void
 catalog_begin(CatalogSession *session)
 {
+	check_catalog_version();
 	rights_begin(session, catalog_owner());
 	connect_spi(session);
 	look_at_now(session);

@@ -66,7 +66,19 @@ my $entries = q{SELECT id, at, kind, account_id, cap_id, relation_id, relation_n
 my $entries_before = sql($entries);
 my $head = sql(q{SELECT head FROM privpred.ledger_entry ORDER BY id DESC LIMIT 1});
 
+# ---------- a new library, and old tables ----------
+
+# Whoever asks, declares, drops a table or looks is told what to do, and whoever has nothing to do with it is left alone.
+foreach my $statement (
+	q{SELECT private_predict('m', ARRAY[5])}, q{SELECT privpred.protect(relation) FROM privpred.protected_relation WHERE relation IS NOT NULL LIMIT 1}, q{SELECT * FROM privpred.cost('m')}, q{SELECT privpred.retrain('v')},
+	q{SELECT privpred.grant_budget('ann', relation, epsilon => 1) FROM privpred.protected_relation WHERE relation IS NOT NULL LIMIT 1}, q{BEGIN; CREATE TABLE passing (i int); DROP TABLE passing}, q{SELECT privpred.verify_ledger()})
+{
+	my ($status, $out, $err) = $node->psql('old', "\\set VERBOSITY verbose\n$statement", on_error_stop => 1);
+	like($err, qr/55000: extension "privpred" of this database is of an earlier version.*HINT:  A superuser runs ALTER EXTENSION privpred UPDATE/s, "told: $statement");
+}
+is(sql(q{CREATE TABLE stays (i int); SELECT count(*) FROM stays}), '0', 'others are not');
 sql(q{ALTER EXTENSION privpred UPDATE});
+sql(q{DROP TABLE stays});
 is(sql(q{SELECT extversion FROM pg_extension WHERE extname = 'privpred'}), $version, 'the version of the control file');
 sql(q{CREATE EXTENSION privpred}, 'fresh');
 is(differences(sql($objects), sql($objects, 'fresh')), '', 'an upgraded database has what a new one has, object by object');

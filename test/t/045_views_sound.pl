@@ -41,6 +41,9 @@ my ($trials, $errors) = $out =~ /^(\d+) trials of accepted views, (\d+) errors: 
 ok($trials && $trials >= 3000, "$trials trials of $accepted views");
 ok($accepted > 3 * $empty, 'most of them show rows');
 
+my ($single) = $out =~ /^(\d+) of the accepted have one row for each unit/m;
+cmp_ok($single, '>', 20, 'some are proved to have one row for each unit, and have');
+
 # The experiment can see what it looks for.
 cmp_ok(scalar keys %near, '>', 70, 'near misses of many kinds');
 is(join(' ', grep { $near{$_}{accepted} + $near{$_}{invalid} } sort keys %near), '', 'all of them are refused');

@@ -50,6 +50,11 @@ CREATE FUNCTION snd.image_sql(body text, columns text, key text) RETURNS text LA
 		key, columns, body)
 $$;
 
+-- Has a unit several rows in an image?
+CREATE FUNCTION snd.has_many(image jsonb) RETURNS boolean LANGUAGE sql AS $$
+	SELECT EXISTS (SELECT FROM jsonb_each_text(COALESCE(image, '{}')) WHERE value NOT LIKE '%:1')
+$$;
+
 /*
  * Asks for a view's verdict and, if it was accepted or force is set, looks for a world in which another unit's rows differ
  * from those of w0.  World i differs in unit units[i]; each is seen with each of the settings.
@@ -68,6 +73,7 @@ DECLARE
 	errors int := 0;
 	computed boolean := false;
 	found jsonb;
+	single boolean := false;
 	conf text;
 	i int;
 BEGIN
@@ -77,6 +83,7 @@ BEGIN
 		BEGIN
 			PERFORM privpred.protect('w0.v', unit => 'k', public_tables => publics::regclass[]);
 			verdict := 'accepted';
+			single := privpred._plan_table('w0.v', NULL) ->> 'one_row_a_unit';
 		EXCEPTION WHEN OTHERS THEN
 			verdict := 'refused';
 			words := SQLSTATE || ' ' || SQLERRM;
@@ -92,19 +99,22 @@ BEGIN
 			PERFORM set_config('snd.world', 'w0', true);
 			EXECUTE replace(image, '@.', 'w0.') INTO reference;
 			computed := true;
+			IF single AND snd.has_many(reference) THEN
+				found := jsonb_build_object('world', 'w0', 'unit', 'has two rows', 'conf', '', 'reference', reference, 'image', image);
+			END IF;
 		EXCEPTION WHEN OTHERS THEN
 			errors := 1;
 			words := words || ' / ' || SQLSTATE || ' ' || SQLERRM;
 		END;
-		FOREACH conf IN ARRAY CASE WHEN computed THEN confs ELSE '{}' END LOOP
+		FOREACH conf IN ARRAY CASE WHEN computed AND found IS NULL THEN confs ELSE '{}' END LOOP
 			EXECUTE conf;
 			FOR i IN 1 .. cardinality(worlds) LOOP
 				BEGIN
 					PERFORM set_config('snd.world', worlds[i], true);
 					EXECUTE replace(image, '@.', worlds[i] || '.') INTO seen;
 					trials := trials + 1;
-					IF COALESCE(seen, '{}') - units[i] <> COALESCE(reference, '{}') - units[i] THEN
-						found := jsonb_build_object('world', worlds[i], 'unit', units[i], 'conf', conf,
+					IF COALESCE(seen, '{}') - units[i] <> COALESCE(reference, '{}') - units[i] OR (single AND snd.has_many(seen)) THEN
+						found := jsonb_build_object('world', worlds[i], 'unit', CASE WHEN single AND snd.has_many(seen) THEN 'has two rows' ELSE units[i] END, 'conf', conf,
 							'reference', reference, 'seen', seen, 'image', image);
 						EXIT;
 					END IF;
@@ -115,6 +125,6 @@ BEGIN
 			EXIT WHEN found IS NOT NULL;
 		END LOOP;
 	END IF;
-	RETURN jsonb_build_object('verdict', verdict, 'words', words, 'trials', trials, 'errors', errors,
+	RETURN jsonb_build_object('verdict', verdict, 'words', words, 'single', single, 'trials', trials, 'errors', errors,
 		'units', (SELECT count(*) FROM jsonb_object_keys(COALESCE(reference, '{}'))), 'found', found);
 END $$;

@@ -125,7 +125,7 @@ sub begin_schema
 
 # ---------- trials ----------
 
-my %sum = map { $_ => 0 } qw(views accepted refused invalid trials errors empty ran differed violations timeouts);
+my %sum = map { $_ => 0 } qw(views accepted single refused invalid trials errors empty ran differed violations timeouts);
 my (%reasons, %near);
 
 sub show_violation
@@ -175,6 +175,7 @@ sub try_view
 	}
 	else
 	{
+		$sum{single}++ if $result->{single};
 		$sum{trials} += $result->{trials};
 		$sum{errors} += $result->{errors};
 		$sum{empty}++ if !$result->{units};
@@ -251,6 +252,7 @@ my @reasons = sort { $reasons{$b} <=> $reasons{$a} || $a cmp $b } keys %reasons;
 splice @reasons, 15 unless $option{verbose} || @reasons < 16;
 printf "%7d %s\n", $reasons{$_}, $_ for @reasons;
 printf "\nseed %d: %d views: %d accepted (%d with no rows), %d refused, %d invalid, %d timed out\n", $option{seed}, @sum{qw(views accepted empty refused invalid timeouts)};
+printf "%d of the accepted have one row for each unit, by their proof\n", $sum{single};
 printf "of %d refused views that were run, %d differed\n", @sum{qw(ran differed)};
 my $pid = ask('SELECT pg_backend_pid()');
 if (open my $stat, '<', "/proc/$pid/stat") { my @field = split ' ', readline $stat; printf "the server's process took %.1f s\n", ($field[13] + $field[14]) / 100 }
