@@ -75,11 +75,14 @@ key_within_units(Relation index, Relation relation, const ProtectedRelation *pro
 bool
 units_are_rows(const ProtectedRelation *protected)
 {
-	Relation  relation = open_relation(protected->relid, AccessShareLock);
+	Relation  relation;
 	bool	  result = false;
 	List	 *indexes;
 	ListCell *cell;
 
+	if (protected->keys_known)
+		return protected->units_are_rows;
+	relation = open_relation(protected->relid, AccessShareLock);
 	/* A key of a parent says nothing about the rows of its children. */
 	if (relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
 		(relation->rd_rel->relkind == RELKIND_RELATION && !relation->rd_rel->relhassubclass))
@@ -96,6 +99,13 @@ units_are_rows(const ProtectedRelation *protected)
 	}
 	table_close(relation, NoLock);
 	return result;
+}
+
+void
+note_units_are_rows(ProtectedRelation *protected)
+{
+	protected->units_are_rows = units_are_rows(protected);
+	protected->keys_known = true;
 }
 
 /* ---------- the query ---------- */
