@@ -52,8 +52,8 @@ unit_encoding(const ProtectedRelation *protected)
 		type = getBaseTypeAndTypmod(type, &typmod);
 		is_enum = get_typtype(type) == TYPTYPE_ENUM;
 		appendStringInfo(&result, "%s%s", i > 0 ? ", " : "",
-						 format_type_extended(type, typmod,
-											  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+						 format_type_extended(
+							 type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 		if (is_enum || type_is_collatable(type))
 			appendStringInfo(&result, " in %s", GetDatabaseEncodingName());
 		if (is_enum)

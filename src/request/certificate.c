@@ -217,8 +217,8 @@ certificate_mark_salt(const Certificate *certificate, uint8 salt[TEACHER_SALT_BY
 static bool
 owns_certificate(const Certificate *certificate)
 {
-	return superuser() || (OidIsValid(certificate->owner) &&
-						   has_privs_of_role(GetUserId(), certificate->owner));
+	return superuser() ||
+		   (OidIsValid(certificate->owner) && has_privs_of_role(GetUserId(), certificate->owner));
 }
 
 /* Whoever does not own the relation does not learn whether there is such a certificate. */

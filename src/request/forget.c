@@ -285,8 +285,8 @@ forget_unit(void *argument)
 		const UnitValue			*unit = task->units[task->named];
 
 		check_no_rows(task);
-		task->certificate = certificate_begin(named->relation_id, unit->n, unit->types,
-											  unit->typmods);
+		task->certificate =
+			certificate_begin(named->relation_id, unit->n, unit->types, unit->typmods);
 		task->document =
 			DatumGetJsonbP(jsonb_of_text(certificate_document(task->certificate, named, unit)));
 	}

@@ -36,8 +36,8 @@ typedef struct UnitValue
 extern UnitValue *unit_value(const ProtectedRelation *protected, const UnitText *text);
 
 /* The same in the types that a certificate remembers. */
-extern UnitValue *unit_value_of_types(int n, const Oid *types, const int32 *typmods,
-									  const UnitText *text);
+extern UnitValue *
+unit_value_of_types(int n, const Oid *types, const int32 *typmods, const UnitText *text);
 
 /* Rows of the unit that there are now. */
 extern int64 unit_rows(const ProtectedRelation *protected, const UnitValue *unit);
@@ -83,7 +83,7 @@ extern void certificate_complete(const Certificate *certificate, Jsonb *document
 /* forget_due.c */
 
 /* The model will forget the unit; or, done, it never saw it. */
-extern void forget_later(const Certificate *certificate, const ModelRecord *model,
+extern void forget_later(const Certificate *certificate, const ModelRecord	 *model,
 						 const ProtectedRelation *protected, const UnitValue *unit, int teacher);
 
 /*
@@ -91,8 +91,8 @@ extern void forget_later(const Certificate *certificate, const ModelRecord *mode
  * that are to be forgotten.  A new model has no version before.
  */
 extern List *forget_begin_dues(const ModelRecord *model, const ProtectedRelation *protected);
-extern void	 forget_end_dues(List *dues, const ModelRecord *before, const ModelRecord *after,
-							 int64 population);
+extern void
+forget_end_dues(List *dues, const ModelRecord *before, const ModelRecord *after, int64 population);
 
 /* Models of these relations were dropped, which so have forgotten. */
 extern void forget_dropped(int64 population);

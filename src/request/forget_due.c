@@ -17,7 +17,7 @@
 #include "request/forget.h"
 
 void
-forget_later(const Certificate *certificate, const ModelRecord *model,
+forget_later(const Certificate *certificate, const ModelRecord	 *model,
 			 const ProtectedRelation *protected, const UnitValue *unit, int teacher)
 {
 	uint8	  salt[TEACHER_SALT_BYTES];
@@ -116,7 +116,8 @@ forget_end_dues(List *dues, const ModelRecord *before, const ModelRecord *after,
 	{
 		ForgetDue	*due = lfirst(cell);
 		Certificate *certificate = certificate_get(due->certificate_id);
-		Renewal renewal = {.before = before ? before : after, .after = after, .teacher = due->teacher};
+		Renewal		 renewal = {
+				 .before = before ? before : after, .after = after, .teacher = due->teacher};
 
 		due->model_id = after->model_id;
 		due->done = true;

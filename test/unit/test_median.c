@@ -3,7 +3,8 @@
  *		The median: what its distance is, private for every pair of neighbours, of bounded
  *		range where that is claimed, drawn as claimed; and the checks reject it without its half.
  *
- * sources: src/mechanism/median/draw.c src/mechanism/vote/draw.c src/draw/rng.c src/draw/bernoulli.c
+ * sources: src/mechanism/median/draw.c src/mechanism/vote/draw.c
+ * sources: src/draw/rng.c src/draw/bernoulli.c
  */
 #include "c.h"
 
@@ -216,9 +217,9 @@ test_draw(bool infinite, int nclasses, const int32 *votes, int teachers)
 int
 main(void)
 {
-	static const int32 votes[][SMALL_CLASSES] = {
-		{2, 1, 0, 2}, {0, 3, 0, 3}, {5, 0, 1, 0}, {0, 0, 7, 0}, {3, 3}, {3, 4}};
-	static const int teachers[] = {5, 6, 6, 7, 6, 7};
+	static const int32 votes[][SMALL_CLASSES] = {{2, 1, 0, 2}, {0, 3, 0, 3}, {5, 0, 1, 0},
+												 {0, 0, 7, 0}, {3, 3},		 {3, 4}};
+	static const int   teachers[] = {5, 6, 6, 7, 6, 7};
 
 	test_distance();
 	test_privacy();

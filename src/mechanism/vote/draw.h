@@ -31,8 +31,8 @@ extern void vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int 
  * The same for scores of classes, of any sign, that one unit changes by at most one each; the
  * difference of two of them fits an int32.
  */
-extern int score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
-					  const int32 *scores);
+extern int
+score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores);
 extern void score_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
 							   const int32 *scores, double *probability);
 
