@@ -78,11 +78,11 @@ END $$;
 -- (boost and forest need a library; a student is trained on public rows; nothing can be expected of soft, which has the teachers of sparse)
 CREATE VIEW cell AS SELECT m.m AS mechanism, l.l AS learner, r::text AS relation, false AS by_states, accuracy(m.m, l.l, r) AS result
   FROM named('mechanism') m, named('learner') l, unnest('{one_row,two_rows,parts}'::regclass[]) r
-  WHERE m.m IN ('vote', 'average', 'sparse') AND l.l NOT IN ('boost', 'forest')
+  WHERE m.m IN ('vote', 'average', 'median', 'sparse') AND l.l NOT IN ('boost', 'forest')
   UNION ALL SELECT 'vote', l.l, r::text, true, accuracy('vote', l.l, r, true) FROM named('learner') l, unnest('{one_row,two_rows,parts}'::regclass[]) r
   WHERE l.l NOT IN ('boost', 'forest', 'sql')
   UNION ALL SELECT m.m, '-', r::text, false, accuracy(m.m, 'logistic', r) FROM named('mechanism') m, unnest('{one_row,two_rows,parts}'::regclass[]) r
-  WHERE m.m NOT IN ('vote', 'average', 'sparse', 'soft', 'label_private', 'distill')
+  WHERE m.m NOT IN ('vote', 'average', 'median', 'sparse', 'soft', 'label_private', 'distill')
   UNION ALL SELECT 'label_private', '-', 'labels', false, accuracy('label_private', 'logistic', 'labels');
 SELECT mechanism, by_states, count(*), string_agg(DISTINCT result, ', ') FROM cell GROUP BY mechanism, by_states ORDER BY mechanism, by_states;
 

@@ -13,6 +13,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -349,9 +350,13 @@ protected_relation_write(Relation relation, ArrayType *units, const ProtectOptio
 void
 protected_relation_retire(const ProtectedRelation *protected)
 {
+	Oid owner = relation_owner(protected->relid); /* of what was certified, too */
+
 	catalog_write("UPDATE privpred.protected_relation SET active = false, relation = NULL,"
-				  " dropped_at = pg_catalog.now(), known_as = '{}' WHERE relation_id = $1",
-				  ARG_INT8(protected->relation_id));
+				  " dropped_at = pg_catalog.now(), known_as = '{}', dropped_owner = $2,"
+				  " dropped_owner_name = $3 WHERE relation_id = $1",
+				  ARG_INT8(protected->relation_id), ARG_OID(owner),
+				  ARG_TEXT(GetUserNameFromId(owner, false)));
 }
 
 void

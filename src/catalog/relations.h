@@ -33,6 +33,8 @@ typedef struct ProtectedRelation
 	bool		protects_labels;
 	int64		declared_units;	   /* 0: not declared */
 	int32		max_rows_per_unit; /* 0: not declared */
+	bool		keys_known;		   /* note_units_are_rows() was called */
+	bool		units_are_rows;
 } ProtectedRelation;
 
 /* What protect() declares, besides the relation itself. */
@@ -246,12 +248,20 @@ extern void	 public_tables_write(int64 relation_id, const List *tables);
 /* Within catalog_begin(), inside a sql_drop event trigger: what was dropped is no longer public. */
 extern void public_tables_forget(void);
 
-/* How a view is defined, or how the units of a table are typed. */
+/* How a view is defined, and how units are encoded: it decides on their teachers. */
 extern char *definition_now(const ProtectedRelation *protected);
 
 /* The same when the stored version of a model was trained; NULL: nobody wrote it down. */
 extern char *model_definition(const char *name);
 extern void	 model_store_definition(const char *name, const char *definition);
+
+/* ---------- unit_encoding.c ---------- */
+
+/*
+ * All that decides which bytes stand for a unit, in words.  While it stays the same, so do
+ * the bytes of every id, and with them its hashes.
+ */
+extern char *unit_encoding(const ProtectedRelation *protected);
 
 /* ---------- shared_rows.c ---------- */
 

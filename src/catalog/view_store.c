@@ -119,30 +119,18 @@ view_text_now(Oid view)
 	return result;
 }
 
-/* Of a table, how its units are typed: it decides on their teachers. */
-static char *
-unit_types_now(const ProtectedRelation *protected)
+char *
+definition_now(const ProtectedRelation *protected)
 {
 	StringInfoData result;
 
 	initStringInfo(&result);
+	if (get_rel_relkind(protected->relid) == RELKIND_VIEW)
+		appendStringInfo(&result, "%s\n", view_text_now(protected->relid));
 	for (int i = 0; i < protected->nunits; i++)
-	{
-		AttrNumber number = get_attnum(protected->relid, protected->unit_columns[i]);
-
-		appendStringInfo(&result, "%s%s %s", i > 0 ? ", " : "",
-						 quote_identifier(protected->unit_columns[i]),
-						 format_type_extended(getBaseType(get_atttype(protected->relid, number)),
-											  -1, FORMAT_TYPE_FORCE_QUALIFY));
-	}
+		appendStringInfo(&result, "%s ", quote_identifier(protected->unit_columns[i]));
+	appendStringInfoString(&result, unit_encoding(protected));
 	return result.data;
-}
-
-char *
-definition_now(const ProtectedRelation *protected)
-{
-	return get_rel_relkind(protected->relid) == RELKIND_VIEW ? view_text_now(protected->relid)
-															 : unit_types_now(protected);
 }
 
 char *

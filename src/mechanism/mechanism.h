@@ -224,7 +224,7 @@ typedef struct Mechanism
 /* The registry, in alphabetical order, as hints print it. */
 #define MECHANISMS(entry) \
 	entry(average) entry(cover) entry(distill) entry(gradient) entry(label_private) \
-		entry(littlestone) entry(relabel) entry(soft) entry(sparse) entry(stable) \
+		entry(littlestone) entry(median) entry(relabel) entry(soft) entry(sparse) entry(stable) \
 			entry(stable_erm) entry(stable_flip) entry(threshold) entry(vote)
 
 /* Each has its plan, in its folder's plan.c. */

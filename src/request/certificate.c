@@ -11,6 +11,7 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
@@ -99,6 +100,8 @@ renewal_how(const Renewal *renewal)
 {
 	const ModelRecord *model = renewal->before;
 
+	if (renewal->before == renewal->after)
+		return "created since, from rows without the unit";
 	if (renewal->teacher == TEACHERS_NONE)
 		return "held out: the model never sees the unit";
 	if (!model->mechanism->asks_teachers)
@@ -190,6 +193,14 @@ certificate_with_model(Jsonb *document, const char *model)
 }
 
 void
+certificate_complete(const Certificate *certificate, Jsonb *document)
+{
+	char *digest = certificate_write(certificate, document, true);
+
+	ledger_put_certificate(certificate->relation_id, certificate->certificate_id, digest);
+}
+
+void
 certificate_mark_salt(const Certificate *certificate, uint8 salt[TEACHER_SALT_BYTES])
 {
 	uint8  result[DIGEST_BYTES];
@@ -202,13 +213,21 @@ certificate_mark_salt(const Certificate *certificate, uint8 salt[TEACHER_SALT_BY
 
 /* ---------- requests ---------- */
 
+/* The owner of the relation or, if it is no more, who was, by number and name. */
+static bool
+owns_certificate(const Certificate *certificate)
+{
+	return superuser() ||
+		   (OidIsValid(certificate->owner) && has_privs_of_role(GetUserId(), certificate->owner));
+}
+
 /* Whoever does not own the relation does not learn whether there is such a certificate. */
 static Certificate *
 own_certificate(int64 certificate_id)
 {
 	Certificate *certificate = certificate_get(certificate_id);
 
-	if (certificate == NULL || !(superuser() || role_owns(GetUserId(), certificate->relid)))
+	if (certificate == NULL || !owns_certificate(certificate))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("certificate " INT64_FORMAT " does not exist", certificate_id),
 				errhint("Certificates are for the owner of the table; privpred.forget says their "
@@ -225,11 +244,11 @@ check_complete(const Certificate *certificate)
 	if (certificate->complete)
 		return;
 	initStringInfo(&list);
-	foreach(cell, forget_due_models(certificate->certificate_id))
+	foreach(cell, forget_waits_for(certificate->certificate_id))
 		appendStringInfo(&list, "%s\"%s\"", list.len > 0 ? ", " : "", (char *) lfirst(cell));
 	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			errmsg("certificate " INT64_FORMAT " is not complete", certificate->certificate_id),
-			errdetail("Models that have not been retrained since: %s.", list.data),
+			errdetail("Models that were not trained without the unit since: %s.", list.data),
 			errhint("Run privpred.retrain for each."));
 }
 
@@ -342,11 +361,11 @@ certificate_problem(const Certificate *certificate, Jsonb *given, const char *un
 		return psprintf("the ledger does not verify: %s", verdict.problem);
 	if (unit != NULL)
 	{
-		ProtectedRelation *protected = protected_relation_get(certificate->relid);
-		UnitText text = {1, &unit};
+		UnitText   text = {1, &unit};
+		UnitValue *value = unit_value_of_types(certificate->nunits, certificate->unit_types,
+											   certificate->unit_typmods, &text);
 
-		if (strcmp(unit_digest(certificate, unit_value(protected, &text)),
-				   text_at(certificate->document, "unit")) != 0)
+		if (strcmp(unit_digest(certificate, value), text_at(certificate->document, "unit")) != 0)
 			return "it is about another unit";
 	}
 	return models_problem(certificate);
@@ -359,9 +378,12 @@ request_verify_certificate(Jsonb *given, const char *unit, int64 *entry)
 	Certificate *certificate;
 	int64		 id = 0;
 
-	check_insider();
 	if (number != NULL)
 		id = strtoll(number, NULL, 10);
+	certificate = certificate_get(id);
+	/* An owner of what was dropped may be no insider any more. */
+	if (certificate == NULL || !owns_certificate(certificate))
+		check_insider();
 	certificate = own_certificate(id);
 	return certificate_problem(certificate, given, unit, entry);
 }

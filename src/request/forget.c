@@ -69,6 +69,9 @@ seize_relations(Forgetting *task)
 		protected =
 			request->dry_run ? protected_relation_get(relid) : protected_relation_seize(relid);
 		check_unit_columns(protected);
+		/* A view that nothing is trained on need not be provable today. */
+		if (relation_has_models(protected->relation_id))
+			note_units_are_rows(protected);
 		if (relid == request->relid)
 			task->named = task->nrelations;
 		task->relations[task->nrelations] = protected;
@@ -150,17 +153,6 @@ tell_owner(Forgetting *task, const Renewal *renewal)
 }
 
 static void
-forget_later(Forgetting *task, const ModelRecord *model, const UnitValue *unit, int teacher)
-{
-	uint8 salt[TEACHER_SALT_BYTES];
-
-	certificate_mark_salt(task->certificate, salt);
-	forget_due_add(task->certificate->certificate_id, model->model_id, teacher,
-				   (int64) unit_hash_columns(unit->hasher, unit->values, salt));
-	task->due = true;
-}
-
-static void
 forget_in_model(Forgetting *task, int relation, const char *name)
 {
 	const ProtectedRelation *protected = task->relations[relation];
@@ -186,12 +178,17 @@ forget_in_model(Forgetting *task, int relation, const char *name)
 		renewal.teacher = TEACHERS_ALL;
 	renewal.one = renewal.teacher >= 0 && can_fit_one(before);
 	if (task->certificate != NULL && renewal.teacher != TEACHERS_NONE && task->later)
-		forget_later(task, before, unit, renewal.teacher);
+	{
+		forget_later(task->certificate, before, protected, unit, renewal.teacher);
+		task->due = true;
+	}
 	else if (task->certificate != NULL && renewal.teacher != TEACHERS_NONE)
 	{
 		(void) model_renew(after, protected, renewal.one ? renewal.teacher : TEACHERS_ALL);
 		renewal.after = after;
 	}
+	if (task->certificate != NULL && task->later && renewal.teacher == TEACHERS_NONE)
+		forget_later(task->certificate, before, protected, unit, renewal.teacher);
 	if (task->certificate != NULL && (renewal.after != NULL || renewal.teacher == TEACHERS_NONE))
 		task->document =
 			certificate_with_model(task->document, renewal_json(task->certificate, &renewal));
@@ -211,14 +208,6 @@ forget_in_models(Forgetting *task)
 }
 
 /* ---------- the certificate ---------- */
-
-static void
-complete_certificate(const Certificate *certificate, Jsonb *document)
-{
-	char *digest = certificate_write(certificate, document, true);
-
-	ledger_put_certificate(certificate->relation_id, certificate->certificate_id, digest);
-}
 
 static Datum
 jsonb_of_text(const char *json)
@@ -260,7 +249,10 @@ write_certificate(Forgetting *task)
 	if (task->due)
 		(void) certificate_write(task->certificate, task->document, false);
 	else
-		complete_certificate(task->certificate, task->document);
+	{
+		certificate_complete(task->certificate, task->document);
+		forget_dues_end(task->certificate->certificate_id);
+	}
 }
 
 static Jsonb *
@@ -279,6 +271,35 @@ answer_owner(const Forgetting *task, int64 rows)
 	return DatumGetJsonbP(jsonb_of_text(result.data));
 }
 
+/* With the rows held that a certificate is true of. */
+static void
+forget_unit(void *argument)
+{
+	Forgetting *task = argument;
+
+	initStringInfo(&task->answer);
+	initStringInfo(&task->stays);
+	appendStringInfoChar(&task->answer, '[');
+	appendStringInfoChar(&task->stays, '[');
+	if (!task->request->dry_run)
+	{
+		const ProtectedRelation *named = task->relations[task->named];
+		const UnitValue			*unit = task->units[task->named];
+
+		check_no_rows(task);
+		task->certificate =
+			certificate_begin(named->relation_id, unit->n, unit->types, unit->typmods);
+		task->document =
+			DatumGetJsonbP(jsonb_of_text(certificate_document(task->certificate, named, unit)));
+	}
+	forget_in_models(task);
+	find_what_stays(task);
+	appendStringInfoChar(&task->answer, ']');
+	appendStringInfoChar(&task->stays, ']');
+	if (task->certificate != NULL)
+		write_certificate(task);
+}
+
 Jsonb *
 request_forget(const ForgetRequest *request)
 {
@@ -292,85 +313,9 @@ request_forget(const ForgetRequest *request)
 		rows = count_rows(&task);
 	else if (request->delete_rows)
 		rows = delete_rows(&task);
-	initStringInfo(&task.answer);
-	initStringInfo(&task.stays);
-	appendStringInfoChar(&task.answer, '[');
-	appendStringInfoChar(&task.stays, '[');
-	if (!request->dry_run)
-	{
-		const ProtectedRelation *named = task.relations[task.named];
-
-		check_no_rows(&task);
-		task.certificate = certificate_begin(named->relation_id);
-		task.document = DatumGetJsonbP(
-			jsonb_of_text(certificate_document(task.certificate, named, task.units[task.named])));
-	}
-	forget_in_models(&task);
-	find_what_stays(&task);
-	appendStringInfoChar(&task.answer, ']');
-	appendStringInfoChar(&task.stays, ']');
-	if (task.certificate != NULL)
-		write_certificate(&task);
+	CommandCounterIncrement();
+	with_rows_held(forget_unit, &task);
 	return answer_owner(&task, rows);
-}
-
-/* ---------- at the next retraining ---------- */
-
-/* What is due, but for units that have rows again. */
-List *
-forget_begin_dues(const ModelRecord *model, const ProtectedRelation *protected)
-{
-	List	 *dues = NIL;
-	ListCell *cell;
-
-	foreach(cell, forget_dues(model->model_id))
-	{
-		ForgetDue	*due = lfirst(cell);
-		Certificate *certificate = certificate_get(due->certificate_id);
-		uint8		 salt[TEACHER_SALT_BYTES];
-
-		if (certificate == NULL)
-			continue;
-		certificate_mark_salt(certificate, salt);
-		if (definition_has_changed(model, protected))
-			due->teacher = TEACHERS_ALL;
-		if (!unit_is_marked(model, protected, salt, due->mark, due->teacher))
-			dues = lappend(dues, due);
-		else if (owner_listens(model))
-			ereport(
-				WARNING,
-				errmsg("a unit that was to be forgotten has rows again in relation \"%s\"",
-					   get_rel_name(model->relid)),
-				errdetail("Certificate " INT64_FORMAT " stays incomplete.", due->certificate_id),
-				errhint("Delete them and retrain, or forget the unit anew."));
-	}
-	return dues;
-}
-
-/* After NULL: the model is dropped. */
-void
-forget_end_dues(List *dues, const ModelRecord *before, const ModelRecord *after)
-{
-	ListCell *cell;
-
-	foreach(cell, dues)
-	{
-		ForgetDue	*due = lfirst(cell);
-		Certificate *certificate = certificate_get(due->certificate_id);
-		Renewal		 renewal = {.before = before, .after = after, .teacher = due->teacher};
-		Jsonb		*document;
-
-		forget_due_done(due->certificate_id, before->model_id);
-		if (certificate == NULL)
-			continue;
-		document = certificate->document;
-		if (after != NULL)
-			document = certificate_with_model(document, renewal_json(certificate, &renewal));
-		if (forget_due_models(due->certificate_id) == NIL)
-			complete_certificate(certificate, document);
-		else
-			(void) certificate_write(certificate, document, false);
-	}
 }
 
 /* ---------- an index by teacher ---------- */

@@ -3,6 +3,7 @@
  *		What the files that forget a unit share.
  *
  * forget.c			forget
+ * forget_due.c		forgetting at the next retraining
  * forget_unit.c	the unit: its value, its rows, its teacher
  * certificate.c	certificates: what they say, and whether that holds
  */
@@ -26,12 +27,17 @@ typedef struct UnitValue
 {
 	int			n;
 	Oid		   *types;
+	int32	   *typmods;
 	Datum	   *values;
 	UnitHasher *hasher;
 } UnitValue;
 
 /* Raises 22023 or 22P02 unless it can be a unit of the relation. */
 extern UnitValue *unit_value(const ProtectedRelation *protected, const UnitText *text);
+
+/* The same in the types that a certificate remembers. */
+extern UnitValue *
+unit_value_of_types(int n, const Oid *types, const int32 *typmods, const UnitText *text);
 
 /* Rows of the unit that there are now. */
 extern int64 unit_rows(const ProtectedRelation *protected, const UnitValue *unit);
@@ -71,10 +77,24 @@ extern Jsonb *certificate_with_model(Jsonb *document, const char *model);
 /* The salt of the marks by which rows of the unit would be found. */
 extern void certificate_mark_salt(const Certificate *certificate, uint8 salt[TEACHER_SALT_BYTES]);
 
-/* forget.c */
+/* It is an entry of the ledger, too. */
+extern void certificate_complete(const Certificate *certificate, Jsonb *document);
 
-/* Before and after a model is retrained or dropped: what is due is done. */
+/* forget_due.c */
+
+/* The model will forget the unit; or, done, it never saw it. */
+extern void forget_later(const Certificate *certificate, const ModelRecord	 *model,
+						 const ProtectedRelation *protected, const UnitValue *unit, int teacher);
+
+/*
+ * Around the training of a model, with rows held: which units it does not learn from, of those
+ * that are to be forgotten.  A new model has no version before.
+ */
 extern List *forget_begin_dues(const ModelRecord *model, const ProtectedRelation *protected);
-extern void	 forget_end_dues(List *dues, const ModelRecord *before, const ModelRecord *after);
+extern void
+forget_end_dues(List *dues, const ModelRecord *before, const ModelRecord *after, int64 population);
+
+/* Models of these relations were dropped, which so have forgotten. */
+extern void forget_dropped(int64 population);
 
 #endif /* PRIVPRED_FORGET_H */

@@ -17,13 +17,13 @@
 
 /* A unit of several columns that was given as one text is written like an array. */
 static UnitText
-split_text(const ProtectedRelation *protected, const UnitText *given)
+split_text(int n, const UnitText *given)
 {
 	UnitText result = *given;
 	Datum	*elements;
 	bool	*nulls;
 
-	if (protected->nunits > 1 && given->count == 1)
+	if (n > 1 && given->count == 1)
 	{
 		Datum array =
 			OidInputFunctionCall(F_ARRAY_IN, unconstify(char *, given->columns[0]), TEXTOID, -1);
@@ -34,43 +34,57 @@ split_text(const ProtectedRelation *protected, const UnitText *given)
 		for (int i = 0; i < result.count; i++)
 			result.columns[i] = nulls[i] ? NULL : TextDatumGetCString(elements[i]);
 	}
-	if (result.count != protected->nunits)
-		refuse(errmsg("a unit of relation \"%s\" has %d columns, not %d",
-					  get_rel_name(protected->relid), protected->nunits, result.count),
+	if (result.count != n)
+		refuse(errmsg("the unit has %d columns, not %d", n, result.count),
 			   errhint("Give them in the order of the unit, as a row or like an array: '{1,2}'."));
 	return result;
 }
 
 UnitValue *
-unit_value(const ProtectedRelation *protected, const UnitText *given)
+unit_value_of_types(int n, const Oid *types, const int32 *typmods, const UnitText *given)
 {
-	UnitText   text = split_text(protected, given);
+	UnitText   text = split_text(n, given);
 	UnitValue *unit = palloc_object(UnitValue);
 
-	unit->n = protected->nunits;
-	unit->types = palloc_array(Oid, unit->n);
-	unit->values = palloc_array(Datum, unit->n);
-	for (int i = 0; i < unit->n; i++)
+	unit->n = n;
+	unit->types = palloc_array(Oid, n);
+	unit->typmods = palloc_array(int32, n);
+	unit->values = palloc_array(Datum, n);
+	for (int i = 0; i < n; i++)
 	{
-		int32 typmod;
-		Oid	  collation;
-		Oid	  input;
-		Oid	  parameter;
+		Oid input;
+		Oid parameter;
 
 		if (text.columns[i] == NULL)
 			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					errmsg("a unit must not be null"));
-		get_atttypetypmodcoll(protected->relid,
-							  get_attnum(protected->relid, protected->unit_columns[i]),
-							  &unit->types[i], &typmod, &collation);
-		/* A domain's checks are an owner's code, and the caller may be a superuser. */
-		unit->types[i] = getBaseTypeAndTypmod(unit->types[i], &typmod);
-		getTypeInputInfo(unit->types[i], &input, &parameter);
+		unit->types[i] = types[i];
+		unit->typmods[i] = typmods[i];
+		getTypeInputInfo(types[i], &input, &parameter);
 		unit->values[i] =
-			OidInputFunctionCall(input, unconstify(char *, text.columns[i]), parameter, typmod);
+			OidInputFunctionCall(input, unconstify(char *, text.columns[i]), parameter, typmods[i]);
 	}
-	unit->hasher = unit_hasher_of_columns(unit->n, unit->types, InvalidOid);
+	unit->hasher = unit_hasher_of_columns(n, types, InvalidOid);
 	return unit;
+}
+
+UnitValue *
+unit_value(const ProtectedRelation *protected, const UnitText *given)
+{
+	Oid	  *types = palloc_array(Oid, protected->nunits);
+	int32 *typmods = palloc_array(int32, protected->nunits);
+
+	for (int i = 0; i < protected->nunits; i++)
+	{
+		Oid collation;
+
+		get_atttypetypmodcoll(protected->relid,
+							  get_attnum(protected->relid, protected->unit_columns[i]), &types[i],
+							  &typmods[i], &collation);
+		/* A domain's checks are an owner's code, and the caller may be a superuser. */
+		types[i] = getBaseTypeAndTypmod(types[i], &typmods[i]);
+	}
+	return unit_value_of_types(protected->nunits, types, typmods, given);
 }
 
 /* ---------- rows ---------- */

@@ -12,6 +12,7 @@
 
 #include "catalog/store.h"
 #include "ledger/ledger.h"
+#include "request/forget.h"
 #include "request/protect.h"
 #include "request/request.h"
 
@@ -257,6 +258,7 @@ request_forget_dropped_relations(void)
 		const PastRelation *past = lfirst(cell);
 		uint64				budgets = 0;
 
+		forget_dropped(past->population);
 		/* Budgets end with the last relation about their units. */
 		if (!population_is_active(past->population))
 			budgets = ledger_relation_dropped(past->population);

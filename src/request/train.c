@@ -187,7 +187,7 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected, const Vie
 	UnitSource	  *units;
 	bytea		  *state;
 	RowCounts	   rows;
-	bool		   one_row_each = units_are_rows(protected, proof); /* before the snapshot is taken */
+	bool one_row_each = units_are_rows(protected, proof); /* before the snapshot is taken */
 
 	relation_owner_begin(&session, model->relid);
 	/* Rows are grouped; else a view has what its own SELECT would have. */
@@ -280,25 +280,46 @@ train(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *p
 
 /* ---------- requests ---------- */
 
+/* What is to be forgotten is looked for among the rows that are trained on. */
+typedef struct Training
+{
+	ModelRecord *model;
+	const ProtectedRelation *protected;
+	const ViewProof *proof; /* of a model that is new */
+	RowCounts		 rows;
+} Training;
+
+static void
+create_model(void *argument)
+{
+	Training   *task = argument;
+	const char *definition;
+	List	   *dues;
+
+	dues = forget_begin_dues(task->model, task->protected);
+	task->rows = train(task->model, task->protected, task->proof, TEACHERS_ALL, &definition);
+	model_insert(task->model);
+	model_store_definition(task->model->name, definition);
+	forget_end_dues(dues, NULL, task->model, task->protected->population);
+}
+
 Jsonb *
 request_create_model(const CreateModelRequest *request)
 {
 	ProtectedRelation *protected;
-	ViewProof	*proof;
-	ModelRecord *model;
-	const char	*definition;
+	Training task = {0};
 
 	lock_own_relation(request->relid, AccessShareLock);
 	protected = protected_relation_hold(request->relid);
 	check_unit_columns(protected);
-	proof = view_prove_protected(protected);
+	task.proof = view_prove_protected(protected);
 	progress_begin(request->name, request->relid);
-	model = model_declare(request, protected, proof);
-	(void) train(model, protected, proof, TEACHERS_ALL, &definition);
-	model_insert(model);
-	model_store_definition(model->name, definition);
+	task.model = model_declare(request, protected, task.proof);
+	task.protected = protected;
+	note_units_are_rows(protected);
+	with_rows_held(create_model, &task);
 	progress_end();
-	return model_card(model->name);
+	return model_card(request->name);
 }
 
 /* A model belongs to whoever owns the relation it was trained on. */
@@ -373,26 +394,35 @@ functions_have_changed(const ModelRecord *model)
 				  VARSIZE_ANY_EXHDR(model->functions->digest)) != 0;
 }
 
+static void
+retrain(void *argument)
+{
+	Training   *task = argument;
+	ModelRecord before = *task->model;
+	List	   *dues = forget_begin_dues(task->model, task->protected);
+
+	task->rows = model_renew(task->model, task->protected, TEACHERS_ALL);
+	forget_end_dues(dues, &before, task->model, task->protected->population);
+}
+
 Jsonb *
 request_retrain(const char *name)
 {
 	ModelRecord *model = own_model(name);
-	ModelRecord	 before;
 	ProtectedRelation *protected;
-	RowCounts rows;
-	List	 *dues;
+	Training task = {0};
 
 	lock_own_relation(model->relid, AccessShareLock);
 	protected = protected_relation_hold(model->relid);
 	model = model_get(name); /* as it is now that we need not wait for anybody */
 	if (model->relid != protected->relid)
 		no_such_model(name);
-	before = *model;
 	check_unit_columns(protected);
-	dues = forget_begin_dues(model, protected);
-	rows = model_renew(model, protected, TEACHERS_ALL);
-	forget_end_dues(dues, &before, model);
-	return card_of_version(model, rows);
+	task.model = model;
+	task.protected = protected;
+	note_units_are_rows(protected);
+	with_rows_held(retrain, &task);
+	return card_of_version(model, task.rows);
 }
 
 void
@@ -401,7 +431,7 @@ request_drop_model(const char *name)
 	ModelRecord *model = own_model(name);
 
 	ledger_forget_memos(model->model_id);
-	forget_end_dues(forget_dues(model->model_id), model, NULL);
 	model_delete(model);
+	forget_dropped(protected_relation_get(model->relid)->population);
 	ledger_invalidate_leases();
 }

@@ -270,4 +270,7 @@ extern RowCounts units_close(UnitSource *source);
  */
 extern bool units_are_rows(const ProtectedRelation *protected, const ViewProof *proof);
 
+/* Before rows are held: keys that are made later say nothing about them. */
+extern void note_units_are_rows(ProtectedRelation *protected);
+
 #endif /* PRIVPRED_TRAIN_H */

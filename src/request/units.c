@@ -74,11 +74,14 @@ key_within_units(Relation index, Relation relation, const ProtectedRelation *pro
 bool
 units_are_rows(const ProtectedRelation *protected, const ViewProof *proof)
 {
-	Relation  relation = open_relation(protected->relid, AccessShareLock);
+	Relation  relation;
 	bool	  result = proof != NULL && proof->one_row_a_unit;
 	List	 *indexes;
 	ListCell *cell;
 
+	if (protected->keys_known)
+		return protected->units_are_rows;
+	relation = open_relation(protected->relid, AccessShareLock);
 	/* A key of a parent says nothing about the rows of its children. */
 	if (relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
 		(relation->rd_rel->relkind == RELKIND_RELATION && !relation->rd_rel->relhassubclass))
@@ -95,6 +98,13 @@ units_are_rows(const ProtectedRelation *protected, const ViewProof *proof)
 	}
 	table_close(relation, NoLock);
 	return result;
+}
+
+void
+note_units_are_rows(ProtectedRelation *protected)
+{
+	protected->units_are_rows = units_are_rows(protected, view_prove_protected(protected));
+	protected->keys_known = true;
 }
 
 /* ---------- the query ---------- */

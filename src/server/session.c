@@ -84,6 +84,28 @@ connect_spi(CatalogSession *session)
 	session_set("extra_float_digits", "1");
 }
 
+/* What several queries are to see alike; NULL: each sees what is committed when it begins. */
+static Snapshot held_rows = NULL;
+
+void
+with_rows_held(void (*work)(void *), void *argument)
+{
+	Snapshot outer = held_rows;
+	Snapshot rows = RegisterSnapshot(GetLatestSnapshot());
+
+	held_rows = rows;
+	PG_TRY();
+	{
+		work(argument);
+	}
+	PG_FINALLY();
+	{
+		held_rows = outer;
+	}
+	PG_END_TRY();
+	UnregisterSnapshot(rows); /* after an error, the abort does */
+}
+
 /* Queries see what is committed now.  Parallel mode forbids a new snapshot. */
 static void
 look_at_now(CatalogSession *session)
@@ -115,7 +137,13 @@ relation_owner_begin(CatalogSession *session, Oid relid)
 {
 	rights_begin(session, relation_owner(relid));
 	connect_spi(session);
-	look_at_now(session);
+	if (held_rows != NULL)
+	{
+		PushActiveSnapshot(held_rows);
+		session->pushed_snapshot = true;
+	}
+	else
+		look_at_now(session);
 	/* A view computes with what it reads: times and texts look as settings want them to. */
 	if (get_rel_relkind(relid) == RELKIND_VIEW)
 		owner_code_settings();

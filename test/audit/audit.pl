@@ -32,6 +32,7 @@ my @models = (
 	[ 'vote, odd', 'vote', '{}', 'people', 1, 31 ],
 	[ 'noisy max', 'vote', '{"noise": "gaussian"}' ],
 	[ 'average', 'average' ],
+	[ 'median', 'median' ],
 	[ 'sparse', 'sparse', '{}', 'people', 2 ],
 	[ 'soft', 'soft', '{}', 'people', 2 ],
 	[ 'threshold', 'threshold' ],

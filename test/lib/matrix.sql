@@ -201,19 +201,20 @@ CREATE FUNCTION votes(model privpred.model, of regclass, label text, questions f
   FROM said, unnest(o) WITH ORDINALITY u(class, q), unnest(model.classes) c GROUP BY 1, 2 $$;
 
 -- The class with most votes, ties to the first; its lead over the second.
-CREATE FUNCTION tops(model privpred.model, of regclass, label text, questions float8[]) RETURNS TABLE (q int, top text, lead int, all_tops text[]) LANGUAGE sql AS $$
+CREATE FUNCTION tops(model privpred.model, of regclass, label text, questions float8[]) RETURNS TABLE (q int, top text, lead int, all_tops text[], medians text[]) LANGUAGE sql AS $$
   SELECT v.q, (array_agg(class ORDER BY votes DESC, array_position(model.classes, class)))[1],
     (array_agg(votes ORDER BY votes DESC))[1] - (array_agg(votes ORDER BY votes DESC))[2],
-    array_agg(class) FILTER (WHERE votes = best)
-  FROM (SELECT *, max(votes) OVER (PARTITION BY q) AS best FROM matrix.votes(model, of, label, questions)) v GROUP BY 1 $$;
+    array_agg(class) FILTER (WHERE votes = best), array_agg(class) FILTER (WHERE greatest(upto - votes, model.teachers - upto) <= model.teachers / 2)
+  FROM (SELECT *, max(votes) OVER (PARTITION BY q) AS best, sum(votes) OVER (PARTITION BY q ORDER BY array_position(model.classes, class)) AS upto FROM matrix.votes(model, of, label, questions)) v GROUP BY 1 $$;
 
 CREATE FUNCTION questions(model privpred.model) RETURNS float8[] LANGUAGE sql AS $$
   SELECT array_agg(privpred.encode(model.features, ROW(x, w, s)) ORDER BY q) FROM matrix.question $$;
 
 -- Does an answer fit the votes?  At epsilon 100 a lead of one decides but for 1e-21, and a distance of one is stable but for 1e-13.
-CREATE FUNCTION fits(mechanism text, learner text, classes text[], answer text, top text, lead int, all_tops text[]) RETURNS boolean LANGUAGE sql AS $$
+CREATE FUNCTION fits(mechanism text, learner text, classes text[], answer text, top text, lead int, all_tops text[], medians text[]) RETURNS boolean LANGUAGE sql AS $$
   SELECT CASE mechanism
     WHEN 'vote' THEN answer = ANY (all_tops)
+    WHEN 'median' THEN answer = ANY (medians)
     WHEN 'average' THEN answer = ANY (classes)
     WHEN 'sparse' THEN CASE WHEN lead >= 3 THEN answer = top ELSE answer IS NULL END
     -- scores of margins that do not agree may be in the middle
@@ -231,7 +232,7 @@ BEGIN
   SELECT * INTO model FROM privpred.model WHERE name = 'm';
   SELECT string_agg(format('question %s: %s, but votes are for %s by %s', q, answer, top, lead), '; ') INTO problem
     FROM matrix.tops(model, of, label, matrix.questions(model)) JOIN unnest(answers) a USING (q), unnest(ARRAY[by_array, by_jsonb, by_row]) answer
-   WHERE matrix.fits(model.mechanism, model.learner, model.classes, answer, top, lead, all_tops) IS NOT TRUE;
+   WHERE matrix.fits(model.mechanism, model.learner, model.classes, answer, top, lead, all_tops, medians) IS NOT TRUE;
   IF problem IS NULL THEN
     SELECT 'explained as ' || e INTO problem FROM privpred.explain(model.predictor) e WHERE (SELECT count(*) FROM regexp_matches(e, 'member \d+:', 'g')) <> model.teachers;
   END IF;
@@ -284,7 +285,7 @@ CREATE FUNCTION check_forms(mechanism text, label text, answers answers[]) RETUR
   SELECT string_agg(format('question %s: %s, %s, %s', q, by_array, by_jsonb, by_row), '; ')
     FROM unnest(answers), privpred.model m
    WHERE m.name = 'm' AND
-     (((by_array IS DISTINCT FROM by_jsonb OR by_array IS DISTINCT FROM by_row) AND m.charge IS NOT NULL AND mechanism <> 'vote')
+     (((by_array IS DISTINCT FROM by_jsonb OR by_array IS DISTINCT FROM by_row) AND m.charge IS NOT NULL AND mechanism NOT IN ('vote', 'median'))
       OR (by_array IS NULL AND m.charge_kind <> 'per_stream')
       OR (label <> 'number' AND mechanism <> 'soft' AND by_array <> ALL (m.classes))) $$;
 

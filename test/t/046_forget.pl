@@ -127,6 +127,34 @@ my $together = sql(q{SELECT string_agg(md5(predictor::text), ' ' ORDER BY name) 
 sql(q{SET client_min_messages = error; UPDATE privpred.model SET chunks = NULL; SELECT privpred.retrain(n) FROM unnest('{one,two}'::text[]) n});
 is($together, sql(q{SELECT string_agg(md5(predictor::text), ' ' ORDER BY name) FROM privpred.model}), 'two who forget and one who retrains at once: nobody comes back');
 
+# ---------- a unit that comes back in between ----------
+
+# Its rows are committed after forget() has seen that it has none, and before the teacher is fitted; a lock on
+# our keys keeps forget() there.  The certificate is about rows of one moment, and so is the model.
+sql(q{
+	CREATE TABLE late AS SELECT * FROM people;
+	ALTER TABLE late ALTER id SET NOT NULL;
+	SET client_min_messages = error;
+	SELECT privpred.protect('late', unit => 'id', declared_units => 1000, max_rows_per_unit => 1);
+	SELECT privpred.create_model('late', 'late', 'y', '["x"]', classes => '{a,b}', learner => 'centroid', teachers => 3, epsilon => 0.5)});
+my $keeper = $node->background_psql('postgres');
+$keeper->query_safe('BEGIN; LOCK TABLE privpred.certificate_key IN SHARE MODE');
+my $forgets = $node->background_psql('postgres');
+$forgets->query_until(qr/started/, "\\echo started\nSELECT privpred.forget('late', 500, delete_rows => true);\n");
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'SELECT privpred.forget(''late%' AND wait_event_type = 'Lock'})
+  or die 'nobody waits';
+sql(q{INSERT INTO late VALUES (500, 0.0, 'b')});
+$keeper->query_safe('COMMIT');
+$forgets->query_safe('SELECT 1');
+$_->quit for $keeper, $forgets;
+my $in_between = sql(q{SELECT md5(predictor::text) FROM privpred.model WHERE name = 'late'});
+my $from_scratch = q{SET client_min_messages = error; UPDATE privpred.model SET chunks = NULL WHERE name = 'late'; SELECT privpred.retrain('late') IS NULL;
+	SELECT md5(predictor::text) FROM privpred.model WHERE name = 'late'};
+isnt("f\n$in_between", sql($from_scratch), 'a unit that came in between is not in the model');
+sql(q{DELETE FROM late WHERE id = 500});
+is("f\n$in_between", sql($from_scratch), 'which is what it is without the unit');
+sql(q{SELECT privpred.drop_model('late'); DROP TABLE late});
+
 # ---------- over two versions ----------
 
 # World 1 has the unit in its first version and forgets it; world 2 never had it, and is asked to forget it all

@@ -104,14 +104,20 @@ draw_exponential(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 }
 
 int
+score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores)
+{
+	if (!order_is_infinite)
+		return draw_exponential(epsilon, nclasses, scores);
+	return draw_permute_and_flip(epsilon, nclasses, scores);
+}
+
+int
 vote_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
 		  int teachers)
 {
-	if (!order_is_infinite)
-		return draw_exponential(epsilon, nclasses, votes);
-	if (is_odd_binary(nclasses, teachers))
+	if (order_is_infinite && is_odd_binary(nclasses, teachers))
 		return draw_odd_binary(epsilon, votes);
-	return draw_permute_and_flip(epsilon, nclasses, votes);
+	return score_draw(order_is_infinite, epsilon, nclasses, votes);
 }
 
 /* ---------- distributions, in doubles ---------- */
@@ -198,24 +204,27 @@ distribution_exponential(int nclasses, const double *acceptance, double *probabi
 }
 
 void
-vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
-				  int teachers, double *probability)
+score_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores,
+				   double *probability)
 {
-	double real_epsilon = epsilon_real(epsilon);
-	int32  most = votes[vote_majority(nclasses, votes)];
+	int32  most = scores[vote_majority(nclasses, scores)];
 	double acceptance[PRIVPRED_MAX_CLASSES];
-
-	if (order_is_infinite && is_odd_binary(nclasses, teachers))
-	{
-		distribution_odd_binary(real_epsilon, votes, probability);
-		return;
-	}
 
 	/* Relative to the winner, so that the largest is one: nothing overflows. */
 	for (int i = 0; i < nclasses; i++)
-		acceptance[i] = exp(-real_epsilon / 2 * (most - votes[i]));
+		acceptance[i] = exp(-epsilon_real(epsilon) / 2 * (most - scores[i]));
 	if (order_is_infinite)
 		distribution_permute_and_flip(nclasses, acceptance, probability);
 	else
 		distribution_exponential(nclasses, acceptance, probability);
+}
+
+void
+vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *votes,
+				  int teachers, double *probability)
+{
+	if (order_is_infinite && is_odd_binary(nclasses, teachers))
+		distribution_odd_binary(epsilon_real(epsilon), votes, probability);
+	else
+		score_distribution(order_is_infinite, epsilon, nclasses, votes, probability);
 }

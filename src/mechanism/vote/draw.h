@@ -28,6 +28,15 @@ extern void vote_distribution(bool order_is_infinite, EpsilonUnits epsilon, int 
 							  const int32 *votes, int teachers, double *probability);
 
 /*
+ * The same for scores of classes, of any sign, that one unit changes by at most one each; the
+ * difference of two of them fits an int32.
+ */
+extern int
+score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores);
+extern void score_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
+							   const int32 *scores, double *probability);
+
+/*
  * ---------- Gaussian noisy max (gaussian.c) ----------
  *
  * Discrete Gaussian noise on every count, the largest wins, ties to the

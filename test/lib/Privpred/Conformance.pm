@@ -619,7 +619,7 @@ sub _counts
 	  if $row->{mechanism} =~ /^(?:sparse|soft)$/;
 	# An accuracy is written down, time and again in the same row: in transactions of their own, old versions of it can go.
 	my $batch = $SETUPS{ $row->{setup} }{releases} ? 100 : $n;
-	my $query = join(";\n", map { 'SELECT a, count(*) FROM (' . _query($row, $table, min($batch, $n - $batch * $_)) . ') s GROUP BY a' } 0 .. ceil($n / $batch) - 1);
+	my $query = $row->{question} =~ /^forgetting / ? '' : join(";\n", map { 'SELECT a, count(*) FROM (' . _query($row, $table, min($batch, $n - $batch * $_)) . ') s GROUP BY a' } 0 .. ceil($n / $batch) - 1);
 	$query = "BEGIN; $query; ROLLBACK" if $row->{question} =~ /^rolled back/;
 	$query = "DO \$do\$ BEGIN EXECUTE \$q\$$query\$q\$; EXCEPTION WHEN division_by_zero THEN NULL; END \$do\$" if $row->{question} =~ /^failed/;
 	$set_role = "SET privpred.repeat_memory = '4MB'; SET ROLE pure; $query; $set_role" if $row->{question} =~ /^after pure/;
@@ -627,11 +627,27 @@ sub _counts
 		SELECT privpred.revoke_budget(current_user::regrole, '$table');
 		SELECT privpred.distill('${table}_student', '$table', '${table}_public', 'stump')})
 	  if $row->{question} =~ /^student/;
+	return _over_two_versions($sql, $row, $table, $set_role, $rows, $n) if $row->{question} =~ /^forgetting /;
 	foreach my $line (split /\n/, $sql->("$set_role $query"))
 	{
 		my ($answer, $count) = split /\|/, $line;
 		$counts{$answer} += $count if defined $count;
 	}
+	return \%counts;
+}
+
+# Answers in pairs: one of the version before the unit of the last teacher is forgotten, one of the version after.
+sub _over_two_versions
+{
+	my ($sql, $row, $table, $set_role, $rows, $n) = @_;
+	my $last = length($rows) - 1;
+	my %one = (%$row, question => $row->{question} =~ s/^forgetting //r);
+	my $ask = "$set_role " . _query(\%one, $table, $n);
+	my @before = split /\n/, $sql->($ask);
+	$sql->("SELECT privpred.forget('$table', id, delete_rows => true) FROM unit_of_teacher('$table') WHERE t = $last");
+	my @after = split /\n/, $sql->($ask);
+	my %counts;
+	$counts{ $before[$_] . $after[$_] }++ foreach 0 .. $n - 1;
 	return \%counts;
 }
 
