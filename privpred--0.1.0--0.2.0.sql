@@ -634,3 +634,9 @@ GRANT EXECUTE ON FUNCTION
 	privpred._plan(bigint, int, int, float8, float8, bigint, float8, regclass, text, name, text, float8, regrole, int),
 	privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8, regrole, int)
 	TO PUBLIC;
+
+-- Citus wants the right to call the parts of what it sends to workers.
+GRANT EXECUTE ON FUNCTION
+	privpred.state_transition(privpred.training_state, text, double precision[], jsonb),
+	privpred.state_merge(privpred.training_state, privpred.training_state)
+	TO PUBLIC;

@@ -98,6 +98,9 @@ extern void
 protected_relation_write(Relation relation, ArrayType *units, const ProtectOptions *options,
 						 int64 relation_id, int64 population);
 
+/* A table has another OID now.  Unless that is declared by itself, it takes the declaration over. */
+extern bool protected_relation_follow(Oid from, Oid to);
+
 /* Ends a declaration for good, so that the relation may be declared in another way. */
 extern void protected_relation_retire(const ProtectedRelation *protected);
 extern void protected_relation_remove(const ProtectedRelation *protected);

@@ -27,6 +27,7 @@
 
 #include "catalog/store.h"
 #include "request/train.h"
+#include "server/citus.h"
 
 #define ROWS_PER_FETCH 1000
 
@@ -81,8 +82,9 @@ units_are_rows(const ProtectedRelation *protected)
 	ListCell *cell;
 
 	/* A key of a parent says nothing about the rows of its children. */
-	if (relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
-		(relation->rd_rel->relkind == RELKIND_RELATION && !relation->rd_rel->relhassubclass))
+	if ((relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		 (relation->rd_rel->relkind == RELKIND_RELATION && !relation->rd_rel->relhassubclass)) &&
+		citus_place(protected->relid) != CITUS_APPENDED)
 	{
 		indexes = RelationGetIndexList(relation);
 		foreach(cell, indexes)
