@@ -23,7 +23,7 @@ extern bool citus_is_installed(void);
 
 extern CitusPlace citus_place(Oid relid);
 
-/* Are its budgets kept elsewhere?  So it is of a shard, and of any table except on the coordinator. */
+/* Are its budgets kept elsewhere?  Those of a shard are, and of any table on a worker. */
 extern bool citus_pays_elsewhere(Oid relid);
 
 /* Raises 55000 if they are. */
