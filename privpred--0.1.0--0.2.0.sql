@@ -760,3 +760,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			WHERE b.relation OPERATOR(pg_catalog.=) l.relation AND NOT b.is_cap)
 			OPERATOR(pg_catalog.-) pg_catalog.count(*) FILTER (WHERE NOT l.is_cap), 'roles'))
 	FROM line l GROUP BY l.relation $$;
+-- Citus wants the right to call the parts of what it sends to workers.
+GRANT EXECUTE ON FUNCTION
+	privpred.state_transition(privpred.training_state, text, double precision[], jsonb),
+	privpred.state_merge(privpred.training_state, privpred.training_state)
+	TO PUBLIC;

@@ -36,6 +36,9 @@ GRANT EXECUTE ON FUNCTION
 	privpred.teach_state(privpred.training_state, bytea),
 	privpred.partial_state(anyelement, double precision[], jsonb),
 	privpred.partial_state(text, double precision[], jsonb),
+	-- Citus wants the right to call the parts of what it sends to workers.
+	privpred.state_transition(privpred.training_state, text, double precision[], jsonb),
+	privpred.state_merge(privpred.training_state, privpred.training_state),
 	privpred.merge_states(privpred.training_state),
 	privpred.finish_state(privpred.training_state),
 	privpred.unit_share(bytea, integer, "any"),

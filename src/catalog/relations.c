@@ -346,6 +346,28 @@ protected_relation_write(Relation relation, ArrayType *units, const ProtectOptio
 	catalog_end(&session);
 }
 
+bool
+protected_relation_follow(Oid from, Oid to)
+{
+	CatalogSession session;
+	bool		   found;
+
+	catalog_begin(&session);
+	query_run(NULL,
+			  "UPDATE privpred.protected_relation r SET relation = $2 WHERE relation = $1"
+			  " AND NOT EXISTS (SELECT FROM privpred.protected_relation o WHERE o.relation = $2)"
+			  " RETURNING relation_id",
+			  false, 0, 2,
+			  (QueryArgument[]){ARG(REGCLASSOID, ObjectIdGetDatum(from)),
+								ARG(REGCLASSOID, ObjectIdGetDatum(to))});
+	found = SPI_processed > 0;
+	if (found)
+		number_units(row_int8(0, 1));
+	CommandCounterIncrement();
+	catalog_end(&session);
+	return found;
+}
+
 /* The unit has changed: nothing that was promised before concerns the table any more. */
 void
 protected_relation_retire(const ProtectedRelation *protected)

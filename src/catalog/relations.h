@@ -100,6 +100,9 @@ extern void
 protected_relation_write(Relation relation, ArrayType *units, const ProtectOptions *options,
 						 int64 relation_id, int64 population);
 
+/* A table has another OID now, which takes the declaration over unless it has one itself. */
+extern bool protected_relation_follow(Oid from, Oid to);
+
 /* Ends a declaration for good, so that the relation may be declared in another way. */
 extern void protected_relation_retire(const ProtectedRelation *protected);
 extern void protected_relation_remove(const ProtectedRelation *protected);

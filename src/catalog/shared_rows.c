@@ -39,6 +39,7 @@
 #include "utils/syscache.h"
 
 #include "catalog/relations.h"
+#include "server/citus.h"
 #include "server/privpred.h"
 #include "server/query.h"
 #include "server/session.h"
@@ -316,7 +317,8 @@ check_source(Oid relid, Oid source, const char *detail)
 	if (source >= FirstNormalObjectId &&
 		get_rel_namespace(source) != get_namespace_oid(PRIVPRED_SCHEMA, false) &&
 		(kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE ||
-		 kind == RELKIND_FOREIGN_TABLE || kind == RELKIND_VIEW || kind == RELKIND_MATVIEW))
+		 kind == RELKIND_FOREIGN_TABLE || kind == RELKIND_VIEW || kind == RELKIND_MATVIEW) &&
+		!citus_pays_elsewhere(source))
 		return;
 	refuse(source == relid
 			   ? errmsg("relation \"%s\" cannot be taken for public", get_rel_name(relid))
@@ -371,6 +373,7 @@ check_protected_once(Oid relid)
 
 	if (get_rel_relkind(relid) == RELKIND_VIEW)
 		return; /* see view_check.c */
+	check_citus_place(relid);
 	sources = find_sources(relid, false);
 	sharing = find_protected(relid, &sources, relid, &other);
 	if (sharing != SHARES_NOTHING)

@@ -42,8 +42,11 @@ extern bool holder_is_recorded(Oid relid, Oid role);
 extern void holder_record(int64 population, Oid role);
 extern void holder_erase(int64 population, Oid role);
 
-/* Within catalog_begin(): of all live accounts, once a relation has come to an older one. */
-extern void holders_record_new(int64 population, Oid newer);
+/*
+ * Within catalog_begin(): of all live accounts, once a relation has come to an older one
+ * (InvalidOid: any).
+ */
+extern void holders_record_new(int64 population, Oid older, Oid newer);
 
 /* Within catalog_begin(): roles with a budget that is not revoked, as the server knows them. */
 extern List *holders_of(int64 population, Oid relid);

@@ -175,12 +175,11 @@ holders_of(int64 population, Oid relid)
 
 /* A table that is new has no entries yet: those that an older one has are meant for it, too. */
 void
-holders_record_new(int64 population, Oid newer)
+holders_record_new(int64 population, Oid older, Oid newer)
 {
 	ListCell *cell;
-	Oid		  older = InvalidOid;
 
-	foreach(cell, population_relations(population))
+	foreach(cell, OidIsValid(older) ? NIL : population_relations(population))
 		if (lfirst_oid(cell) != newer)
 			older = lfirst_oid(cell);
 	foreach(cell, holders_of(population, older))

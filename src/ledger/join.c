@@ -391,13 +391,13 @@ ledger_join(int64 from, int64 into)
 }
 
 void
-ledger_relation_added(int64 population, Oid relid)
+ledger_relation_added(int64 population, Oid relid, Oid instead_of)
 {
 	CatalogSession session;
 
 	catalog_begin(&session);
 	population = gate_pass_present(population, true);
-	holders_record_new(population, relid);
+	holders_record_new(population, instead_of, relid);
 	catalog_end(&session);
 	ledger_invalidate_leases();
 }

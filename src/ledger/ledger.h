@@ -209,8 +209,8 @@ extern uint64 ledger_relation_dropped(int64 relation_id);
  */
 extern void ledger_join(int64 from, int64 into);
 
-/* A relation has come to a population that has others. */
-extern void ledger_relation_added(int64 population, Oid relid);
+/* A relation has come to a population that has others, or in place of one (else InvalidOid). */
+extern void ledger_relation_added(int64 population, Oid relid, Oid instead_of);
 
 /* Is there a budget that was not revoked? */
 extern bool ledger_relation_has_budgets(int64 relation_id);

@@ -15,6 +15,7 @@
 #include "catalog/store.h"
 #include "ledger/ledger.h"
 #include "request/request.h"
+#include "server/citus.h"
 
 /*
  * Budgets that were found, remembered for as long as a lease would be good, so
@@ -84,6 +85,7 @@ check_model_known(const char *name, Oid role)
 	Oid				   relid;
 	bool			   exists = true;
 
+	check_citus_session();
 	if (model != NULL)
 	{
 		population = model->record->population;

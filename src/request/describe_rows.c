@@ -327,7 +327,7 @@ describe_rows(const Description *description)
 	session_set("jit", "off");
 	if (client_min_messages < WARNING)
 		session_set("client_min_messages", "warning");
-	progress_phase_rows("reading rows", estimated_rows(relation_sql_name(relid)));
+	progress_phase_rows("reading rows", estimated_rows(relid));
 	scan_open(&scan, ROWS_PER_FETCH, rows_sql(description, unit_is_row), 1, &salt);
 	spi = MemoryContextSwitchTo(session.outside);
 	count_rows(description, counter, &scan, unit_is_row);

@@ -99,7 +99,7 @@ read_rows(Distillation *task, Oid relid, int64 most)
 	CatalogSession session;
 
 	caller_begin(&session);
-	progress_phase_rows("reading public rows", estimated_rows(relation_sql_name(relid)));
+	progress_phase_rows("reading public rows", estimated_rows(relid));
 	task->x = read_public_rows(relid, task->teacher->record->features, most, fitting, caller,
 							   &task->nrows);
 	catalog_end(&session);

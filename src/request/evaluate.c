@@ -343,7 +343,7 @@ plan_rows(Tally *tally, const TrainingQuery *query, Oid test_relation)
 	int64			 rows;
 
 	if (tally->sums->exact)
-		return (int64) estimated_rows(relation_sql_name(test_relation));
+		return (int64) estimated_rows(test_relation);
 	query_run(NULL, psprintf("SELECT pg_catalog.count(*) FROM %s r", query->relation), true, 0,
 			  TRAINING_PARAMETERS, query->arguments);
 	rows = row_int8(0, 1);

@@ -33,6 +33,7 @@
 
 #include "catalog/store.h"
 #include "request/train.h"
+#include "server/citus.h"
 
 /* postgres_fdw fetches so many rows at a time, and holds them in memory as text. */
 #define FETCH_SIZE 100
@@ -81,7 +82,8 @@ static double
 known_rows(Oid relid)
 {
 	Relation relation = open_relation(relid, AccessShareLock);
-	double	 rows = relation->rd_rel->reltuples;
+	double	 counted = citus_rows(relid);
+	double	 rows = counted >= 0 ? counted : relation->rd_rel->reltuples;
 
 	table_close(relation, NoLock);
 	return rows <= 0 ? UNKNOWN_ROWS : rows;
@@ -108,14 +110,20 @@ states_pay(const ModelRecord *model, Oid relid)
 			   known_rows(relid) * (model->features->nfeatures + 2.0) * NUMBER_TEXT;
 }
 
-/*
- * Is the table to be asked for states?  On request every table is: it may look
- * like any other, and have its rows on other nodes (Citus).
- */
+/* On request every table is taken for one that another extension spreads over nodes. */
+static bool
+is_spread(Oid relid)
+{
+	CitusPlace place = train_by_states ? CITUS_SPREAD : citus_place(relid);
+
+	return place == CITUS_SPREAD || place == CITUS_APPENDED;
+}
+
+/* Is the table to be asked for states? */
 static bool
 asks_for_states(const ModelRecord *model, Oid relid)
 {
-	if (train_by_states)
+	if (is_spread(relid))
 		return get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE;
 	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && server_knows_privpred(relid) &&
 		   states_pay(model, relid);
@@ -225,7 +233,7 @@ chunks(const ModelRecord *model, Oid relid)
 /* Selects share, state, rows and rows used from rows r, which are to follow. */
 static void
 append_states(StringInfo text, const ModelRecord *model, const ProtectedRelation *protected,
-			  int chunks)
+			  int chunks, bool spread)
 {
 	appendStringInfo(
 		text,
@@ -236,10 +244,9 @@ append_states(StringInfo text, const ModelRecord *model, const ProtectedRelation
 		text->data[text->len - 1] == '(' ? "" : " UNION ALL ", PARAMETER_SALT,
 		model->spec.teachers * chunks, units_sql(protected, ", "), class_sql(model),
 		/* Citus knows no polymorphic aggregates; postgres_fdw does not send this cast */
-		train_by_states ? "::pg_catalog.text" : "",
-		encoding_sql(model->features, PARAMETER_FEATURES), PARAMETER_OPTIONS, model->learner->name,
-		units_sql(protected, " IS NOT NULL AND "), class_sql(model), PARAMETER_CLASSES,
-		label_type_name(model));
+		spread ? "::pg_catalog.text" : "", encoding_sql(model->features, PARAMETER_FEATURES),
+		PARAMETER_OPTIONS, model->learner->name, units_sql(protected, " IS NOT NULL AND "),
+		class_sql(model), PARAMETER_CLASSES, label_type_name(model));
 }
 
 /* All other tables, as one. */
@@ -285,14 +292,15 @@ append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 		PARAMETER_TEACHERS, PARAMETER_KNOWN);
 	foreach(cell, tables.nodes)
 	{
-		append_states(text, model, protected, chunks(model, lfirst_oid(cell)));
+		append_states(text, model, protected, chunks(model, lfirst_oid(cell)),
+					  is_spread(lfirst_oid(cell)));
 		appendStringInfo(text, "ONLY %s r WHERE %s AND %s GROUP BY 1",
 						 relation_sql_name(lfirst_oid(cell)), agreement_sql(model, columns),
 						 trains);
 	}
 	if (tables.others != NIL)
 	{
-		append_states(text, model, protected, 1);
+		append_states(text, model, protected, 1, train_by_states);
 		appendStringInfo(text, "(%s) r WHERE %s GROUP BY 1", others_sql(tables.others, columns),
 						 trains);
 	}

@@ -15,6 +15,7 @@
 #include "request/forget.h"
 #include "request/protect.h"
 #include "request/request.h"
+#include "server/citus.h"
 
 /* ---------- the unit ---------- */
 
@@ -160,7 +161,7 @@ share_budgets(Oid relid, int64 population)
 		ledger_join(protected->population, population);
 	}
 	else if (population_has_others(protected, false))
-		ledger_relation_added(protected->population, relid);
+		ledger_relation_added(protected->population, relid, InvalidOid);
 }
 
 void
@@ -176,6 +177,7 @@ request_protect(Oid relid, const ProtectOptions *options, LedgerGrant *cap)
 
 	check_relation_owner(relid);
 	relation = protected_relation_open(relid);
+	follow_relation(citus_only_shard(relid), relid);
 	before = protected_relation_declared(relid);
 	units = choose_unit(relation, options, before);
 	proof = prove_view(relation, units, options, before);

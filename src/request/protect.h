@@ -31,4 +31,7 @@ extern int64 present_account(Relation relation, const ProtectedRelation *before,
 extern void check_no_past_account(Relation relation, ArrayType *units,
 								  const ProtectOptions *options, int64 population);
 
+/* A relation's declaration and budgets go over to another, if both are there; InvalidOid: not. */
+extern void follow_relation(Oid from, Oid to);
+
 #endif

@@ -14,6 +14,7 @@
 #include "ledger/ledger.h"
 #include "request/protect.h"
 #include "request/request.h"
+#include "server/citus.h"
 
 /* ---------- tables with the same rows ---------- */
 
@@ -266,11 +267,29 @@ check_name_given(Oid relid)
 		check_new_name(relid);
 }
 
+/* Citus may have made a table its own: another has its name, and its rows are still the same. */
+void
+follow_relation(Oid from, Oid to)
+{
+	if (OidIsValid(from) && OidIsValid(to) && protected_relation_follow(from, to))
+		ledger_relation_added(population_of_relation(to), to, from);
+}
+
+static void
+follow_citus(void)
+{
+	ListCell *cell;
+
+	foreach(cell, citus_is_installed() ? protected_relations() : NIL)
+		follow_relation(lfirst_oid(cell), citus_table_of_only_shard(lfirst_oid(cell)));
+}
+
 void
 request_note_names(void)
 {
 	ListCell *cell;
 
+	follow_citus();
 	foreach(cell, relations_renamed())
 	{
 		/* What others have renamed, past our trigger, is not in our way. */

@@ -24,6 +24,7 @@
 #include "catalog/store.h"
 #include "server/progress.h"
 #include "request/train.h"
+#include "server/citus.h"
 
 /* The most parts that teachers are split into: each reads the whole table. */
 #define MAX_SHARES 32
@@ -49,11 +50,14 @@ plan_query(const char *query, int *workers)
 }
 
 double
-estimated_rows(const char *relation)
+estimated_rows(Oid relid)
 {
-	int workers;
+	double counted = citus_rows(relid);
+	int	   workers;
 
-	return plan_query(psprintf("SELECT FROM %s r", relation), &workers);
+	if (counted >= 0)
+		return counted;
+	return plan_query(psprintf("SELECT FROM %s r", relation_sql_name(relid)), &workers);
 }
 
 /* ---------- choices ---------- */
@@ -202,7 +206,7 @@ append_query(TrainingQuery *query, const ModelRecord *model, const ProtectedRela
 			 int teacher)
 {
 	const char *trains = trains_sql(model, protected);
-	double		rows = estimated_rows(query->relation);
+	double		rows = estimated_rows(model->relid);
 	int			shares = 1;
 
 	if (!append_nodes_query(query, model, protected, teacher >= 0, &rows))

@@ -200,7 +200,7 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected, const Vie
 		AllocSetContextCreate(CurrentMemoryContext, "privpred training", ALLOCSET_DEFAULT_SIZES);
 	spi = MemoryContextSwitchTo(training);
 	units = units_open(model, protected, one_row_each, false);
-	progress_phase_rows("reading rows", estimated_rows(relation_sql_name(model->relid)));
+	progress_phase_rows("reading rows", estimated_rows(model->relid));
 	state = model->mechanism->train(&model->spec, units, (Size) maintenance_work_mem * 1024);
 	rows = units_close(units);
 	MemoryContextSwitchTo(caller);

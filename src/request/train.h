@@ -208,7 +208,7 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected, int teach
 extern char *unit_sql(const ProtectedRelation *protected);
 
 /* Rows as the planner estimates them, inside a session; needs no scan. */
-extern double estimated_rows(const char *relation);
+extern double estimated_rows(Oid relid);
 
 /* refit.c */
 

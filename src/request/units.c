@@ -27,6 +27,7 @@
 
 #include "catalog/store.h"
 #include "request/train.h"
+#include "server/citus.h"
 
 #define ROWS_PER_FETCH 1000
 
@@ -83,8 +84,9 @@ units_are_rows(const ProtectedRelation *protected, const ViewProof *proof)
 		return protected->units_are_rows;
 	relation = open_relation(protected->relid, AccessShareLock);
 	/* A key of a parent says nothing about the rows of its children. */
-	if (relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
-		(relation->rd_rel->relkind == RELKIND_RELATION && !relation->rd_rel->relhassubclass))
+	if ((relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		 (relation->rd_rel->relkind == RELKIND_RELATION && !relation->rd_rel->relhassubclass)) &&
+		citus_place(protected->relid) != CITUS_APPENDED)
 	{
 		indexes = RelationGetIndexList(relation);
 		foreach(cell, indexes)

@@ -1,0 +1,183 @@
+# A coordinator and two workers of Citus: one budget for a table wherever its rows are, the models that one
+# table gives, and answers from the coordinator alone.  Citus is not in Debian: this runs where it is installed.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($library, undef) = run_command([ 'pg_config', '--pkglibdir' ]);
+unless (-e "$library/citus.so")
+{
+	# What looks like Citus is nothing without it.
+	my $node = PostgreSQL::Test::Cluster->new('plain');
+	$node->init;
+	$node->start;
+	$node->safe_psql('postgres', q{CREATE EXTENSION privpred; CREATE TABLE visit_102008 (id int PRIMARY KEY, x float8, ill boolean);
+		INSERT INTO visit_102008 SELECT i, 0.5, true FROM generate_series(1, 100) i;
+		SELECT privpred.protect('visit_102008', unit => 'id', declared_units => 100);
+		SELECT privpred.grant_budget('pg_monitor', 'visit_102008', epsilon => 5);
+		SELECT FROM privpred.create_model('m', 'visit_102008', label => 'ill', features => '{"x": {"min": 0, "max": 1}}', learner => 'linear', teachers => 10, epsilon => 1)});
+	is($node->safe_psql('postgres', q{SET application_name = 'citus_internal gpid=1'; SET ROLE pg_monitor; SELECT count(private_predict('m', ARRAY[0.5]))}),
+		1, 'names alone make neither a shard nor a session of Citus');
+	$node->stop;
+	SKIP: { skip 'Citus is not installed', 1 }
+	done_testing();
+	exit;
+}
+
+# Citus connects by TCP, also to the coordinator.
+local $PostgreSQL::Test::Cluster::use_tcp = 1;
+local $PostgreSQL::Test::Cluster::test_pghost = '127.0.0.1';
+my @nodes = map { PostgreSQL::Test::Cluster->new($_) } qw(coordinator worker1 worker2);
+my ($coordinator, @workers) = @nodes;
+for my $node (@nodes)
+{
+	$node->init;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'citus, privpred'\nmax_worker_processes = 16\ncitus.shard_count = 4\n"
+		. "listen_addresses = '127.0.0.1'\ncitus.local_hostname = '127.0.0.1'\n");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION citus; CREATE EXTENSION IF NOT EXISTS privpred');
+}
+my $port = $coordinator->port;
+$coordinator->safe_psql('postgres', "SELECT citus_set_coordinator_host('127.0.0.1', $port)");
+$coordinator->safe_psql('postgres', "SELECT citus_add_node('127.0.0.1', " . $_->port . ')') for @workers;
+$coordinator->safe_psql('postgres', q{
+CREATE ROLE hospital LOGIN; CREATE ROLE analyst LOGIN; GRANT CREATE, USAGE ON SCHEMA public TO hospital;
+});
+
+# As a role, with messages: what was printed, and the error in one line.
+sub run_as
+{
+	my ($node, $role, $sql) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET ROLE $role; SET client_min_messages = warning; $sql");
+	return $rc == 0 ? $out : $err;
+}
+
+my $features = '{"x": {"min": 0, "max": 1}, "z": {"min": 0, "max": 1}}';
+$coordinator->safe_psql('postgres', q{
+SET ROLE hospital;
+CREATE TABLE visit (id int PRIMARY KEY, x float8, z float8, ill boolean);
+INSERT INTO visit SELECT i, (i * 7919 % 10007) / 10007.0, (i % 97) / 97.0, (i * 7919 % 10007) > 5000 FROM generate_series(1, 2000) i;
+CREATE TABLE whole (LIKE visit INCLUDING ALL);
+INSERT INTO whole SELECT * FROM visit;
+SELECT create_distributed_table('visit', 'id');
+SELECT privpred.protect(t, unit => 'id', declared_units => 2000) FROM unnest('{visit, whole}'::regclass[]) t;
+SELECT privpred.grant_budget('analyst', 'visit', epsilon => 5);
+GRANT SELECT ON visit TO analyst;
+});
+
+# ---------- one budget ----------
+
+for my $worker (@workers)
+{
+	my $name = $worker->name;
+	like(run_as($worker, 'hospital', "SELECT privpred.protect('visit', unit => 'id')"), qr/is a table of Citus, and this is not its coordinator/,
+		"$name: the table is not protected a second time");
+	my $shard = $worker->safe_psql('postgres', q{SET citus.override_table_visibility = off; SELECT relname FROM pg_class WHERE relname ~ '^visit_[0-9]+$' ORDER BY 1 LIMIT 1});
+	like(run_as($worker, 'hospital', "SELECT privpred.protect('$shard', unit => 'id')"), qr/"$shard" is a shard of a table of Citus/, "$name: nor is a shard");
+}
+
+# ---------- the same models ----------
+
+# Mechanisms with teachers by every learner, and those that learn from units themselves.
+my @models = ((map { [ $_, "learner => '$_', teachers => 10, epsilon => 1" ] } qw(linear naive_bayes centroid logistic svm stump tree knn)),
+	[ 'threshold', "mechanism => 'threshold', epsilon => 1" ]);
+my $errors = '';
+for my $model (@models)
+{
+	my ($name, $how) = @$model;
+	my $columns = $name eq 'threshold' ? '{"x": {"min": 0, "max": 1}}' : $features;
+	$errors .= run_as($coordinator, 'hospital', "SELECT FROM privpred.create_model('${name}_$_', '$_', label => 'ill', features => '$columns', $how)") for qw(visit whole);
+}
+is($errors, '', 'a table\'s owner, who is no superuser, trains on nodes');
+$coordinator->safe_psql('postgres', q{UPDATE privpred.model SET salt = '\x000102030405060708090a0b0c0d0e0f'});
+is(run_as($coordinator, 'hospital', 'SELECT count(privpred.retrain(name)) FROM privpred.models'), 2 * @models, 'and trains again');
+is($coordinator->safe_psql('postgres', q{SELECT string_agg(replace(a.name, '_whole', ''), ' ' ORDER BY a.name) FROM privpred.model a JOIN privpred.model b ON b.name = replace(a.name, '_whole', '_visit')
+	WHERE a.name LIKE '%\_whole' AND a.predictor::text IS NOT DISTINCT FROM b.predictor::text AND a.state IS NOT DISTINCT FROM b.state}),
+	join(' ', sort map { $_->[0] } @models), 'models are those of one table, bit for bit');
+
+# ---------- answers ----------
+
+like(run_as($coordinator, 'analyst', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit}),
+	qr/private answers are given by the coordinator of Citus alone.*MATERIALIZED/s, 'workers answer nothing, and say what to write');
+is(run_as($coordinator, 'analyst', q{WITH q AS MATERIALIZED (SELECT x, z FROM visit ORDER BY id LIMIT 3) SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM q}),
+	3, 'the coordinator answers what it has fetched');
+is($coordinator->safe_psql('postgres', q{SELECT epsilon_spent FROM privpred.budgets WHERE role = 'analyst'::regrole AND relation = 'visit'::regclass}), '3', 'and charges just that');
+
+# A worker that has a model of this name has another table's; it is not asked either.
+$workers[0]->safe_psql('postgres', q{SET citus.enable_ddl_propagation = off; CREATE TABLE own (id int PRIMARY KEY, x float8, z float8, ill boolean);
+INSERT INTO own SELECT i, 0.5, 0.5, true FROM generate_series(1, 100) i; SELECT privpred.protect('own', unit => 'id', declared_units => 100);
+SELECT FROM privpred.create_model('linear_visit', 'own', label => 'ill', features => '} . $features . q{', learner => 'linear', teachers => 10, epsilon => 1);
+SELECT privpred.grant_budget('analyst', 'own', epsilon => 5)});
+like(run_as($coordinator, 'analyst', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit}), qr/by the coordinator of Citus alone/, 'a model of the same name on a worker is not asked');
+is($workers[0]->safe_psql('postgres', 'SELECT epsilon_spent FROM privpred.budgets'), '0', 'and nothing is charged there');
+
+# ---------- tables that Citus re-creates ----------
+
+sub spent { return $coordinator->safe_psql('postgres', "SELECT coalesce(sum(epsilon_spent), 0) FROM privpred.budgets WHERE relation = '$_[0]'::regclass") }
+
+$coordinator->safe_psql('postgres', q{
+SET ROLE hospital;
+CREATE TABLE ward (ward int PRIMARY KEY); INSERT INTO ward VALUES (1);
+SELECT create_reference_table('ward');
+CREATE TABLE patient (gone int, id int PRIMARY KEY, ward int, x float8, ill boolean);
+ALTER TABLE patient DROP COLUMN gone;
+INSERT INTO patient SELECT i, 1, i / 200.0, i > 100 FROM generate_series(1, 200) i;
+SELECT privpred.protect('patient', unit => 'id', declared_units => 200);
+SELECT privpred.grant_budget('analyst', 'patient', epsilon => 5);
+SELECT FROM privpred.create_model('local', 'patient', label => 'ill', features => '{"x": {"min": 0, "max": 1}}', learner => 'linear', teachers => 10, epsilon => 1);
+});
+my $ask = q{SELECT count(private_predict('local', ARRAY[0.5]))};
+is(run_as($coordinator, 'analyst', $ask), 1, 'a local table is asked');
+for my $way ('by a foreign key', 'by hand')
+{
+	if ($way eq 'by a foreign key')
+	{
+		run_as($coordinator, 'hospital', 'ALTER TABLE patient ADD CONSTRAINT ward FOREIGN KEY (ward) REFERENCES ward');
+	}
+	else
+	{
+		run_as($coordinator, 'hospital', q{SELECT citus_add_local_table_to_metadata('patient'); SELECT privpred.protect('patient', unit => 'id', declared_units => 200)});
+	}
+	is($coordinator->safe_psql('postgres', q{SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = 'patient'::regclass}), 1, "$way: Citus has the table");
+	is($coordinator->safe_psql('postgres', q{SELECT count(*) FROM privpred.protected_relation WHERE active AND relation = 'patient'::regclass}), 1, "$way: it is protected as before");
+	my $before = spent('patient');
+	is(run_as($coordinator, 'analyst', $ask), 1, "$way: it is asked as before");
+	is(spent('patient'), $before + 1, "$way: by the same budget");
+	is(run_as($coordinator, 'hospital', q{SELECT count(privpred.retrain('local'))}), 1, "$way: and trained again");
+
+	# Back: Citus drops the table, and makes another of the same name.
+	my ($rc, $out, $err) = $coordinator->psql('postgres', 'SET ROLE hospital; '
+		. ($way eq 'by a foreign key' ? 'ALTER TABLE patient DROP CONSTRAINT ward' : q{SELECT undistribute_table('patient')}));
+	like($err, qr/WARNING: .*patient was protected, and 1 budget on it ends/, "$way: a budget that ends is told of");
+	$before++;
+	is(run_as($coordinator, 'hospital', q{
+		SELECT privpred.protect('patient', unit => 'id', declared_units => 200);
+		SELECT privpred.grant_budget('analyst', 'patient', epsilon => 5);
+		SELECT FROM privpred.create_model('local', 'patient', label => 'ill', features => '{"x": {"min": 0, "max": 1}}', learner => 'linear', teachers => 10, epsilon => 1)}), "\n", "$way: protected again");
+	is(run_as($coordinator, 'analyst', $ask), 1, "$way: and asked");
+	is(spent('patient'), $before + 1, "$way: what was spent stays spent");
+}
+is($coordinator->safe_psql('postgres', q{SELECT count(*) FROM privpred.protected_relation WHERE 'public.patient' = ANY (known_as)}), 1, 'there was one account all along');
+
+for my $change ('undistribute_table', 'alter_distributed_table')
+{
+	my $arguments = $change eq 'undistribute_table' ? q{'visit'} : q{'visit', shard_count := 8};
+	run_as($coordinator, 'hospital', q{SELECT create_distributed_table('visit', 'id')}) unless $coordinator->safe_psql('postgres', q{SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = 'visit'::regclass});
+	my ($rc, $out, $err) = $coordinator->psql('postgres', "SET ROLE hospital; SELECT $change($arguments)");
+	is($rc, 0, "$change ends") or diag $err;
+	like($err, qr/WARNING: .*visit was protected, and 1 budget on it ends/, "$change: a budget that ends is told of");
+	run_as($coordinator, 'hospital', q{SELECT privpred.protect('visit', unit => 'id', declared_units => 2000); SELECT privpred.grant_budget('analyst', 'visit', epsilon => 5)});
+	is(spent('visit'), 3, "$change: what was spent stays spent");
+}
+
+# ---------- keys that are not enforced ----------
+
+$coordinator->safe_psql('postgres', q{SET ROLE hospital; CREATE TABLE appended (id int PRIMARY KEY, x float8, ill boolean);
+SELECT create_distributed_table('appended', 'id', 'append'); SELECT privpred.protect('appended', unit => 'id', declared_units => 100)});
+like(run_as($coordinator, 'hospital', q{SELECT privpred.create_model('a', 'appended', label => 'ill', features => '{"x": {"min": 0, "max": 1}}', mechanism => 'threshold', epsilon => 1)}),
+	qr/max_rows_per_unit/, 'the primary key of an append-distributed table is not trusted');
+
+$_->stop for @nodes;
+done_testing();
