@@ -241,6 +241,7 @@ is_refusal(LedgerOutcome outcome)
 	switch (outcome)
 	{
 		case OUTCOME_GRANTED:
+		case OUTCOME_OFF:
 		case OUTCOME_LOCKED:
 		case OUTCOME_FOREIGN:
 		case OUTCOME_FAILED:

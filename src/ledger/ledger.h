@@ -8,6 +8,7 @@
  *
  * ledger.c		settings and start-up (both)
  * shmem.c		request slots between sessions and the ledger's process (both)
+ * answers.c	whether this server answers at all (both)
  * client.c		one round trip to it
  * lease.c		reserve answers ahead, hand out receipts
  * refusal.c	errors for what is not granted
@@ -58,6 +59,12 @@ typedef struct LedgerPrice
 	int64		remembered;	 /* answers that the session will remember; 0: none */
 	StatSite   *stats;		 /* where refusals and round trips are counted, or NULL */
 } LedgerPrice;
+
+/*
+ * Raises 55000 if privpred.answers is off.  Only what is given without a round trip to
+ * the ledger's process needs it, and not for each answer: leases end with the setting.
+ */
+extern void ledger_check_answers(void);
 
 /*
  * A lease is a block of answers already debited.  It belongs to one call site

@@ -25,6 +25,17 @@ extern int	 ledger_timeout_ms;
 extern int	 ledger_idle_timeout_ms;
 extern int	 ledger_head_log_interval_s; /* negative: never */
 
+/* ---------- answers.c ---------- */
+
+extern void answers_init(void);
+extern bool answers_are_on(void);
+
+/* The ledger's process tells sessions what it knows of the setting. */
+extern void answers_publish(void);
+
+/* Raises 55000. */
+extern void answers_report_off(void);
+
 /* ---------- shmem.c ---------- */
 
 /*
@@ -54,6 +65,7 @@ typedef enum RequestKind
 	REQUEST_MARK_PAID,	   /* a version that was made of paid answers */
 	REQUEST_MEMO,		   /* keep an answer for good */
 	REQUEST_SYNC,		   /* bring the chain up to date */
+	REQUEST_MAY_ANSWER,	   /* is privpred.answers on? */
 	REQUEST_STREAM_OPEN,   /* buy a stream */
 	REQUEST_STREAM_TAKE,   /* up to "want" answers of a stream */
 	REQUEST_STREAM_FAILED, /* a failure is to be recorded */
@@ -119,6 +131,7 @@ typedef enum LedgerOutcome
 	OUTCOME_STREAM_EXISTS,
 	OUTCOME_STREAM_OF_OTHERS,
 	OUTCOME_CEILING, /* too many answers for one statement */
+	OUTCOME_OFF,	 /* privpred.answers is */
 	OUTCOME_LOCKED,
 	OUTCOME_FOREIGN, /* ledger cloned or restored */
 	OUTCOME_FAILED,	 /* nothing recorded; see sqlstate */
@@ -183,6 +196,8 @@ typedef struct LedgerShared
 	SlackHeader		  header; /* with the lock */
 	ConditionVariable slot_freed;
 	pg_atomic_uint64  epoch;
+	pg_atomic_uint32  answers_off;	   /* as a process has said last */
+	pg_atomic_uint64  answers_said_at; /* 0: never */
 	int64			  incarnation;
 	uint64			  next_serial;
 	LedgerDatabase	  databases[LEDGER_DATABASES];

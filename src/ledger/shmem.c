@@ -14,7 +14,7 @@
 #include "ledger/shared.h"
 #include "server/slack.h"
 
-#define LEDGER_MAGIC 0x50504c35 /* "PPL5": change with the layout */
+#define LEDGER_MAGIC 0x50504c36 /* "PPL6": change with the layout */
 
 static LedgerShared *Shared = NULL;
 
@@ -42,6 +42,8 @@ initialise(void *block)
 
 	ConditionVariableInit(&shared->slot_freed);
 	pg_atomic_init_u64(&shared->epoch, 1);
+	pg_atomic_init_u32(&shared->answers_off, 0);
+	pg_atomic_init_u64(&shared->answers_said_at, 0);
 	if (!pg_strong_random(&shared->incarnation, sizeof(shared->incarnation)))
 		ereport(ERROR, errcode(ERRCODE_INTERNAL_ERROR),
 				errmsg("could not get random bytes to open the ledger"));

@@ -203,6 +203,7 @@ work(TimestampTz stop_at)
 		ProcessConfigFile(PGC_SIGHUP);
 		set_session();
 	}
+	answers_publish();
 	n = serve_take(batch, idle, &wait_us);
 	if (n > 0)
 	{
