@@ -13,6 +13,7 @@
 #include "utils/guc.h"
 
 #include "ledger/asking.h"
+#include "server/session.h"
 
 /* Longer than an idle process sleeps (MAX_IDLE_MS), so that one that is there is not asked. */
 #define ANSWERS_MAX_AGE_US INT64CONST(5000000)
@@ -69,7 +70,13 @@ ledger_check_answers(void)
 	LedgerRequest request = {.kind = REQUEST_MAY_ANSWER, .role = asking_role()};
 
 	if (answers_setting && !said_lately(shared))
-		(void) ledger_call(&request);
+	{
+		LedgerReply reply = ledger_call(&request);
+
+		/* A process says it before it replies. */
+		if (reply.outcome == OUTCOME_FAILED || reply.outcome == OUTCOME_LOST)
+			ledger_report_refusal(NULL, request.role, &reply);
+	}
 	if (!answers_setting || pg_atomic_read_u32(&shared->answers_off) != 0)
 		answers_report_off();
 }

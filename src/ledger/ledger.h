@@ -8,6 +8,8 @@
  *
  * ledger.c		settings and start-up (both)
  * shmem.c		request slots between sessions and the ledger's process (both)
+ * queue.c		databases in line for a process (both)
+ * waits.c		names of what is waited for (both)
  * answers.c	whether this server answers at all (both)
  * client.c		one round trip to it
  * lease.c		reserve answers ahead, hand out receipts

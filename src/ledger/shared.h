@@ -8,6 +8,7 @@
 
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
+#include "storage/dsm.h"
 #include "utils/timestamp.h"
 
 #include "account/account.h"
@@ -184,12 +185,23 @@ typedef struct LedgerDatabase
 	Oid			database;	/* InvalidOid: unused */
 	int			worker_pid; /* 0: none */
 	int			worker;		/* proc number */
-	TimestampTz started;	/* last attempt to start one */
 	TimestampTz head_logged;
+
+	/* in line for a worker, see queue.c */
+	uint64		ticket;	 /* 0: it is not */
+	bool		hungry;	 /* no worker can be started, and a session waits */
+	TimestampTz left_to; /* when a worker has last left for it */
+	int			tries;	 /* workers that have chosen it, and did not come up */
+	TimestampTz started; /* last attempt to start one */
+	TimestampTz chosen;	 /* when a worker has last chosen it */
+
+	/* what the last worker could not put back, for the next: worker/hand_over.c */
+	dsm_handle	parked; /* DSM_HANDLE_INVALID: nothing */
+	TimestampTz parked_until;
 } LedgerDatabase;
 
 #define LEDGER_SLOTS 64
-#define LEDGER_DATABASES 32
+#define LEDGER_DATABASES 96 /* more than can stand in line: each has a slot */
 
 typedef struct LedgerShared
 {
@@ -200,6 +212,8 @@ typedef struct LedgerShared
 	pg_atomic_uint64  answers_said_at; /* 0: never */
 	int64			  incarnation;
 	uint64			  next_serial;
+	uint64			  next_ticket;
+	pg_atomic_uint32  hungry; /* 0: no database is */
 	LedgerDatabase	  databases[LEDGER_DATABASES];
 	LedgerSlot		  slots[LEDGER_SLOTS];
 	StreamBoard		  boards[LEDGER_BOARDS];
@@ -212,6 +226,49 @@ extern void			   slot_set_free(LedgerSlot *slot);
 extern void			   slot_give_back(LedgerSlot *slot);
 extern void			   slot_reclaim_dropped_databases(void);
 extern LedgerDatabase *database_entry(LedgerShared *shared, bool create);
+
+/* ---------- queue.c ---------- */
+
+/* Has processes started for all who are in line; false if there are no more. */
+extern bool queue_start_processes(void);
+
+/* The same, this database being in line; true if it has a process, or one is coming. */
+extern bool queue_ensure_process(void);
+
+/* For a process that has started: which database to serve; InvalidOid: none. */
+extern Oid queue_choose(void);
+
+/*
+ * It is the ledger of this database from now on; false if another process is.  Takes
+ * over what the one before has parked.
+ */
+extern bool queue_enlist(dsm_handle *parked);
+
+/* How many databases wait for a process to leave. */
+extern int queue_hungry(void);
+
+/* One process leaves for the first of them; false if there is none any more. */
+extern bool queue_leave_for_first(void);
+
+/*
+ * It is no more; false, and it stays, if requests are pending and it was to leave only if
+ * it is idle.  Else they wait in line, and so does what is parked.
+ */
+extern bool queue_delist(bool only_if_idle, dsm_handle parked, TimestampTz parked_until);
+
+/* ---------- waits.c ---------- */
+
+typedef enum LedgerWait
+{
+	WAIT_FOR_REPLY,	  /* a session, for the ledger's process */
+	WAIT_FOR_PROCESS, /* for there being one */
+	WAIT_FOR_SLOT,	  /* for a request slot */
+	WAIT_FOR_ACCOUNT, /* for an account that somebody has locked */
+	WAIT_FOR_REQUESTS /* the ledger's process */
+} LedgerWait;
+
+/* As the functions of the server take it that wait. */
+extern uint32 ledger_wait_event(LedgerWait wait);
 
 /* Of what all databases share: may a role that holds so many take another? */
 static inline bool
