@@ -634,3 +634,81 @@ GRANT EXECUTE ON FUNCTION
 	privpred._plan(bigint, int, int, float8, float8, bigint, float8, regclass, text, name, text, float8, regrole, int),
 	privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8, regrole, int)
 	TO PUBLIC;
+
+----------------------------------------------------------------------
+-- For a monitoring role, to whom a superuser grants EXECUTE: docs/monitoring.md
+----------------------------------------------------------------------
+
+CREATE FUNCTION privpred.stat_watched(OUT role regrole, OUT relation regclass, OUT model_id bigint,
+	OUT answers bigint, OUT repeats bigint, OUT unstable bigint, OUT refusals bigint, OUT round_trips bigint,
+	OUT ledger_ms float8, OUT cache_hits bigint, OUT cache_misses bigint, OUT since timestamptz)
+RETURNS SETOF record AS 'MODULE_PATHNAME', 'privpred_stat_watched'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privpred.stat_watched() IS
+'what privpred.monitor_stat() shows: counts of all roles, without those that tell of answers';
+
+CREATE FUNCTION privpred.ledger_state(OUT process int, OUT processes int, OUT in_line int, OUT requests int,
+	OUT free_slots int, OUT answers boolean, OUT verified_at timestamptz, OUT verified boolean)
+RETURNS record AS 'MODULE_PATHNAME', 'privpred_ledger_state' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privpred.ledger_state() IS
+'part of privpred.monitor_ledger(): what the server has in memory of the ledger';
+
+-- Whole percents: who watches need not see each answer that somebody pays for.
+CREATE FUNCTION privpred.monitor_budgets(OUT relation text, OUT role text, OUT epsilon_limit float8,
+	OUT spent_ratio float8, OUT lifetime_spent_ratio float8, OUT valid_until timestamptz)
+RETURNS SETOF record LANGUAGE sql STABLE PARALLEL RESTRICTED SECURITY DEFINER SET search_path = pg_catalog, pg_temp ROWS 100
+BEGIN ATOMIC
+	SELECT COALESCE(p.relation::pg_catalog.text, 'population ' OPERATOR(pg_catalog.||) a.relation_id::pg_catalog.text),
+		CASE WHEN a.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN a.role_name END,
+		a.epsilon_units OPERATOR(pg_catalog./) 1e12::pg_catalog.float8,
+		pg_catalog.ceil(100::pg_catalog.float8 OPERATOR(pg_catalog.*) CASE
+			WHEN a.refresh IS NULL THEN a.spent_units OPERATOR(pg_catalog./) NULLIF(a.limit_units, 0)::pg_catalog.float8
+			WHEN a.window_start OPERATOR(pg_catalog.=) w.starts
+				THEN a.window_spent_units OPERATOR(pg_catalog./) NULLIF(a.window_limit_units, 0)::pg_catalog.float8
+			ELSE 0 END) OPERATOR(pg_catalog./) 100::pg_catalog.float8,
+		CASE WHEN a.refresh IS NOT NULL THEN pg_catalog.ceil(100::pg_catalog.float8 OPERATOR(pg_catalog.*)
+			a.spent_units OPERATOR(pg_catalog./) NULLIF(a.limit_units, 0)::pg_catalog.float8) OPERATOR(pg_catalog./) 100::pg_catalog.float8 END,
+		NULLIF(a.valid_until, 'infinity')
+	FROM privpred.account a
+	LEFT JOIN privpred.populations p ON p.number OPERATOR(pg_catalog.=) a.relation_id
+	LEFT JOIN LATERAL privpred.account_window(a.window_anchor, a.refresh, pg_catalog.now()) w ON true
+	WHERE a.revoked_at IS NULL
+	ORDER BY 1, 2 NULLS FIRST;
+END;
+COMMENT ON FUNCTION privpred.monitor_budgets() IS
+'monitoring role: the share of every budget that is spent, in whole percents, rounded up; of the present window if it refreshes, and for ever; role NULL is the cap over all roles';
+
+CREATE FUNCTION privpred.monitor_stat(OUT relation text, OUT model text, OUT role text, OUT answers bigint,
+	OUT repeats bigint, OUT refusals bigint, OUT round_trips bigint, OUT ledger_seconds float8)
+RETURNS SETOF record LANGUAGE sql VOLATILE PARALLEL RESTRICTED SECURITY DEFINER SET search_path = pg_catalog, pg_temp ROWS 100
+BEGIN ATOMIC
+	SELECT s.relation::pg_catalog.text, m.name, s.role::pg_catalog.text, s.answers, s.repeats, s.refusals, s.round_trips,
+		s.ledger_ms OPERATOR(pg_catalog./) 1000::pg_catalog.float8
+	FROM privpred.stat_watched() s
+	LEFT JOIN privpred.model m ON m.model_id OPERATOR(pg_catalog.=) s.model_id
+	WHERE s.answers IS NOT NULL
+	ORDER BY 1, 2, 3;
+END;
+COMMENT ON FUNCTION privpred.monitor_stat() IS
+'monitoring role: counts by table, model and role since the server started, but for models that answer through streams, whose counts tell of answers; model NULL: it was dropped';
+
+CREATE FUNCTION privpred.monitor_ledger(OUT entries bigint, OUT bytes bigint, OUT unchained bigint, OUT leases bigint,
+	OUT orphaned_leases bigint, OUT oldest_lease timestamptz, OUT process int, OUT processes int, OUT in_line int,
+	OUT requests int, OUT free_slots int, OUT answers boolean, OUT verified_at timestamptz, OUT verified boolean)
+RETURNS record LANGUAGE sql VOLATILE PARALLEL RESTRICTED SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT (SELECT COALESCE(pg_catalog.max(e.id), 0) FROM privpred.ledger_entry e),
+		pg_catalog.pg_total_relation_size('privpred.ledger_entry'::pg_catalog.regclass),
+		(SELECT pg_catalog.count(*) FROM privpred.ledger_outbox),
+		l.leases, l.orphaned, l.oldest, s.*
+	FROM privpred.ledger_state() s,
+		(SELECT pg_catalog.count(*) FILTER (WHERE o.incarnation OPERATOR(pg_catalog.=) privpred.ledger_incarnation()) AS leases,
+			pg_catalog.count(*) FILTER (WHERE o.incarnation OPERATOR(pg_catalog.<>) privpred.ledger_incarnation()) AS orphaned,
+			pg_catalog.min(o.at) FILTER (WHERE o.incarnation OPERATOR(pg_catalog.=) privpred.ledger_incarnation()) AS oldest
+		FROM privpred.open_lease o) l;
+END;
+COMMENT ON FUNCTION privpred.monitor_ledger() IS
+'monitoring role: the ledger of this database: its size, leases, process, and what verify_ledger has said since the server started; processes, in_line and free_slots are of all databases';
+
+REVOKE ALL ON FUNCTION privpred.stat_watched(), privpred.ledger_state(), privpred.monitor_budgets(), privpred.monitor_stat(),
+	privpred.monitor_ledger() FROM PUBLIC;

@@ -31,6 +31,7 @@
  * certificates.c	entries of units that were forgotten
  * chain.c		entries and their hash (both)
  * verify.c		recomputing all of it
+ * monitor.c	how it is doing
  */
 #ifndef PRIVPRED_LEDGER_H
 #define PRIVPRED_LEDGER_H
@@ -347,5 +348,24 @@ extern int64 ledger_incarnation(void);
 
 /* GUCs and hooks */
 extern void ledger_init(void);
+
+/* ---------- monitor.c ---------- */
+
+typedef struct LedgerState
+{
+	int			process;	 /* of this database; 0: none runs */
+	int			processes;	 /* of all databases */
+	int			in_line;	 /* databases without a process that need one */
+	int			requests;	 /* of this database, in slots */
+	int			free_slots;	 /* for all databases */
+	bool		answers_on;	 /* privpred.answers */
+	TimestampTz verified_at; /* since the server started; 0: not */
+	bool		verified;	 /* then */
+} LedgerState;
+
+extern LedgerState ledger_state(void);
+
+/* What verify_ledger() has found, for those who watch. */
+extern void ledger_note_verification(bool ok);
 
 #endif /* PRIVPRED_LEDGER_H */

@@ -186,6 +186,8 @@ typedef struct LedgerDatabase
 	int			worker_pid; /* 0: none */
 	int			worker;		/* proc number */
 	TimestampTz head_logged;
+	TimestampTz verified_at; /* 0: not since the server started */
+	bool		verified;	 /* then */
 
 	/* in line for a worker, see queue.c */
 	uint64		ticket;	 /* 0: it is not */
