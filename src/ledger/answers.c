@@ -35,6 +35,43 @@ answers_init(void)
 		&answers_setting, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
+/*
+ * Does it take what somebody is told, or will be?  What was told before is recorded in
+ * any case, and what is unused comes back.
+ */
+static bool
+is_for_answers(RequestKind kind)
+{
+	switch (kind)
+	{
+		case REQUEST_LEASE:
+		case REQUEST_RELEASE:
+		case REQUEST_EXPORT:
+		case REQUEST_DESCRIBE:
+		case REQUEST_ACCURACY:
+		case REQUEST_MAY_ANSWER:
+		case REQUEST_STREAM_OPEN:
+		case REQUEST_STREAM_TAKE:
+			return true;
+		case REQUEST_SETTLE:
+		case REQUEST_GIVE_BACK:
+		case REQUEST_MARK_PAID:
+		case REQUEST_MEMO:
+		case REQUEST_SYNC:
+		case REQUEST_STREAM_FAILED:
+		case REQUEST_STREAM_LEAVE:
+		case REQUEST_STREAM_CLOSE:
+			return false;
+	}
+	return true;
+}
+
+bool
+answers_allow(RequestKind kind)
+{
+	return answers_setting || !is_for_answers(kind);
+}
+
 /* Leases and remembered rights end with the epoch. */
 void
 answers_publish(void)

@@ -26,17 +26,6 @@ extern int	 ledger_timeout_ms;
 extern int	 ledger_idle_timeout_ms;
 extern int	 ledger_head_log_interval_s; /* negative: never */
 
-/* ---------- answers.c ---------- */
-
-extern void answers_init(void);
-extern bool answers_are_on(void);
-
-/* The ledger's process tells sessions what it knows of the setting. */
-extern void answers_publish(void);
-
-/* Raises 55000. */
-extern void answers_report_off(void);
-
 /* ---------- shmem.c ---------- */
 
 /*
@@ -228,6 +217,20 @@ extern void			   slot_set_free(LedgerSlot *slot);
 extern void			   slot_give_back(LedgerSlot *slot);
 extern void			   slot_reclaim_dropped_databases(void);
 extern LedgerDatabase *database_entry(LedgerShared *shared, bool create);
+
+/* ---------- answers.c ---------- */
+
+extern void answers_init(void);
+extern bool answers_are_on(void);
+
+/* May the ledger's process do this? */
+extern bool answers_allow(RequestKind kind);
+
+/* The ledger's process tells sessions what it knows of the setting. */
+extern void answers_publish(void);
+
+/* Raises 55000. */
+extern void answers_report_off(void);
 
 /* ---------- queue.c ---------- */
 

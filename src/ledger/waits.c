@@ -13,10 +13,8 @@ uint32
 ledger_wait_event(LedgerWait wait)
 {
 	static const char *const names[] = {
-		[WAIT_FOR_REPLY] = "PrivpredLedgerReply",
-		[WAIT_FOR_PROCESS] = "PrivpredLedgerProcess",
-		[WAIT_FOR_SLOT] = "PrivpredRequestSlot",
-		[WAIT_FOR_ACCOUNT] = "PrivpredAccountLock",
+		[WAIT_FOR_REPLY] = "PrivpredLedgerReply",	[WAIT_FOR_PROCESS] = "PrivpredLedgerProcess",
+		[WAIT_FOR_SLOT] = "PrivpredRequestSlot",	[WAIT_FOR_ACCOUNT] = "PrivpredAccountLock",
 		[WAIT_FOR_REQUESTS] = "PrivpredLedgerMain",
 	};
 	static uint32 events[lengthof(names)]; /* 0: not asked for yet */

@@ -284,41 +284,10 @@ look_around(Batch *batch)
 	return true;
 }
 
-/*
- * Does it take what somebody is told, or will be?  What was told before is recorded in
- * any case, and what is unused comes back.
- */
-static bool
-is_for_answers(RequestKind kind)
-{
-	switch (kind)
-	{
-		case REQUEST_LEASE:
-		case REQUEST_RELEASE:
-		case REQUEST_EXPORT:
-		case REQUEST_DESCRIBE:
-		case REQUEST_ACCURACY:
-		case REQUEST_MAY_ANSWER:
-		case REQUEST_STREAM_OPEN:
-		case REQUEST_STREAM_TAKE:
-			return true;
-		case REQUEST_SETTLE:
-		case REQUEST_GIVE_BACK:
-		case REQUEST_MARK_PAID:
-		case REQUEST_MEMO:
-		case REQUEST_SYNC:
-		case REQUEST_STREAM_FAILED:
-		case REQUEST_STREAM_LEAVE:
-		case REQUEST_STREAM_CLOSE:
-			return false;
-	}
-	return true;
-}
-
 static bool
 serve(Batch *batch, LedgerSlot *slot)
 {
-	if (!answers_are_on() && is_for_answers(slot->request.kind))
+	if (!answers_allow(slot->request.kind))
 	{
 		slot->reply.outcome = OUTCOME_OFF;
 		return true;

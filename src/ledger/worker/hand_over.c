@@ -15,9 +15,9 @@
 #define TURN_US INT64CONST(2000000) /* shared by all who wait, but for each */
 #define MIN_TURN_US INT64CONST(100000)
 #define MAX_TURN_US INT64CONST(1000000)
-#define PAUSE_US INT64CONST(20000)	   /* so long nobody asks in an idle database */
-#define PARKED_US INT64CONST(5000000)  /* before locked accounts are tried again */
-#define CARE_US INT64CONST(1000000)	   /* between looks at who waits without a session */
+#define PAUSE_US INT64CONST(20000)	  /* so long nobody asks in an idle database */
+#define PARKED_US INT64CONST(5000000) /* before locked accounts are tried again */
+#define CARE_US INT64CONST(1000000)	  /* between looks at who waits without a session */
 
 static TimestampTz turn_began = 0;
 static TimestampTz cared = 0;

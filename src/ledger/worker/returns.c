@@ -146,7 +146,7 @@ typedef struct Parked
 static dsm_segment *
 create_segment(Size size)
 {
-	MemoryContext		   context = CurrentMemoryContext;
+	MemoryContext context = CurrentMemoryContext;
 	dsm_segment *volatile segment = NULL;
 
 	PG_TRY();
