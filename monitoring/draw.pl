@@ -99,7 +99,7 @@ foreach my $panel (@{ $dashboard->{panels} })
 		}
 		print qq{<path d="$path" fill="none" stroke="$colour" stroke-width="1.5"/>\n};
 		printf qq{<text x="%d" y="%d" font-size="11" fill="%s">%s</text>\n}, $legend, $y + $h - 10, $colour, escaped($name);
-		$legend += 7 * length($name) + 18;
+		$legend += 5.7 * length($name) + 14;
 	}
 }
 print "</svg>\n";
