@@ -192,7 +192,7 @@ typedef struct LedgerDatabase
 } LedgerDatabase;
 
 #define LEDGER_SLOTS 64
-#define LEDGER_DATABASES 96 /* more than can stand in line: each has a slot */
+#define LEDGER_DATABASES 80 /* more than can stand in line: each has a slot */
 
 typedef struct LedgerShared
 {

@@ -106,18 +106,18 @@ ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activi
 
 # A running statement ends within the age of a lease, whatever it has reserved.
 my $said = '';
-for (1 .. 400)
+for (1 .. 100)
 {
 	$said = says($lease, q{FETCH 1 FROM c});
 	last if $said ne 't';
-	select(undef, undef, undef, 0.05);
+	select(undef, undef, undef, 0.1);
 }
 is($said, '55000', 'a lease that is out');
-for (1 .. 400)
+for (1 .. 100)
 {
 	$said = says($released, q{FETCH 1 FROM c});
 	last if $said ne 't';
-	select(undef, undef, undef, 0.05);
+	select(undef, undef, undef, 0.1);
 }
 is($said, '55000', 'a released model in a running statement');
 $lease->query('ROLLBACK');
@@ -182,7 +182,7 @@ $lease->query('ROLLBACK');
 
 sub refuses
 {
-	for (1 .. 1000)
+	for (1 .. 60)
 	{
 		($rc, $out, $err) = as($node, 'bob', q{SET privpred.repeat_memory = 0; SELECT private_predict('vote', ARRAY[0.9]) IS NOT NULL});
 		return 1 if sqlstate_of($err) eq '55000';
