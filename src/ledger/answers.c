@@ -96,8 +96,9 @@ answers_report_off(void)
 static bool
 said_lately(LedgerShared *shared)
 {
-	return GetCurrentTimestamp() - (TimestampTz) pg_atomic_read_u64(&shared->answers_said_at) <
-		   ANSWERS_MAX_AGE_US;
+	int64 age = GetCurrentTimestamp() - (TimestampTz) pg_atomic_read_u64(&shared->answers_said_at);
+
+	return age >= 0 && age < ANSWERS_MAX_AGE_US;
 }
 
 void

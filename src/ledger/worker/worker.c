@@ -19,6 +19,7 @@
 #include "storage/s_lock.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
+#include "utils/ps_status.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
@@ -211,6 +212,7 @@ privpred_ledger_main(Datum arg)
 	before_shmem_exit(delist, (Datum) 0);
 	if (!queue_enlist(&parked))
 		return;
+	set_ps_display(psprintf("of database %u", database));
 	hand_over_take(parked);
 	set_session();
 	pgstat_report_appname("privpred ledger");
