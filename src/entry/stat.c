@@ -9,11 +9,14 @@
 #include "utils/acl.h"
 
 #include "entry/entry.h"
+#include "ledger/ledger.h"
 #include "server/session.h"
 #include "server/stats.h"
 
 PG_FUNCTION_INFO_V1(privpred_stat_entries);
 PG_FUNCTION_INFO_V1(privpred_stat_reset);
+PG_FUNCTION_INFO_V1(privpred_stat_watched);
+PG_FUNCTION_INFO_V1(privpred_ledger_state);
 
 /* Does the row concern the caller: as the asker, or as the relation's owner? */
 static bool
@@ -40,6 +43,22 @@ tells_answers(const StatKey *key, StatCounter counter)
 	return counter == STAT_UNSTABLE || key->by_stream || key->model_id == 0;
 }
 
+static void
+put_stat(Rows *rows, const StatRow *row, bool concerned)
+{
+	bool of_several = row->key.model_id == 0;
+
+	put_if(rows, !of_several, ObjectIdGetDatum(row->key.role));
+	put_if(rows, !of_several, ObjectIdGetDatum(row->key.relation));
+	put_int8_if(rows, !of_several, row->key.model_id);
+	for (int c = 0; c < STAT_COUNTERS; c++)
+		put_if(rows, concerned || !tells_answers(&row->key, c),
+			   c == STAT_LEDGER_US ? Float8GetDatum(row->counts[c] / 1000.0)
+								   : Int64GetDatum(row->counts[c]));
+	put_time(rows, row->since);
+	rows_next(rows);
+}
+
 /* stat_entries() */
 Datum
 privpred_stat_entries(PG_FUNCTION_ARGS)
@@ -51,23 +70,43 @@ privpred_stat_entries(PG_FUNCTION_ARGS)
 
 	for (int i = 0; i < count; i++)
 	{
-		const StatRow *row = &stats[i];
-		bool		   of_several = row->key.model_id == 0;
-		bool		   concerned = concerns_caller(&row->key);
+		bool concerned = concerns_caller(&stats[i].key);
 
-		if (!sees_all && !concerned)
-			continue;
-		put_if(rows, !of_several, ObjectIdGetDatum(row->key.role));
-		put_if(rows, !of_several, ObjectIdGetDatum(row->key.relation));
-		put_int8_if(rows, !of_several, row->key.model_id);
-		for (int c = 0; c < STAT_COUNTERS; c++)
-			put_if(rows, concerned || !tells_answers(&row->key, c),
-				   c == STAT_LEDGER_US ? Float8GetDatum(row->counts[c] / 1000.0)
-									   : Int64GetDatum(row->counts[c]));
-		put_time(rows, row->since);
-		rows_next(rows);
+		if (sees_all || concerned)
+			put_stat(rows, &stats[i], concerned);
 	}
 	return (Datum) 0;
+}
+
+/* stat_watched(): all rows, as those see them whom none concerns, whoever calls */
+Datum
+privpred_stat_watched(PG_FUNCTION_ARGS)
+{
+	Rows	*rows = rows_begin(fcinfo);
+	int		 count;
+	StatRow *stats = stats_list(&count);
+
+	for (int i = 0; i < count; i++)
+		put_stat(rows, &stats[i], false);
+	return (Datum) 0;
+}
+
+/* ledger_state() */
+Datum
+privpred_ledger_state(PG_FUNCTION_ARGS)
+{
+	Rows	   *row = row_begin(fcinfo);
+	LedgerState state = ledger_state();
+
+	put_if(row, state.process != 0, Int32GetDatum(state.process));
+	put_int4(row, state.processes);
+	put_int4(row, state.in_line);
+	put_int4(row, state.requests);
+	put_int4(row, state.free_slots);
+	put_bool(row, state.answers_on);
+	put_if(row, state.verified_at != 0, TimestampTzGetDatum(state.verified_at));
+	put_if(row, state.verified_at != 0, BoolGetDatum(state.verified));
+	PG_RETURN_DATUM(row_end(row));
 }
 
 /* stat_reset() */

@@ -7,7 +7,6 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
@@ -15,9 +14,8 @@
 
 #include "ledger/asking.h"
 
-#define START_PATIENCE_US INT64CONST(5000000) /* for a worker slot */
-#define START_RETRY_US INT64CONST(500000)	  /* a start may fail silently */
 #define POLL_MS 100
+#define LINE_POLL_MS 25 /* while no worker process is free */
 #define ROW_LOCK_RETRY_MS 20
 #define POST_PATIENCE 2000				  /* ms, when all slots are taken at abort */
 #define POST_PAUSE_US INT64CONST(1000000) /* then there is none for so long */
@@ -97,89 +95,44 @@ post_patiently(const LedgerRequest *request, TimestampTz deadline)
 					errhint("Try again, with fewer sessions of the same role."));
 		}
 		(void) ConditionVariableTimedSleep(&ledger_shared()->slot_freed, POLL_MS,
-										   PG_WAIT_EXTENSION);
+										   ledger_wait_event(WAIT_FOR_SLOT));
 	}
 	ConditionVariableCancelSleep();
 	return slot;
 }
 
-static bool
-start_worker(void)
+static void
+report_no_process(void)
 {
-	BackgroundWorker worker;
-
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
-	snprintf(worker.bgw_library_name, BGW_MAXLEN, "privpred");
-	snprintf(worker.bgw_function_name, BGW_MAXLEN, "privpred_ledger_main");
-	snprintf(worker.bgw_name, BGW_MAXLEN, "privpred ledger of database %u", MyDatabaseId);
-	snprintf(worker.bgw_type, BGW_MAXLEN, "privpred ledger");
-	return RegisterDynamicBackgroundWorker(&worker, NULL);
-}
-
-/* Starts a worker if there is none; false if all worker slots are in use. */
-static bool
-ensure_worker(void)
-{
-	LedgerShared   *shared = ledger_shared();
-	LedgerDatabase *entry;
-	TimestampTz		now = GetCurrentTimestamp();
-	bool			start = false;
-
-	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
-	entry = database_entry(shared, true);
-	if (entry != NULL && entry->worker_pid == 0 && now - entry->started >= START_RETRY_US)
-	{
-		entry->started = now;
-		start = true;
-	}
-	LWLockRelease(&shared->header.lock);
-
-	if (entry == NULL)
-		return false;
-	if (!start || start_worker())
-		return true;
-
-	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
-	entry = database_entry(shared, true);
-	if (entry != NULL && entry->worker_pid == 0)
-		entry->started = 0; /* the next attempt may come at once */
-	LWLockRelease(&shared->header.lock);
-	return false;
+	ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+			errmsg("no worker process became free for the privacy ledger"),
+			errdetail("Nothing was charged."),
+			errhint("Try again, or raise max_worker_processes: databases that are asked at the "
+					"same time take turns if there is not one for each of them."));
 }
 
 static void
 wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
 {
-	TimestampTz no_worker_since = 0;
-
 	for (;;)
 	{
+		bool has_process;
+
 		ResetLatch(MyLatch);
 		if (slot_state(slot) == SLOT_DONE)
 			return;
 		CHECK_FOR_INTERRUPTS();
 
-		if (ensure_worker())
-			no_worker_since = 0;
-		else if (no_worker_since == 0)
-			no_worker_since = GetCurrentTimestamp();
-		else if (GetCurrentTimestamp() - no_worker_since > START_PATIENCE_US)
-			ereport(
-				ERROR, errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				errmsg("no worker process is free for the privacy ledger"),
-				errdetail("Nothing was charged."),
-				errhint(
-					"Try again, or raise max_worker_processes: the ledger needs one process per "
-					"active database."));
+		has_process = queue_ensure_process();
 		if (GetCurrentTimestamp() > deadline)
+		{
+			if (!has_process)
+				report_no_process();
 			report_timeout();
-
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
-						 PG_WAIT_EXTENSION);
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 has_process ? POLL_MS : LINE_POLL_MS,
+						 ledger_wait_event(has_process ? WAIT_FOR_REPLY : WAIT_FOR_PROCESS));
 	}
 }
 
@@ -229,7 +182,7 @@ ledger_call(const LedgerRequest *request)
 			return reply;
 		ResetLatch(MyLatch);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 ROW_LOCK_RETRY_MS, PG_WAIT_EXTENSION);
+						 ROW_LOCK_RETRY_MS, ledger_wait_event(WAIT_FOR_ACCOUNT));
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -241,6 +194,7 @@ is_refusal(LedgerOutcome outcome)
 	switch (outcome)
 	{
 		case OUTCOME_GRANTED:
+		case OUTCOME_OFF:
 		case OUTCOME_LOCKED:
 		case OUTCOME_FOREIGN:
 		case OUTCOME_FAILED:
@@ -297,5 +251,5 @@ ledger_post(const LedgerRequest *request)
 		}
 		pg_usleep(1000);
 	}
-	(void) ensure_worker();
+	(void) queue_ensure_process();
 }

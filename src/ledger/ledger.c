@@ -119,6 +119,7 @@ ledger_init(void)
 		&ledger_head_log_interval_s, DEFAULT_HEAD_LOG_S, -1, INT_MAX / 1000, PGC_SIGHUP, GUC_UNIT_S,
 		NULL, NULL, NULL);
 
+	answers_init();
 	ledger_request_shmem();
 	RegisterXactCallback(at_transaction_end, NULL);
 	holders_watch_extension();

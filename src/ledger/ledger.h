@@ -8,6 +8,9 @@
  *
  * ledger.c		settings and start-up (both)
  * shmem.c		request slots between sessions and the ledger's process (both)
+ * queue.c		databases in line for a process (both)
+ * waits.c		names of what is waited for (both)
+ * answers.c	whether this server answers at all (both)
  * client.c		one round trip to it
  * lease.c		reserve answers ahead, hand out receipts
  * refusal.c	errors for what is not granted
@@ -28,6 +31,7 @@
  * certificates.c	entries of units that were forgotten
  * chain.c		entries and their hash (both)
  * verify.c		recomputing all of it
+ * monitor.c	how it is doing
  */
 #ifndef PRIVPRED_LEDGER_H
 #define PRIVPRED_LEDGER_H
@@ -58,6 +62,12 @@ typedef struct LedgerPrice
 	int64		remembered;	 /* answers that the session will remember; 0: none */
 	StatSite   *stats;		 /* where refusals and round trips are counted, or NULL */
 } LedgerPrice;
+
+/*
+ * Raises 55000 if privpred.answers is off.  Only what is given without a round trip to
+ * the ledger's process needs it, and not for each answer: leases end with the setting.
+ */
+extern void ledger_check_answers(void);
 
 /*
  * A lease is a block of answers already debited.  It belongs to one call site
@@ -338,5 +348,24 @@ extern int64 ledger_incarnation(void);
 
 /* GUCs and hooks */
 extern void ledger_init(void);
+
+/* ---------- monitor.c ---------- */
+
+typedef struct LedgerState
+{
+	int			process;	 /* of this database; 0: none runs */
+	int			processes;	 /* of all databases */
+	int			in_line;	 /* databases without a process that need one */
+	int			requests;	 /* of this database, in slots */
+	int			free_slots;	 /* for all databases */
+	bool		answers_on;	 /* privpred.answers */
+	TimestampTz verified_at; /* since the server started; 0: not */
+	bool		verified;	 /* then */
+} LedgerState;
+
+extern LedgerState ledger_state(void);
+
+/* What verify_ledger() has found, for those who watch. */
+extern void ledger_note_verification(bool ok);
 
 #endif /* PRIVPRED_LEDGER_H */

@@ -320,6 +320,9 @@ ledger_report_refusal(const LedgerPrice *price, Oid asker, const LedgerReply *re
 		case OUTCOME_CEILING:
 			ceiling_report(reply->ceiling);
 			break;
+		case OUTCOME_OFF:
+			answers_report_off();
+			break;
 		case OUTCOME_FOREIGN:
 			ledger_report_copy();
 			break;

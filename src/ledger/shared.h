@@ -8,6 +8,7 @@
 
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
+#include "storage/dsm.h"
 #include "utils/timestamp.h"
 
 #include "account/account.h"
@@ -54,6 +55,7 @@ typedef enum RequestKind
 	REQUEST_MARK_PAID,	   /* a version that was made of paid answers */
 	REQUEST_MEMO,		   /* keep an answer for good */
 	REQUEST_SYNC,		   /* bring the chain up to date */
+	REQUEST_MAY_ANSWER,	   /* is privpred.answers on? */
 	REQUEST_STREAM_OPEN,   /* buy a stream */
 	REQUEST_STREAM_TAKE,   /* up to "want" answers of a stream */
 	REQUEST_STREAM_FAILED, /* a failure is to be recorded */
@@ -119,6 +121,7 @@ typedef enum LedgerOutcome
 	OUTCOME_STREAM_EXISTS,
 	OUTCOME_STREAM_OF_OTHERS,
 	OUTCOME_CEILING, /* too many answers for one statement */
+	OUTCOME_OFF,	 /* privpred.answers is */
 	OUTCOME_LOCKED,
 	OUTCOME_FOREIGN, /* ledger cloned or restored */
 	OUTCOME_FAILED,	 /* nothing recorded; see sqlstate */
@@ -171,20 +174,37 @@ typedef struct LedgerDatabase
 	Oid			database;	/* InvalidOid: unused */
 	int			worker_pid; /* 0: none */
 	int			worker;		/* proc number */
-	TimestampTz started;	/* last attempt to start one */
 	TimestampTz head_logged;
+	TimestampTz verified_at; /* 0: not since the server started */
+	bool		verified;	 /* then */
+
+	/* in line for a worker, see queue.c */
+	uint64		ticket;	 /* 0: it is not */
+	bool		hungry;	 /* no worker can be started, and a session waits */
+	TimestampTz left_to; /* when a worker has last left for it */
+	int			tries;	 /* workers that have chosen it, and did not come up */
+	TimestampTz started; /* last attempt to start one */
+	TimestampTz chosen;	 /* when a worker has last chosen it */
+
+	/* what the last worker could not put back, for the next: worker/hand_over.c */
+	dsm_handle	parked; /* DSM_HANDLE_INVALID: nothing */
+	TimestampTz parked_until;
 } LedgerDatabase;
 
 #define LEDGER_SLOTS 64
-#define LEDGER_DATABASES 32
+#define LEDGER_DATABASES 80 /* more than can stand in line: each has a slot */
 
 typedef struct LedgerShared
 {
 	SlackHeader		  header; /* with the lock */
 	ConditionVariable slot_freed;
 	pg_atomic_uint64  epoch;
+	pg_atomic_uint32  answers_off;	   /* as a process has said last */
+	pg_atomic_uint64  answers_said_at; /* 0: never */
 	int64			  incarnation;
 	uint64			  next_serial;
+	uint64			  next_ticket;
+	pg_atomic_uint32  hungry; /* 0: no database is */
 	LedgerDatabase	  databases[LEDGER_DATABASES];
 	LedgerSlot		  slots[LEDGER_SLOTS];
 	StreamBoard		  boards[LEDGER_BOARDS];
@@ -197,6 +217,63 @@ extern void			   slot_set_free(LedgerSlot *slot);
 extern void			   slot_give_back(LedgerSlot *slot);
 extern void			   slot_reclaim_dropped_databases(void);
 extern LedgerDatabase *database_entry(LedgerShared *shared, bool create);
+
+/* ---------- answers.c ---------- */
+
+extern void answers_init(void);
+extern bool answers_are_on(void);
+
+/* May the ledger's process do this? */
+extern bool answers_allow(RequestKind kind);
+
+/* The ledger's process tells sessions what it knows of the setting. */
+extern void answers_publish(void);
+
+/* Raises 55000. */
+extern void answers_report_off(void);
+
+/* ---------- queue.c ---------- */
+
+/* Has processes started for all who are in line; false if there are no more. */
+extern bool queue_start_processes(void);
+
+/* The same, this database being in line; true if it has a process, or one is coming. */
+extern bool queue_ensure_process(void);
+
+/* For a process that has started: which database to serve; InvalidOid: none. */
+extern Oid queue_choose(void);
+
+/*
+ * It is the ledger of this database from now on; false if another process is.  Takes
+ * over what the one before has parked.
+ */
+extern bool queue_enlist(dsm_handle *parked);
+
+/* How many databases wait for a process to leave. */
+extern int queue_hungry(void);
+
+/* One process leaves for the first of them; false if there is none any more. */
+extern bool queue_leave_for_first(void);
+
+/*
+ * It is no more; false, and it stays, if requests are pending and it was to leave only if
+ * it is idle.  Else they wait in line, and so does what is parked.
+ */
+extern bool queue_delist(bool only_if_idle, dsm_handle parked, TimestampTz parked_until);
+
+/* ---------- waits.c ---------- */
+
+typedef enum LedgerWait
+{
+	WAIT_FOR_REPLY,	  /* a session, for the ledger's process */
+	WAIT_FOR_PROCESS, /* for there being one */
+	WAIT_FOR_SLOT,	  /* for a request slot */
+	WAIT_FOR_ACCOUNT, /* for an account that somebody has locked */
+	WAIT_FOR_REQUESTS /* the ledger's process */
+} LedgerWait;
+
+/* As the functions of the server take it that wait. */
+extern uint32 ledger_wait_event(LedgerWait wait);
 
 /* Of what all databases share: may a role that holds so many take another? */
 static inline bool

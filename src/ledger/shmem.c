@@ -14,7 +14,7 @@
 #include "ledger/shared.h"
 #include "server/slack.h"
 
-#define LEDGER_MAGIC 0x50504c35 /* "PPL5": change with the layout */
+#define LEDGER_MAGIC 0x50504c36 /* "PPL6": change with the layout */
 
 static LedgerShared *Shared = NULL;
 
@@ -42,6 +42,11 @@ initialise(void *block)
 
 	ConditionVariableInit(&shared->slot_freed);
 	pg_atomic_init_u64(&shared->epoch, 1);
+	pg_atomic_init_u32(&shared->answers_off, 0);
+	pg_atomic_init_u64(&shared->answers_said_at, 0);
+	pg_atomic_init_u32(&shared->hungry, 0);
+	for (int i = 0; i < LEDGER_DATABASES; i++)
+		shared->databases[i].parked = DSM_HANDLE_INVALID;
 	if (!pg_strong_random(&shared->incarnation, sizeof(shared->incarnation)))
 		ereport(ERROR, errcode(ERRCODE_INTERNAL_ERROR),
 				errmsg("could not get random bytes to open the ledger"));
@@ -88,13 +93,15 @@ database_entry(LedgerShared *shared, bool create)
 
 		if (entry->database == MyDatabaseId)
 			return entry;
-		/* Entries without a worker hold nothing that matters. */
-		if (entry->worker_pid == 0 && (unused == NULL || entry->started < unused->started))
+		/* Entries without a worker, and not in line for one, hold nothing that matters. */
+		if (entry->worker_pid == 0 && entry->ticket == 0 && entry->parked == DSM_HANDLE_INVALID &&
+			(unused == NULL || entry->head_logged < unused->head_logged))
 			unused = entry;
 	}
 	if (!create || unused == NULL)
 		return NULL;
 	memset(unused, 0, sizeof(LedgerDatabase));
+	unused->parked = DSM_HANDLE_INVALID;
 	unused->database = MyDatabaseId;
 	return unused;
 }
@@ -219,6 +226,16 @@ reclaim_database(Oid database)
 	for (int i = 0; i < LEDGER_BOARDS; i++)
 		if (shared->boards[i].database == database)
 			shared->boards[i].database = InvalidOid;
+	for (int i = 0; i < LEDGER_DATABASES; i++)
+	{
+		LedgerDatabase *entry = &shared->databases[i];
+
+		if (entry->database == database && entry->parked != DSM_HANDLE_INVALID)
+		{
+			dsm_unpin_segment(entry->parked);
+			entry->parked = DSM_HANDLE_INVALID;
+		}
+	}
 }
 
 /*
@@ -229,7 +246,7 @@ void
 slot_reclaim_dropped_databases(void)
 {
 	LedgerShared *shared = ledger_shared();
-	Oid			  orphans[LEDGER_SLOTS + LEDGER_BOARDS];
+	Oid			  orphans[LEDGER_SLOTS + LEDGER_BOARDS + LEDGER_DATABASES];
 	int			  norphans = 0;
 
 	LWLockAcquire(&shared->header.lock, LW_SHARED);
@@ -244,6 +261,9 @@ slot_reclaim_dropped_databases(void)
 	for (int i = 0; i < LEDGER_BOARDS; i++)
 		if (OidIsValid(shared->boards[i].database) && shared->boards[i].database != MyDatabaseId)
 			orphans[norphans++] = shared->boards[i].database;
+	for (int i = 0; i < LEDGER_DATABASES; i++)
+		if (shared->databases[i].parked != DSM_HANDLE_INVALID)
+			orphans[norphans++] = shared->databases[i].database;
 	LWLockRelease(&shared->header.lock);
 
 	for (int i = 0; i < norphans; i++)

@@ -134,7 +134,10 @@ open_purse(Distillation *task, const LedgerPrice *price)
 	if (!quote.has_account)
 	{
 		if (object_ownercheck(RelationRelationId, teacher->relid, asking_role()))
+		{
+			ledger_check_answers();
 			return;
+		}
 		refuse_without_budget(teacher->name, asking_role());
 	}
 	if (quote.answers_left < task->nrows)

@@ -266,6 +266,7 @@ pay(PredictSite *predict, LedgerRefusal *refusal)
 				 errdetail("Answers of mechanism \"%s\" are not private enough for any budget.",
 						   record->mechanism->name),
 				 errhint("Ask the owner for a model with another mechanism.")));
+	ledger_check_answers();
 	return ledger_owner_receipt();
 }
 
@@ -292,6 +293,7 @@ recall(PredictSite *predict, const Wish *wish, Answer *answer, LedgerMemo *memo)
 						  memo) ||
 		!ledger_quote(&predict->price, asking_role(), 1).has_account)
 		return false;
+	ledger_check_answers();
 	if (!wish->score && !memo->isnull &&
 		(memo->class_index < 0 || memo->class_index >= record->spec.nclasses))
 		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),

@@ -260,6 +260,7 @@ may_still_ask(RepeatMemory *memory, const LedgerPrice *price, Oid role)
 		return true;
 	if (!ledger_quote(price, role, 1).has_account)
 		return false;
+	ledger_check_answers();
 	memory->role = role;
 	memory->epoch = epoch;
 	memory->good_until = GetCurrentTimestamp() + RIGHTS_MAX_AGE_US;

@@ -179,6 +179,13 @@ typedef void (*shmem_request_hook_type)(void);
 	tuplesort_getdatum(state, true, true, value, isnull, NULL)
 #endif
 
+/* Extensions name what they wait for since 17; before, all of it is called Extension. */
+#if PG_VERSION_NUM < 170000
+#define WAIT_EVENT_NEW(name) ((void) (name), PG_WAIT_EXTENSION)
+#else
+#define WAIT_EVENT_NEW(name) WaitEventExtensionNew(name)
+#endif
+
 /* A process's number in ProcGlobal->allProcs. */
 #if PG_VERSION_NUM < 170000
 #define MyProcNumber (MyProc->pgprocno)

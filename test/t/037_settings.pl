@@ -33,7 +33,7 @@ my %context = map { split /\|/ } split /\n/, $node->safe_psql('postgres',
 cmp_ok(scalar(keys %context), '>', 4, 'settings are found');
 for my $name (sort keys %context)
 {
-	my $type = $node->safe_psql('postgres', "DO 'BEGIN PERFORM privpred.build(); END'; SELECT vartype, coalesce(min_val, enumvals[2], 'on') FROM pg_settings WHERE name = '$name'");
+	my $type = $node->safe_psql('postgres', "DO 'BEGIN PERFORM privpred.build(); END'; SELECT vartype, coalesce(min_val, enumvals[2], CASE reset_val WHEN 'on' THEN 'off' ELSE 'on' END) FROM pg_settings WHERE name = '$name'");
 	my ($kind, $value) = split /\|/, $type;
 	my ($out, $err);
 	with_options("-c $name=$value", sub {
@@ -53,7 +53,7 @@ for my $name (sort keys %context)
 
 # ---------- ceilings ----------
 
-my $all = join(' ', '-c client_min_messages=error', map { "-c $_=" . ($_ =~ /max_answers|interval/ ? -1 : $_ =~ /states/ ? 'on' : $_ =~ /foresee/ ? 'off' : $_ =~ /refusal/ ? 'null' : $_ =~ /repeat/ ? 0 : 2000) } keys %context,
+my $all = join(' ', '-c client_min_messages=error', map { "-c $_=" . ($_ =~ /max_answers|interval/ ? -1 : $_ =~ /states/ ? 'on' : $_ =~ /foresee/ ? 'off' : $_ =~ /refusal/ ? 'null' : $_ =~ /repeat/ ? 0 : $_ =~ /answers$/ ? 'on' : 2000) } keys %context,
 	'privpred.max_answers_ceiling', 'privpred.ceiling');
 my $many = q{SELECT probe('m') FROM generate_series(1, 50)};
 sub ceiling { $node->safe_psql('postgres', "SELECT privpred.set_ceiling($_[0], $_[1])") }

@@ -287,6 +287,11 @@ look_around(Batch *batch)
 static bool
 serve(Batch *batch, LedgerSlot *slot)
 {
+	if (!answers_allow(slot->request.kind))
+	{
+		slot->reply.outcome = OUTCOME_OFF;
+		return true;
+	}
 	switch (slot->request.kind)
 	{
 		case REQUEST_LEASE:
@@ -307,6 +312,9 @@ serve(Batch *batch, LedgerSlot *slot)
 			return true;
 		case REQUEST_SYNC:
 			chain_drain_outbox(&batch->end);
+			slot->reply.outcome = OUTCOME_GRANTED;
+			return true;
+		case REQUEST_MAY_ANSWER:
 			slot->reply.outcome = OUTCOME_GRANTED;
 			return true;
 		case REQUEST_STREAM_OPEN:

@@ -135,6 +135,75 @@ returns_leave(void)
 	}
 }
 
+/* ---------- from one process to the next ---------- */
+
+typedef struct Parked
+{
+	int		   count;
+	LedgerSlot slots[FLEXIBLE_ARRAY_MEMBER];
+} Parked;
+
+static dsm_segment *
+create_segment(Size size)
+{
+	MemoryContext context = CurrentMemoryContext;
+	dsm_segment *volatile segment = NULL;
+
+	PG_TRY();
+	{
+		segment = dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+	}
+	PG_CATCH();
+	{
+		/* No memory: we stay. */
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return segment;
+}
+
+bool
+returns_park(dsm_handle *parked)
+{
+	int			 count = 0;
+	dsm_segment *segment;
+	Parked		*copy;
+
+	*parked = DSM_HANDLE_INVALID;
+	for (int i = 0; i < nkept; i++)
+		count += slot_state(kept[i]) != SLOT_FREE;
+	if (count == 0)
+		return true;
+	segment = create_segment(offsetof(Parked, slots) + count * sizeof(LedgerSlot));
+	if (segment == NULL)
+		return false;
+	copy = dsm_segment_address(segment);
+	copy->count = 0;
+	for (int i = 0; i < nkept; i++)
+		if (slot_state(kept[i]) != SLOT_FREE)
+			copy->slots[copy->count++] = *kept[i];
+	dsm_pin_segment(segment);
+	*parked = dsm_segment_handle(segment);
+	return true;
+}
+
+void
+returns_unpark(dsm_handle parked)
+{
+	dsm_segment	 *segment = dsm_attach(parked);
+	const Parked *copy;
+
+	if (segment == NULL)
+		return;
+	copy = dsm_segment_address(segment);
+	for (int i = 0; i < copy->count; i++)
+		if (!returns_keep(&copy->slots[i], 0))
+			returns_give_up(&copy->slots[i].request);
+	dsm_unpin_segment(parked);
+	dsm_detach(segment);
+}
+
 int
 returns_due(LedgerSlot **batch, int size, bool all, int64 *wait_us)
 {

@@ -18,6 +18,13 @@ extern void returns_give_up(const LedgerRequest *request);
 /* The process ends: gives up leases, and leaves the rest to the next process. */
 extern void returns_leave(void);
 
+/*
+ * Leaves all that is kept to the next process, in memory that outlives us; false if that is
+ * not to be had.  And takes it over, as far as there is room.
+ */
+extern bool returns_park(dsm_handle *parked);
+extern void returns_unpark(dsm_handle parked);
+
 /* Takes what is due, or all; *wait_us shrinks to when to look again. */
 extern int returns_due(LedgerSlot **batch, int size, bool all, int64 *wait_us);
 

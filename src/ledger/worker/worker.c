@@ -19,6 +19,7 @@
 #include "storage/s_lock.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
+#include "utils/ps_status.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
@@ -62,26 +63,6 @@ handle_sigint(SIGNAL_ARGS)
 
 /* ---------- being the ledger of this database ---------- */
 
-/* False if another process is. */
-static bool
-enlist(void)
-{
-	LedgerShared   *shared = ledger_shared();
-	LedgerDatabase *entry;
-	bool			mine = false;
-
-	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
-	entry = database_entry(shared, true);
-	if (entry != NULL && entry->worker_pid == 0)
-	{
-		entry->worker_pid = MyProcPid;
-		entry->worker = MyProcNumber;
-		mine = true;
-	}
-	LWLockRelease(&shared->header.lock);
-	return mine;
-}
-
 /*
  * Whether a batch in flight was committed is not known here.  Settling is
  * repeatable, since it removes what it settles; giving back is not.
@@ -96,8 +77,6 @@ delist(int code, Datum arg)
 	entry = database_entry(shared, false);
 	if (entry != NULL && entry->worker_pid == MyProcPid)
 	{
-		entry->worker_pid = 0;
-		entry->started = 0;
 		for (int i = 0; i < LEDGER_SLOTS; i++)
 		{
 			LedgerSlot *slot = &shared->slots[i];
@@ -119,6 +98,7 @@ delist(int code, Datum arg)
 		}
 	}
 	LWLockRelease(&shared->header.lock);
+	(void) queue_delist(false, DSM_HANDLE_INVALID, 0);
 }
 
 /* ---------- main ---------- */
@@ -146,28 +126,6 @@ set_session(void)
 	override("jit", "off");
 	override("plan_cache_mode", "force_generic_plan");
 	override("application_name", "privpred ledger");
-}
-
-/* Leaves only if nobody is waiting, which is decided under the lock. */
-static bool
-may_leave(void)
-{
-	LedgerShared   *shared = ledger_shared();
-	LedgerDatabase *entry;
-	bool			idle = returns_none();
-
-	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
-	for (int i = 0; i < LEDGER_SLOTS && idle; i++)
-		idle = shared->slots[i].database != MyDatabaseId ||
-			   slot_state(&shared->slots[i]) != SLOT_PENDING;
-	entry = database_entry(shared, false);
-	if (idle && entry != NULL && entry->worker_pid == MyProcPid)
-	{
-		entry->worker_pid = 0;
-		entry->started = 0;
-	}
-	LWLockRelease(&shared->header.lock);
-	return idle;
 }
 
 /*
@@ -203,6 +161,9 @@ work(TimestampTz stop_at)
 		ProcessConfigFile(PGC_SIGHUP);
 		set_session();
 	}
+	answers_publish();
+	if (stop_at == 0 && hand_over(last_work))
+		return false;
 	n = serve_take(batch, idle, &wait_us);
 	if (n > 0)
 	{
@@ -221,12 +182,14 @@ work(TimestampTz stop_at)
 		if (returns_have_orphans())
 			serve_run(batch, 0, false);
 		head_log(false);
-		if (may_leave())
+		if (returns_none() && queue_delist(true, DSM_HANDLE_INVALID, 0))
 			return false;
 	}
+	if (stop_at == 0)
+		wait_us = hand_over_wait(wait_us);
 	if (!linger())
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 (long) (wait_us / 1000) + 1, PG_WAIT_EXTENSION);
+						 (long) (wait_us / 1000) + 1, ledger_wait_event(WAIT_FOR_REQUESTS));
 	CHECK_FOR_INTERRUPTS();
 	return true;
 }
@@ -235,16 +198,22 @@ void
 privpred_ledger_main(Datum arg)
 {
 	TimestampTz stop_at = 0;
+	Oid			database;
+	dsm_handle	parked;
 
 	pqsignal(SIGTERM, handle_sigterm);
 	pqsignal(SIGINT, handle_sigint);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(arg), InvalidOid,
-											  BGWORKER_BYPASS_ALLOWCONN);
-	before_shmem_exit(delist, (Datum) 0);
-	if (!enlist())
+	database = queue_choose();
+	if (!OidIsValid(database))
 		return;
+	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
+	before_shmem_exit(delist, (Datum) 0);
+	if (!queue_enlist(&parked))
+		return;
+	set_ps_display(psprintf("of database %u", database));
+	hand_over_take(parked);
 	set_session();
 	pgstat_report_appname("privpred ledger");
 	last_work = GetCurrentTimestamp();
@@ -261,7 +230,7 @@ privpred_ledger_main(Datum arg)
 			override("synchronous_commit", "local");
 		}
 	}
-	/* Who leaves because there is nothing to do has left the ledger to others. */
+	/* Who leaves because there is nothing to do, or for others, has left the ledger to them. */
 	if (stop_at != 0)
 	{
 		returns_leave();

@@ -14,6 +14,7 @@
  * chain.c			appending to the hash chain
  * board.c			putting up what streams have come to
  * returns.c		what comes back and waits in memory
+ * hand_over.c		leaving for a database that waits
  * head_log.c		the head of the chain in the server log
  */
 #ifndef PRIVPRED_LEDGER_WORKER_H
@@ -49,6 +50,17 @@ extern int serve_take(LedgerSlot **batch, bool all, int64 *wait_us);
  * one does not fail the others.
  */
 extern void serve_run(LedgerSlot **slots, int nslots, bool careful);
+
+/* ---------- hand_over.c ---------- */
+
+/* Takes over what the process before has parked, if anything. */
+extern void hand_over_take(dsm_handle parked);
+
+/* Leaves if another database waits for a process and it is time; true if it has left. */
+extern bool hand_over(TimestampTz last_work);
+
+/* How long to sleep, if it is not time. */
+extern int64 hand_over_wait(int64 wait_us);
 
 /* ---------- head_log.c ---------- */
 
