@@ -189,7 +189,6 @@ ledger_verify_archive(Oid relid)
 		relid = get_relname_relid("ledger_archive", get_namespace_oid(PRIVPRED_SCHEMA, false));
 	session_keep(&session);
 	check.folds = folds_read(&check.nfolds);
-	session_keep(&session);
 	check.digests = palloc0(mul_size(check.nfolds + 1, HEAD_SIZE));
 	if (!ours)
 	{

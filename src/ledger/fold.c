@@ -33,9 +33,11 @@ read_head(uint64 row, int column, uint8 *head)
 Fold *
 folds_read(int *count)
 {
-	Fold *folds;
+	MemoryContext outside = CurrentMemoryContext;
+	Fold		 *folds;
 
 	query_read("SELECT first, last, before, head FROM privpred.ledger_fold ORDER BY first");
+	MemoryContextSwitchTo(outside);
 	*count = SPI_processed;
 	folds = palloc0_array(Fold, SPI_processed + 1);
 	for (uint64 row = 0; row < SPI_processed; row++)
