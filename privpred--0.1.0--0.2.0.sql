@@ -143,34 +143,6 @@ SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_retention', '');
 REVOKE ALL ON privpred.ledger_fold, privpred.ledger_sum, privpred.ledger_archive, privpred.ledger_retention,
 	privpred.ledger_mark, privpred.ledger_tally FROM PUBLIC;
 
-DROP FUNCTION privpred.verify_ledger(bytea);
-CREATE FUNCTION privpred.verify_ledger(expected_head bytea DEFAULT NULL, incremental boolean DEFAULT false,
-		OUT ok boolean, OUT problem text, OUT entry bigint, OUT head bytea,
-		OUT entries bigint, OUT frozen_accounts int, OUT orphaned_leases int)
-	AS 'MODULE_PATHNAME', 'privpred_verify_ledger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privpred.verify_ledger(bytea, boolean)
-	IS 'recomputes the hash chain and all sums, and reports the first discrepancy; incremental: from where a superuser or the extension''s owner last did so, which is noted if one of them asks';
-
-CREATE FUNCTION privpred.compact(older_than interval DEFAULT NULL, archive boolean DEFAULT NULL, at_most bigint DEFAULT 1000000,
-		OUT folded bigint, OUT checkpoints bigint, OUT sums bigint, OUT entries_left bigint)
-	AS 'MODULE_PATHNAME', 'privpred_compact' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privpred.compact(interval, boolean, bigint)
-	IS 'superuser, owner of the extension: verifies entries of the ledger that are older than that, and folds debits, and what came back of them, into sums that a checkpoint in the chain vouches for; archive: keeps them in privpred.ledger_archive; what is left out is as in set_retention';
-
-CREATE FUNCTION privpred.set_retention(older_than interval, archive boolean DEFAULT false) RETURNS void
-	AS 'MODULE_PATHNAME', 'privpred_set_retention' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privpred.set_retention(interval, boolean)
-	IS 'superuser, owner of the extension: how old entries of the ledger must be before compact() may fold them, and whether they are archived then; NULL: whoever calls it decides';
-
-CREATE FUNCTION privpred.verify_archive(relation regclass DEFAULT NULL,
-		OUT ok boolean, OUT problem text, OUT entry bigint, OUT entries bigint, OUT runs bigint, OUT runs_absent bigint)
-	AS 'MODULE_PATHNAME', 'privpred_verify_archive' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privpred.verify_archive(regclass)
-	IS 'superuser, owner of the extension: checks entries that were folded, in privpred.ledger_archive or a table of the same columns, against the chain and its checkpoints; runs_absent: runs of which there are none';
-
-REVOKE ALL ON FUNCTION privpred.verify_ledger, privpred.compact, privpred.set_retention, privpred.verify_archive FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION privpred.verify_ledger TO PUBLIC;
-
 ----------------------------------------------------------------------
 -- Populations: accounts belong to units, not to tables
 ----------------------------------------------------------------------
@@ -205,6 +177,34 @@ COMMENT ON COLUMN privpred.populations.population IS 'all that are left';
 COMMENT ON COLUMN privpred.populations.owned IS 'the caller has the rights of an owner of one';
 REVOKE ALL ON privpred.populations FROM PUBLIC;
 REVOKE ALL ON FUNCTION privpred.begin_population() FROM PUBLIC;
+
+DROP FUNCTION privpred.verify_ledger(bytea);
+CREATE FUNCTION privpred.verify_ledger(expected_head bytea DEFAULT NULL, incremental boolean DEFAULT false,
+		OUT ok boolean, OUT problem text, OUT entry bigint, OUT head bytea,
+		OUT entries bigint, OUT frozen_accounts int, OUT orphaned_leases int)
+	AS 'MODULE_PATHNAME', 'privpred_verify_ledger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.verify_ledger(bytea, boolean)
+	IS 'recomputes the hash chain and all sums, and reports the first discrepancy; incremental: from where a superuser or the extension''s owner last did so, which is noted if one of them asks';
+
+CREATE FUNCTION privpred.compact(older_than interval DEFAULT NULL, archive boolean DEFAULT NULL, at_most bigint DEFAULT 1000000,
+		OUT folded bigint, OUT checkpoints bigint, OUT sums bigint, OUT entries_left bigint)
+	AS 'MODULE_PATHNAME', 'privpred_compact' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.compact(interval, boolean, bigint)
+	IS 'superuser, owner of the extension: verifies entries of the ledger that are older than that, and folds debits, and what came back of them, into sums that a checkpoint in the chain vouches for; archive: keeps them in privpred.ledger_archive; what is left out is as in set_retention';
+
+CREATE FUNCTION privpred.set_retention(older_than interval, archive boolean DEFAULT false) RETURNS void
+	AS 'MODULE_PATHNAME', 'privpred_set_retention' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.set_retention(interval, boolean)
+	IS 'superuser, owner of the extension: how old entries of the ledger must be before compact() may fold them, and whether they are archived then; NULL: whoever calls it decides';
+
+CREATE FUNCTION privpred.verify_archive(relation regclass DEFAULT NULL,
+		OUT ok boolean, OUT problem text, OUT entry bigint, OUT entries bigint, OUT runs bigint, OUT runs_absent bigint)
+	AS 'MODULE_PATHNAME', 'privpred_verify_archive' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.verify_archive(regclass)
+	IS 'superuser, owner of the extension: checks entries that were folded, in privpred.ledger_archive or a table of the same columns, against the chain and its checkpoints; runs_absent: runs of which there are none';
+
+REVOKE ALL ON FUNCTION privpred.verify_ledger, privpred.compact, privpred.set_retention, privpred.verify_archive FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION privpred.verify_ledger TO PUBLIC;
 
 DROP FUNCTION privpred.protect(regclass, name, text, bigint, int, float8, float8, boolean);
 CREATE FUNCTION privpred.protect(relation regclass, unit name DEFAULT NULL, protects text DEFAULT 'rows',
@@ -780,3 +780,396 @@ GRANT EXECUTE ON FUNCTION
 	privpred._plan(bigint, int, int, float8, float8, bigint, float8, regclass, text, name, text, float8, regrole, int),
 	privpred.plan(bigint, int, int, float8, float8, bigint, float8, regclass, name, text, float8, regrole, int)
 	TO PUBLIC;
+
+----------------------------------------------------------------------
+-- report() counts folded entries, and sums up before it sorts
+----------------------------------------------------------------------
+
+CREATE OR REPLACE FUNCTION privpred._report_charts(relations text[], until timestamptz)
+RETURNS TABLE (relation text, html text)
+LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
+	-- The loss of every account at the terms that were in force: charges are added up, and the
+	-- sum is converted at the order and delta of the last grant before it, not of today's.
+	-- Millions of entries are not sorted or turned into text, but counted where they belong.
+	WITH named AS MATERIALIZED (
+		SELECT g.number, g.dropped, x.relation, g.first, g.last
+		FROM (
+			SELECT COALESCE(l.relation::pg_catalog.oid, 0) AS number,
+				CASE WHEN l.relation IS NULL THEN l.relation_name END AS dropped,
+				pg_catalog.min(l.at) AS first, pg_catalog.max(l.at) AS last
+			FROM privpred.ledger l WHERE l.role IS NOT NULL
+			GROUP BY COALESCE(l.relation::pg_catalog.oid, 0),
+				CASE WHEN l.relation IS NULL THEN l.relation_name END) g
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN g.number OPERATOR(pg_catalog.<>) 0::pg_catalog.oid
+				THEN g.number::pg_catalog.regclass::pg_catalog.text
+				ELSE pg_catalog.concat(g.dropped, ' (dropped)') END AS relation) x
+		WHERE x.relation OPERATOR(pg_catalog.=) ANY (relations)
+	), span AS (
+		SELECT n.relation, pg_catalog.min(n.first) AS first,
+			GREATEST(until, pg_catalog.max(n.last),
+				pg_catalog.min(n.first) OPERATOR(pg_catalog.+) '1 s'::pg_catalog.interval) AS last
+		FROM named n GROUP BY n.relation
+	), granted AS MATERIALIZED (
+		SELECT l.account_id, pg_catalog.array_agg(l.at ORDER BY l.at) AS times
+		FROM privpred.ledger l
+		WHERE l.role IS NOT NULL AND l.kind OPERATOR(pg_catalog.=) 'grant'
+		GROUP BY l.account_id
+	), step AS MATERIALIZED (
+		-- Time is cut into 200 pieces, and at each grant; each has the sum at its last entry.
+		SELECT n.relation, l.account_id, p.piece, p.grants, pg_catalog.max(l.at) AS at,
+			pg_catalog.sum(l.epsilon) AS epsilon,
+			pg_catalog.min(l.role::pg_catalog.oid) AS role,
+			pg_catalog.max(l.asked_by) FILTER (WHERE l.kind OPERATOR(pg_catalog.=) 'grant') AS role_name,
+			pg_catalog.max(l.detail) FILTER (WHERE l.kind OPERATOR(pg_catalog.=) 'grant') AS terms
+		FROM privpred.ledger l
+		JOIN named n ON n.number OPERATOR(pg_catalog.=) COALESCE(l.relation::pg_catalog.oid, 0)
+			AND (l.relation IS NOT NULL OR COALESCE(n.dropped, '') OPERATOR(pg_catalog.=) COALESCE(l.relation_name, ''))
+		JOIN span s ON s.relation OPERATOR(pg_catalog.=) n.relation
+		LEFT JOIN granted g ON g.account_id OPERATOR(pg_catalog.=) l.account_id
+		CROSS JOIN LATERAL (SELECT pg_catalog.floor(200 OPERATOR(pg_catalog.*) pg_catalog.date_part(
+			'epoch', l.at OPERATOR(pg_catalog.-) s.first)
+			OPERATOR(pg_catalog./) pg_catalog.date_part('epoch',
+				s.last OPERATOR(pg_catalog.-) s.first)) AS piece,
+			COALESCE(pg_catalog.width_bucket(l.at, g.times), 0) AS grants) p
+		WHERE l.role IS NOT NULL
+		GROUP BY n.relation, l.account_id, p.piece, p.grants
+	), state AS MATERIALIZED (
+		SELECT s.relation, s.account_id, s.role, s.role_name, s.at, s.epsilon,
+			s.terms IS NOT NULL AS granted,
+			o.renyi_order, CASE WHEN o.renyi_order IS NULL THEN s.units
+				ELSE privpred.account_epsilon((1000000000000
+					OPERATOR(pg_catalog.*) s.units)::pg_catalog.int8,
+					pg_catalog.substring(o.terms, 'delta ([0-9.e+-]+)')::pg_catalog.float8,
+						o.renyi_order) END AS spent,
+			CASE WHEN o.terms OPERATOR(pg_catalog.~) ', every ' THEN pg_catalog.substring(o.terms,
+				'lifetime epsilon ([0-9.e+-]+)')
+				ELSE pg_catalog.substring(o.terms, '^epsilon ([0-9.e+-]+)') END::pg_catalog.numeric
+					AS lim
+		FROM (
+			SELECT s.*, pg_catalog.sum(s.epsilon) OVER past AS units,
+				pg_catalog.array_agg(s.terms) FILTER (WHERE s.terms IS NOT NULL)
+					OVER past AS history
+			FROM step s
+			WINDOW past AS (PARTITION BY s.relation, s.account_id ORDER BY s.piece, s.grants)) s
+		CROSS JOIN LATERAL (SELECT s.history[pg_catalog.cardinality(s.history)] AS terms) t
+		CROSS JOIN LATERAL (SELECT t.terms,
+			(1048576 OPERATOR(pg_catalog.*) pg_catalog.substring(t.terms,
+				'order ([0-9.e+-]+)')::pg_catalog.numeric)::pg_catalog.int8 AS renyi_order) o
+	), account AS MATERIALIZED (
+		SELECT a.*, pg_catalog.row_number() OVER (PARTITION BY a.relation ORDER BY a.spent DESC,
+			a.account_id)
+				AS line, pg_catalog.count(*) OVER (PARTITION BY a.relation) AS accounts,
+			-- losses at finite orders have no sum
+			pg_catalog.bool_and(a.pure) OVER (PARTITION BY a.relation) AS adds_up
+		FROM (
+			SELECT s.relation, s.account_id, pg_catalog.min(s.role) AS role,
+				pg_catalog.max(s.role_name) AS role_name,
+				pg_catalog.bool_and(s.renyi_order IS NULL) AS pure,
+				(pg_catalog.array_agg(s.spent ORDER BY s.at DESC))[1] AS spent,
+				(pg_catalog.array_agg(s.lim ORDER BY s.at DESC))[1] AS lim
+			FROM state s GROUP BY s.relation, s.account_id
+			HAVING pg_catalog.bool_or(s.epsilon OPERATOR(pg_catalog.<>) 0)) a
+	), point AS MATERIALIZED (
+		SELECT s.relation, a.line, s.at, s.spent, s.lim, s.granted
+		FROM state s JOIN account a ON a.relation OPERATOR(pg_catalog.=) s.relation
+			AND a.account_id OPERATOR(pg_catalog.=) s.account_id
+		WHERE a.line OPERATOR(pg_catalog.<=) 7
+		UNION ALL
+		-- line 0 is all roles together, and 8 those that have no line of their own
+		SELECT s.relation, g.line, pg_catalog.max(s.at), pg_catalog.sum(pg_catalog.sum(s.epsilon))
+			OVER (
+				PARTITION BY s.relation, g.line ORDER BY s.piece), NULL, false
+		FROM step s JOIN account a ON a.relation OPERATOR(pg_catalog.=) s.relation
+			AND a.account_id OPERATOR(pg_catalog.=) s.account_id
+		CROSS JOIN LATERAL (SELECT 0 AS line UNION ALL SELECT 8
+			WHERE a.line OPERATOR(pg_catalog.>) 7) g
+		WHERE a.adds_up AND a.accounts OPERATOR(pg_catalog.>) 1
+		GROUP BY s.relation, g.line, s.piece
+	), cap AS (
+		SELECT b.relation::pg_catalog.text AS relation, b.epsilon_limit AS lim
+			FROM privpred.budgets b
+		WHERE b.role IS NULL AND b.epsilon_limit IS NOT NULL
+			AND b.relation::pg_catalog.text OPERATOR(pg_catalog.=) ANY (relations)
+	), line AS MATERIALIZED (
+		-- What is now, for the legend.
+		SELECT a.relation, a.line, a.spent, a.lim, pg_catalog.format('<bdi>%s</bdi>',
+			privpred._html(COALESCE(
+			(SELECT r.rolname::pg_catalog.text FROM pg_catalog.pg_roles r
+				WHERE r.oid OPERATOR(pg_catalog.=) a.role), a.role_name, '?')))
+			AS name
+		FROM account a WHERE a.line OPERATOR(pg_catalog.<=) 7
+		UNION ALL
+		SELECT a.relation, 0, pg_catalog.sum(a.spent), (SELECT c.lim FROM cap c
+			WHERE c.relation OPERATOR(pg_catalog.=) a.relation),
+			'<b>all roles</b>'
+		FROM account a WHERE a.adds_up AND a.accounts OPERATOR(pg_catalog.>) 1 GROUP BY a.relation
+		UNION ALL
+		SELECT a.relation, 8, CASE WHEN a.adds_up THEN pg_catalog.sum(a.spent) END, NULL,
+			pg_catalog.format('%s others', pg_catalog.count(*))
+		FROM account a WHERE a.line OPERATOR(pg_catalog.>) 7 GROUP BY a.relation, a.adds_up
+	), level AS MATERIALIZED (
+		-- Limits, from each grant to the next.
+		SELECT p.relation, p.line, p.lim, p.at,
+			COALESCE(pg_catalog.lead(p.at) OVER (PARTITION BY p.relation, p.line ORDER BY p.at),
+				s.last) AS until
+		FROM point p JOIN span s ON s.relation OPERATOR(pg_catalog.=) p.relation WHERE p.granted
+		UNION ALL
+		SELECT l.relation, 0, l.lim, s.first, s.last
+		FROM line l JOIN span s ON s.relation OPERATOR(pg_catalog.=) l.relation
+			WHERE l.line OPERATOR(pg_catalog.=) 0
+	), scale AS (
+		SELECT m.relation, t.step, GREATEST(m.top OPERATOR(pg_catalog.*) 1.04,
+			t.step OPERATOR(pg_catalog.*) pg_catalog.ceil(m.top OPERATOR(pg_catalog./) t.step))
+			AS top
+		FROM (
+			-- A limit belongs on the scale, unless it would flatten everything.
+			SELECT p.relation, GREATEST(pg_catalog.max(p.spent), 0.000000001, (
+				SELECT pg_catalog.max(l.lim) FROM level l
+				WHERE l.relation OPERATOR(pg_catalog.=) p.relation
+					AND l.lim OPERATOR(pg_catalog.<=) (20 OPERATOR(pg_catalog.*) pg_catalog.max(
+					p.spent)))) AS top
+			FROM point p GROUP BY p.relation) m
+		CROSS JOIN LATERAL (SELECT privpred._nice_step(m.top, 5) AS step) t
+	), frame AS MATERIALIZED (
+		SELECT s.relation, s.top, s.step, n.first, n.last, pg_catalog.extract('epoch',
+			n.first) AS zero,
+			pg_catalog.extract('epoch', n.last) OPERATOR(pg_catalog.-) pg_catalog.extract('epoch',
+				n.first) AS width
+		FROM scale s JOIN span n ON n.relation OPERATOR(pg_catalog.=) s.relation
+	), tick AS (
+		-- Seconds, midnights and so on of the session's time zone, at most seven.
+		SELECT f.relation,
+			pg_catalog.string_agg(pg_catalog.format('<span style="left:%s%%">%s</span>',
+			pg_catalog.trim_scale(pg_catalog.round(100 OPERATOR(pg_catalog.*) (pg_catalog.extract(
+				'epoch', t.at::pg_catalog.timestamptz) OPERATOR(pg_catalog.-) f.zero)
+				OPERATOR(pg_catalog./) f.width, 2)),
+			pg_catalog.to_char(t.at, u.format)), '' ORDER BY t.at) AS html
+		FROM frame f
+		CROSS JOIN LATERAL (
+			SELECT pg_catalog.make_interval(secs => GREATEST(v.seconds,
+				f.width OPERATOR(pg_catalog./) 7)::pg_catalog.float8) AS step, v.format
+			FROM (VALUES (1, 'HH24:MI:SS'), (2, 'HH24:MI:SS'), (5, 'HH24:MI:SS'), (10,
+				'HH24:MI:SS'),
+				(30, 'HH24:MI:SS'), (60, 'HH24:MI'), (120, 'HH24:MI'), (300, 'HH24:MI'),
+				(600, 'HH24:MI'), (1800, 'HH24:MI'), (3600, 'HH24:MI'), (7200, 'HH24:MI'),
+				(10800, 'DD Mon HH24:MI'), (21600, 'DD Mon HH24:MI'), (43200, 'DD Mon HH24:MI'),
+				(86400, 'DD Mon'), (172800, 'DD Mon'), (604800, 'DD Mon'), (1209600, 'DD Mon'),
+				(2592000, 'DD Mon'), (7862400, 'Mon YYYY'), (15724800, 'Mon YYYY'),
+				(31536000, 'Mon YYYY'), (157680000, 'Mon YYYY')) v(seconds, format)
+			WHERE f.width OPERATOR(pg_catalog./) v.seconds OPERATOR(pg_catalog.<=) 7
+				OR v.seconds OPERATOR(pg_catalog.=) 157680000
+			ORDER BY v.seconds LIMIT 1) u
+		CROSS JOIN LATERAL pg_catalog.generate_series(pg_catalog.date_bin(u.step,
+			f.first::pg_catalog.timestamp,
+			'2001-01-01'::pg_catalog.timestamp), f.last::pg_catalog.timestamp, u.step) t(at)
+		WHERE t.at::pg_catalog.timestamptz OPERATOR(pg_catalog.>=) f.first
+			AND t.at::pg_catalog.timestamptz OPERATOR(pg_catalog.<=) f.last
+		GROUP BY f.relation
+	), drawn AS (
+		SELECT f.relation, pg_catalog.concat(
+			(SELECT pg_catalog.string_agg(pg_catalog.format('<path class="grid" d="M0 %sH1000"/>',
+					pg_catalog.trim_scale(pg_catalog.round(300 OPERATOR(pg_catalog.*) (1
+						OPERATOR(pg_catalog.-) (i OPERATOR(pg_catalog.*) f.step
+						OPERATOR(pg_catalog./) f.top)), 1))), '' ORDER BY i)
+				FROM pg_catalog.generate_series(0,
+					pg_catalog.floor(f.top OPERATOR(pg_catalog./) f.step)::pg_catalog.int4) i),
+					e'\n',
+			(SELECT pg_catalog.string_agg(pg_catalog.format(
+				'<path class="limit%s c%s" d="M%s %sH%s"/>',
+					CASE WHEN l.line OPERATOR(pg_catalog.=) 0 THEN ' total' END, l.line,
+					pg_catalog.trim_scale(pg_catalog.round(1000 OPERATOR(pg_catalog.*) (
+						pg_catalog.extract('epoch', l.at) OPERATOR(pg_catalog.-) f.zero)
+						OPERATOR(pg_catalog./) f.width, 1)),
+					pg_catalog.trim_scale(pg_catalog.round(300 OPERATOR(pg_catalog.*) (1
+						OPERATOR(pg_catalog.-) (l.lim OPERATOR(pg_catalog./) f.top)), 1)),
+					pg_catalog.trim_scale(pg_catalog.round(1000 OPERATOR(pg_catalog.*) (
+						pg_catalog.extract('epoch', l.until) OPERATOR(pg_catalog.-) f.zero)
+						OPERATOR(pg_catalog./) f.width, 1))),
+					'' ORDER BY l.line, l.at)
+				FROM level l WHERE l.relation OPERATOR(pg_catalog.=) f.relation
+					AND l.lim OPERATOR(pg_catalog.<=) f.top), e'\n',
+			(SELECT pg_catalog.string_agg(pg_catalog.format(
+				e'<path class="line c%s" d="M0 300%sH1000"/>\n', d.line, d.path),
+					'' ORDER BY d.line DESC)
+				FROM (
+					SELECT p.line, pg_catalog.string_agg(pg_catalog.format('H%sV%s',
+						pg_catalog.trim_scale(pg_catalog.round(1000 OPERATOR(pg_catalog.*) (
+							pg_catalog.extract('epoch', p.at) OPERATOR(pg_catalog.-) f.zero)
+							OPERATOR(pg_catalog./) f.width, 1)),
+						pg_catalog.trim_scale(pg_catalog.round(300 OPERATOR(pg_catalog.*) (1
+							OPERATOR(pg_catalog.-) (p.spent OPERATOR(pg_catalog./) f.top)), 1))), ''
+							ORDER BY p.at) AS path
+					FROM point p
+						WHERE p.relation OPERATOR(pg_catalog.=) f.relation GROUP BY p.line) d))
+						AS svg,
+			(SELECT pg_catalog.string_agg(pg_catalog.format('<span style="top:%s%%">%s</span>',
+					pg_catalog.trim_scale(pg_catalog.round(100 OPERATOR(pg_catalog.*) (1
+						OPERATOR(pg_catalog.-) (i OPERATOR(pg_catalog.*) f.step
+						OPERATOR(pg_catalog./) f.top)), 2)),
+					privpred._amount(i OPERATOR(pg_catalog.*) f.step, false)), '' ORDER BY i)
+				FROM pg_catalog.generate_series(0,
+					pg_catalog.floor(f.top OPERATOR(pg_catalog./) f.step)::pg_catalog.int4) i)
+					AS labels,
+			(SELECT pg_catalog.format(
+				e'<span class="mark" style="top:%s%%">cap over all roles</span>\n',
+					pg_catalog.trim_scale(pg_catalog.round(100 OPERATOR(pg_catalog.*) (1
+						OPERATOR(pg_catalog.-) (l.lim OPERATOR(pg_catalog./) f.top)), 2)))
+				FROM line l WHERE l.relation OPERATOR(pg_catalog.=) f.relation
+					AND l.line OPERATOR(pg_catalog.=) 0
+					AND l.lim OPERATOR(pg_catalog.<=) f.top) AS mark,
+			(SELECT pg_catalog.string_agg(pg_catalog.format('%s %s', l.name, privpred._amount(l.lim,
+				false)), ', '
+					ORDER BY l.line)
+				FROM line l WHERE l.relation OPERATOR(pg_catalog.=) f.relation
+					AND l.lim OPERATOR(pg_catalog.>) f.top) AS above,
+			(SELECT pg_catalog.string_agg(pg_catalog.format(
+				e'<li><i class="c%s"></i>%s %s%s</li>\n', l.line, l.name,
+					COALESCE(privpred._amount(l.spent, true),
+						'<span class="muted">not drawn</span>'),
+					CASE WHEN l.lim IS NOT NULL
+						THEN pg_catalog.format(' <span class="muted">of %s</span>',
+						privpred._amount(l.lim, false)) END), '' ORDER BY l.line)
+				FROM line l WHERE l.relation OPERATOR(pg_catalog.=) f.relation) AS legend
+		FROM frame f
+	)
+	SELECT d.relation, pg_catalog.concat(
+		e'<figure class="chart">\n<figcaption><h3>Spent over time</h3>'
+		'<p class="muted">dashed: limits</p></figcaption>\n<div class="plot">\n'
+		'<span class="ytitle">&epsilon; spent so far</span><div class="y" aria-hidden="true">',
+		d.labels, e'</div>\n<svg viewBox="0 0 1000 300" preserveAspectRatio="none" role="img" '
+		'aria-label="Epsilon spent over time, one line per role">\n', d.svg, e'</svg>\n', d.mark,
+		CASE WHEN d.above IS NOT NULL THEN pg_catalog.format(
+			e'<span class="above">limits above this scale: %s &uarr;</span>\n', d.above) END,
+		'<div class="x" aria-hidden="true">', t.html, e'</div>\n',
+		pg_catalog.format(e'<span class="xtitle">time (%s)</span>\n', pg_catalog.to_char(until,
+			'TZ')),
+		e'</div>\n<ul class="legend">\n', d.legend, e'</ul>\n</figure>\n')
+	FROM drawn d LEFT JOIN tick t ON t.relation OPERATOR(pg_catalog.=) d.relation $$;
+
+CREATE OR REPLACE FUNCTION privpred._report_spenders(relations text[])
+RETURNS TABLE (relation text, html text)
+LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
+	-- Who asked may differ from who paid: members of a group spend its budget.
+	WITH entry AS (
+		SELECT l.relation, CASE WHEN l.relation IS NULL THEN l.relation_name END AS dropped,
+			l.asked_by, l.model, l.kind, pg_catalog.sum(l.answers) AS answers,
+			pg_catalog.sum(l.epsilon) AS epsilon
+		FROM privpred.ledger l
+		WHERE l.role IS NOT NULL AND l.epsilon OPERATOR(pg_catalog.<>) 0
+		GROUP BY l.relation, CASE WHEN l.relation IS NULL THEN l.relation_name END, l.asked_by,
+			l.model, l.kind
+	), spent AS (
+		SELECT x.relation, COALESCE(l.asked_by, '?') AS who, x.model,
+			pg_catalog.sum(l.answers) AS answers, pg_catalog.sum(l.epsilon) AS epsilon,
+			pg_catalog.bool_or(l.kind OPERATOR(pg_catalog.=) 'release'
+				OR l.kind OPERATOR(pg_catalog.=) 'export' OR l.kind OPERATOR(pg_catalog.=) 'describe'
+				OR l.kind OPERATOR(pg_catalog.=) 'accuracy') AS once
+		FROM entry l
+		CROSS JOIN LATERAL (
+			SELECT COALESCE(l.relation::pg_catalog.text, pg_catalog.concat(l.dropped,
+				' (dropped)')) AS relation,
+				COALESCE(l.model, CASE WHEN l.kind OPERATOR(pg_catalog.=) 'describe' THEN 'description'
+					ELSE 'forgiven' END) AS model) x
+		WHERE x.relation OPERATOR(pg_catalog.=) ANY (relations)
+		GROUP BY x.relation, COALESCE(l.asked_by, '?'), x.model
+	), total AS (
+		SELECT s.*, pg_catalog.sum(s.epsilon) OVER (PARTITION BY s.relation, s.who) AS by_who,
+			pg_catalog.sum(s.epsilon) OVER (PARTITION BY s.relation, s.model) AS by_model
+		FROM spent s
+	), ranked AS MATERIALIZED (
+		SELECT t.*, pg_catalog.dense_rank() OVER (PARTITION BY t.relation
+				ORDER BY t.by_who DESC, t.who COLLATE pg_catalog."C") AS y,
+			pg_catalog.dense_rank() OVER (PARTITION BY t.relation
+				ORDER BY t.by_model DESC, t.model COLLATE pg_catalog."C") AS x
+		FROM total t
+	), cell AS MATERIALIZED (
+		SELECT r.relation, LEAST(r.y, 21) AS y, LEAST(r.x, 7) AS x,
+			pg_catalog.sum(r.answers) AS answers,
+			pg_catalog.sum(r.epsilon) AS epsilon, pg_catalog.bool_and(r.once) AS once
+		FROM ranked r GROUP BY r.relation, LEAST(r.y, 21), LEAST(r.x, 7)
+	), line_of AS (
+		SELECT r.relation, LEAST(r.y, 21) AS y, pg_catalog.max(r.y) AS last,
+			pg_catalog.sum(r.epsilon) AS epsilon,
+			pg_catalog.min(r.who) AS who
+		FROM ranked r GROUP BY r.relation, LEAST(r.y, 21)
+	), col AS MATERIALIZED (
+		SELECT r.relation, LEAST(r.x, 7) AS x, CASE WHEN LEAST(r.x, 7) OPERATOR(pg_catalog.<) 7
+			THEN pg_catalog.min(r.model)
+			ELSE pg_catalog.format('%s other models', pg_catalog.max(r.x) OPERATOR(pg_catalog.-) 6)
+				END AS model
+		FROM ranked r GROUP BY r.relation, LEAST(r.x, 7)
+	), line AS (
+		SELECT r.relation, r.y, pg_catalog.concat('<tr><th scope="row"><bdi>', CASE
+			WHEN r.y OPERATOR(pg_catalog.<) 21
+				THEN privpred._html(r.who) ELSE pg_catalog.format('%s others',
+					r.last OPERATOR(pg_catalog.-) 20) END, '</bdi></th>',
+			pg_catalog.string_agg(CASE WHEN c.epsilon IS NULL
+				THEN '<td class="number none">&middot;</td>'
+				-- the more was spent, the darker
+				ELSE pg_catalog.format(
+					'<td class="number heat" style="--heat:%s">%s<small>%s</small></td>',
+					pg_catalog.trim_scale(pg_catalog.round(0.08 OPERATOR(pg_catalog.+) (0.62
+						OPERATOR(pg_catalog.*) LEAST(1, GREATEST(c.epsilon, 0)
+						OPERATOR(pg_catalog./) GREATEST(m.most, 0.000000000001))), 2)),
+							privpred._amount(c.epsilon, true),
+					CASE WHEN c.once AND c.answers OPERATOR(pg_catalog.=) 0 THEN 'charged once'
+						WHEN c.answers OPERATOR(pg_catalog.=) 1 THEN '1 answer'
+							ELSE pg_catalog.concat(pg_catalog.to_char(c.answers,
+							'FM999,999,999,999,999,990'), ' answers') END) END, '' ORDER BY o.x),
+			pg_catalog.format(e'<td class="number sum">%s</td></tr>\n', privpred._amount(r.epsilon,
+				true))) AS html
+		FROM line_of r JOIN col o ON o.relation OPERATOR(pg_catalog.=) r.relation
+		JOIN (SELECT c.relation, pg_catalog.max(c.epsilon)
+			FILTER (WHERE c.y OPERATOR(pg_catalog.<) 21 AND c.x OPERATOR(pg_catalog.<) 7) AS most
+			FROM cell c GROUP BY c.relation) m ON m.relation OPERATOR(pg_catalog.=) r.relation
+		LEFT JOIN cell c ON c.relation OPERATOR(pg_catalog.=) r.relation
+			AND c.y OPERATOR(pg_catalog.=) r.y AND c.x OPERATOR(pg_catalog.=) o.x
+		GROUP BY r.relation, r.y, r.who, r.last, r.epsilon
+	)
+	SELECT l.relation,
+		pg_catalog.concat(e'<h3>Who spent what on which model</h3>\n<p class="muted">charges, in '
+		'the units of the account that paid: its order</p>\n<div class="scroll">'
+		'<table class="spenders">\n<thead><tr><th scope="col">Asked by</th>',
+		(SELECT pg_catalog.string_agg(pg_catalog.format(
+			'<th scope="col" class="number"><bdi>%s</bdi></th>',
+			privpred._html(o.model)), '' ORDER BY o.x) FROM col o
+				WHERE o.relation OPERATOR(pg_catalog.=) l.relation),
+		e'<th scope="col" class="number">all</th></tr></thead>\n<tbody>\n',
+		pg_catalog.string_agg(l.html, '' ORDER BY l.y), e'</tbody>\n</table></div>\n')
+	FROM line l GROUP BY l.relation $$;
+
+CREATE OR REPLACE FUNCTION privpred.report() RETURNS text
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
+	SELECT pg_catalog.concat(e'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+		'<meta http-equiv="Content-Security-Policy" '
+		'content="default-src ''none''; style-src ''unsafe-inline''">\n'
+		'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+		'<meta name="color-scheme" content="light dark">\n<title>Privacy budgets of ', p.database,
+		e'</title>\n<style>', privpred._report_style(), e'</style>\n</head>\n<body>\n<header>\n'
+		'<h1>Privacy budgets of <bdi>', p.database, e'</bdi></h1>\n<p><time>',
+		pg_catalog.to_char(pg_catalog.clock_timestamp(), 'YYYY-MM-DD HH24:MI:SS TZ'),
+			'</time> &middot; as seen by <b><bdi>',
+		privpred._html(CURRENT_USER::pg_catalog.text), '</bdi></b> &middot; privpred ',
+		privpred._html(privpred.build()), e'</p>\n</header>\n<main>\n',
+		privpred._report_warnings(), privpred._report_figures(p.answers),
+			privpred._report_relations(),
+		privpred._report_models(), privpred._report_ledger(p.entries, p.chained, p.head, p.at),
+		e'</main>\n<footer>\n<p>Epsilon (&epsilon;) is the privacy loss of one unit, '
+		'the person or thing that a table was declared to be about: one answer, or a '
+		'whole account, changes the odds of anything that is learnt about a unit by a '
+		'factor of at most e<sup>&epsilon;</sup>, except with probability &delta;; '
+		'amounts are kept in units of 10<sup>&minus;12</sup> and rounded against the spender. '
+		'Losses add up: a group of <i>g</i> units that belong together has <i>g</i> '
+		'times the &epsilon; (a family of four, four times), and roles that share '
+		'their answers hold the sum of their budgets, which only a cap over all '
+		'roles bounds.</p>\n</footer>\n</body>\n</html>\n')
+	FROM (
+		SELECT privpred._html(pg_catalog.current_database()::pg_catalog.text) AS database,
+			pg_catalog.sum(l.answers) AS answers,
+			COALESCE(pg_catalog.sum(COALESCE(l.folded, 1)), 0)::pg_catalog.int8 AS entries,
+			COALESCE(pg_catalog.sum(CASE WHEN l.id IS NULL THEN l.folded ELSE 1 END),
+				0)::pg_catalog.int8 AS chained,
+				pg_catalog.max(l.id) AS head, pg_catalog.max(l.at) AS at
+		FROM privpred.ledger l) p $$;

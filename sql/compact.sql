@@ -55,7 +55,7 @@ SELECT ask('capped', 20), ask('finite', 20);
 -- many small blocks, and what is unused of the last comes back
 SELECT count(private_predict('finite', ARRAY[0.5])) FROM generate_series(1, 5);
 -- a stream that writes for each of its answers
-SELECT privpred.open_stream('uniform', 20, 5, 1e-8, uniform => true) > 0;
+SELECT privpred.open_stream('uniform', 20, 0.1, 1e-8, uniform => true) > 0;
 SELECT ask('uniform', 10);
 RESET ROLE;
 SELECT ok, problem FROM privpred.verify_ledger();
@@ -157,7 +157,7 @@ SELECT tampered('WITH s AS (SELECT first, account_id FROM privpred.ledger_sum WH
   x AS (UPDATE privpred.ledger_sum u SET units = u.units - 1 FROM s WHERE u.account_id = s.account_id AND u.first = s.first AND u.number = (SELECT min(number) FROM privpred.ledger_sum m WHERE m.first = s.first AND m.account_id = s.account_id AND m.kind = ''lease'')),
   y AS (UPDATE privpred.account a SET spent_units = a.spent_units - 1 FROM s WHERE a.account_id = s.account_id)
   SELECT') LIKE 'entries N to N were folded, and their sums do not fit account N';
-SELECT tampered('UPDATE privpred.ledger_sum SET units = units - 1 WHERE first = (SELECT max(first) FROM privpred.ledger_sum) AND account_id = (SELECT min(account_id) FROM privpred.ledger_sum WHERE first = (SELECT max(first) FROM privpred.ledger_sum) AND kind = ''lease'') AND (kind = ''balance'' OR number = 1)');
+SELECT tampered('UPDATE privpred.ledger_sum SET units = units - 1 WHERE first = (SELECT max(first) FROM privpred.ledger_sum WHERE kind = ''lease'') AND account_id = 4 AND (kind = ''balance'' OR number = (SELECT min(number) FROM privpred.ledger_sum WHERE account_id = 4 AND kind = ''lease'' AND first = (SELECT max(first) FROM privpred.ledger_sum WHERE kind = ''lease''))); UPDATE privpred.account SET spent_units = spent_units - 1 WHERE account_id = 4');
 SELECT tampered('DELETE FROM privpred.ledger_fold WHERE first = (SELECT min(first) FROM privpred.ledger_fold)');
 SELECT tampered('UPDATE privpred.ledger_fold SET head = sha256(head)');
 SELECT tampered('UPDATE privpred.ledger_fold SET before = sha256(before)');

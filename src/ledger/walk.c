@@ -145,14 +145,12 @@ add_sum(LedgerWalk *walk, const Fold *fold, const LedgerEntry *sum)
 static void
 read_fold(LedgerWalk *walk, Fold *fold, bool apply)
 {
-	SPITupleTable *table = SPI_tuptable;
-	uint64		   processed = SPI_processed;
-	MemoryContext  context = AllocSetContextCreate(CurrentMemoryContext, "privpred sums",
-												   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext  old = MemoryContextSwitchTo(context);
-	uint8		   digest[HEAD_SIZE];
-	int64		   entries = 0;
-	ListCell	  *cell;
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "privpred sums", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	uint8		  digest[HEAD_SIZE];
+	int64		  entries = 0;
+	ListCell	 *cell;
 
 	memcpy(digest, fold->before, HEAD_SIZE);
 	foreach (cell, sums_read(fold->first))
@@ -172,8 +170,6 @@ read_fold(LedgerWalk *walk, Fold *fold, bool apply)
 	fold->says = MemoryContextStrdup(walk->context, fold_says(fold, digest));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
-	SPI_tuptable = table;
-	SPI_processed = processed;
 }
 
 /* Passes what was folded of the chain next. */
@@ -345,18 +341,25 @@ pass_rows(LedgerWalk *walk, const char *query, bool chained)
 
 	while (!enough)
 	{
+		SPITupleTable *table;
+		uint64		   count;
+
 		SPI_cursor_fetch(portal, true, FETCH_ROWS);
-		if (SPI_processed == 0)
+		table = SPI_tuptable;
+		count = SPI_processed;
+		if (count == 0)
 			break;
-		for (uint64 row = 0; row < SPI_processed && !enough; row++)
+		for (uint64 row = 0; row < count && !enough; row++)
 		{
 			MemoryContext old = MemoryContextSwitchTo(row_context);
 
+			SPI_tuptable = table; /* sums and what visitors do are results, too */
+			SPI_processed = count;
 			enough = !pass_row(walk, row, chained);
 			MemoryContextSwitchTo(old);
 			MemoryContextReset(row_context);
 		}
-		SPI_freetuptable(SPI_tuptable);
+		SPI_freetuptable(table);
 	}
 	SPI_cursor_close(portal);
 	MemoryContextDelete(row_context);

@@ -20,9 +20,10 @@ my $fill = $ENV{PRIVPRED_COMPACT_ENTRIES} // 20_000;
 my $clients = 3;
 my $node = ledger_node('compaction', "restart_after_crash = on\nprivpred.repeat_memory = 0\nclient_min_messages = warning\n", allows_streaming => 1);
 our $dir = $node->basedir;
+our $parent = $$;
 sub sql { my ($sql, $db) = @_; return $node->safe_psql($db // 'postgres', $sql) }
 
-sql(q{SELECT privpred.protect('patients', epsilon_cap => 10000000); SELECT privpred.grant_budget('alice', 'patients', 1000000);
+sql(q{SELECT privpred.protect('patients', epsilon_cap => 1000000); SELECT privpred.grant_budget('alice', 'patients', 1000000);
 	SELECT privpred.grant_budget('bob', 'patients', 1000000); SELECT privpred.grant_budget('bob', 'visits', 1000)});
 is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'a new ledger');
 
@@ -103,7 +104,6 @@ sub start_again
 
 my %victim = ('the ledger' => q{backend_type = 'privpred ledger'}, 'a backend' => q{usename = 'alice' AND state = 'active'}, 'whoever compacts' => q{query LIKE '%privpred.compact(%' AND usename = 'postgres' AND pid <> pg_backend_pid() AND state <> 'idle'});
 my @whom = ('whoever compacts', 'the ledger', 'the postmaster', 'a backend');
-our $parent = $$;
 my $superuser = sql('SELECT current_user');
 $victim{'whoever compacts'} =~ s/'postgres'/'$superuser'/;
 my @children = map { child(psql_of('alice', 'single', "answers.$_")) } 1 .. $clients;
