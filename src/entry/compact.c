@@ -62,8 +62,8 @@ read_retention(FunctionCallInfo fcinfo, LedgerRetention *retention)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("entries of the ledger are kept for longer than that"),
 				errdetail("The retention is %s.",
-						  DatumGetCString(DirectFunctionCall1(
-							  interval_out, IntervalPGetDatum(&set.older_than)))),
+						  DatumGetCString(DirectFunctionCall1(interval_out,
+															  IntervalPGetDatum(&set.older_than)))),
 				errhint("See privpred.set_retention()."));
 	if (!PG_ARGISNULL(1))
 		retention->archive |= PG_GETARG_BOOL(1);

@@ -1,7 +1,8 @@
 /*
  * archive.c
  *		Checking what was set aside of entries that were folded: their hashes lead from the head
- *		before each run to the head after it, and add up to the sums that its checkpoint vouches for.
+ *		before each run to the head after it, and they add up to the sums that its checkpoint
+ *		vouches for.
  */
 #include "postgres.h"
 
@@ -58,7 +59,7 @@ end_run(ArchiveCheck *check)
 		problem(check, fold->last,
 				psprintf("entry " INT64_FORMAT " is not the one that was folded", fold->last));
 	memcpy(digest, fold->before, HEAD_SIZE);
-	foreach (cell, run->sums)
+	foreach(cell, run->sums)
 		sums_hash(lfirst(cell), digest);
 	check->folds[check->now].applied = true;
 	check->verdict->runs++;
@@ -114,8 +115,8 @@ check_entries(ArchiveCheck *check, Oid relid)
 	for (;;)
 	{
 		MemoryContext old;
-		MemoryContext rows = AllocSetContextCreate(CurrentMemoryContext, "privpred archive",
-												   ALLOCSET_DEFAULT_SIZES);
+		MemoryContext rows =
+			AllocSetContextCreate(CurrentMemoryContext, "privpred archive", ALLOCSET_DEFAULT_SIZES);
 
 		SPI_cursor_fetch(portal, true, FETCH_ROWS);
 		for (uint64 row = 0; row < SPI_processed; row++)
@@ -154,7 +155,7 @@ check_checkpoints(ArchiveCheck *check)
 			check->verdict->absent++;
 			continue;
 		}
-		foreach (cell, sums_read(fold->first))
+		foreach(cell, sums_read(fold->first))
 		{
 			LedgerEntry *sum = lfirst(cell);
 

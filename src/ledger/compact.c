@@ -35,15 +35,15 @@
 
 typedef struct Compaction
 {
-	LedgerWalk		   walk;
-	TimestampTz		   until;  /* younger entries stay */
-	int64			   newest; /* the last of all, from which the chain goes on */
-	int64			   at_most;
-	bool			   archive;
-	const char		  *actor;
-	HTAB			  *open; /* leases */
-	FoldRun			   run;
-	ItemPointerData	  *tids; /* of its entries */
+	LedgerWalk		  walk;
+	TimestampTz		  until;  /* younger entries stay */
+	int64			  newest; /* the last of all, from which the chain goes on */
+	int64			  at_most;
+	bool			  archive;
+	const char		 *actor;
+	HTAB			 *open; /* leases */
+	FoldRun			  run;
+	ItemPointerData	 *tids; /* of its entries */
 	LedgerCompaction *result;
 } Compaction;
 
@@ -96,8 +96,8 @@ ledger_retention(LedgerRetention *retention)
 
 /*
  * Debits, what came back of them, windows that ended, and tests of uniform streams, which are
- * free: nobody reads them again.  Everything else is rare, and is read: grants are the terms, purchases
- * say what was paid for, certificates and joins are found by what they say.
+ * free: nobody reads them again.  Everything else is rare, and is read: grants are the terms,
+ * purchases say what was paid for, certificates and joins are found by what they say.
  */
 static bool
 is_foldable(const Compaction *compaction, const LedgerEntry *entry)
@@ -133,18 +133,18 @@ read_open_leases(Compaction *compaction)
 static void
 put_sum(int64 first, const LedgerEntry *sum)
 {
-	query_write("INSERT INTO privpred.ledger_sum (first, number, at, kind, account_id, cap_id, "
-				"role_name, relation_id, relation_name, model_id, model, version, entries, answers, "
-				"units, cap_units, renyi_order, window_units, delta) VALUES ($1, $2, $3, $4, $5, "
-				"$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
-				ARG_INT8(first), ARG_INT8(sum->id), ARG_TIME(sum->at), ARG_TEXT(sum->kind),
-				ARG_INT8_OR_NULL(sum->account_id), ARG_INT8_OR_NULL(sum->cap_id),
-				ARG_TEXT(sum->role_name), ARG_INT8_OR_NULL(sum->relation_id),
-				ARG_TEXT(sum->relation_name), ARG_INT8_OR_NULL(sum->model_id), ARG_TEXT(sum->model),
-				ARG_INT4_OR_NULL(sum->version), ARG_INT8_OR_NULL(sum->lease),
-				ARG_INT8(sum->answers), ARG_INT8(sum->units), ARG_INT8(sum->cap_units),
-				ARG_IF(sum->order != RENYI_ORDER_INFINITE, ARG_INT8(sum->order)),
-				ARG_INT8(sum->window_units), ARG_FLOAT8(sum->delta));
+	query_write(
+		"INSERT INTO privpred.ledger_sum (first, number, at, kind, account_id, cap_id, "
+		"role_name, relation_id, relation_name, model_id, model, version, entries, answers, "
+		"units, cap_units, renyi_order, window_units, delta) VALUES ($1, $2, $3, $4, $5, "
+		"$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+		ARG_INT8(first), ARG_INT8(sum->id), ARG_TIME(sum->at), ARG_TEXT(sum->kind),
+		ARG_INT8_OR_NULL(sum->account_id), ARG_INT8_OR_NULL(sum->cap_id), ARG_TEXT(sum->role_name),
+		ARG_INT8_OR_NULL(sum->relation_id), ARG_TEXT(sum->relation_name),
+		ARG_INT8_OR_NULL(sum->model_id), ARG_TEXT(sum->model), ARG_INT4_OR_NULL(sum->version),
+		ARG_INT8_OR_NULL(sum->lease), ARG_INT8(sum->answers), ARG_INT8(sum->units),
+		ARG_INT8(sum->cap_units), ARG_IF(sum->order != RENYI_ORDER_INFINITE, ARG_INT8(sum->order)),
+		ARG_INT8(sum->window_units), ARG_FLOAT8(sum->delta));
 }
 
 /* What the accounts of the run have spent after it, as sums of no entries. */
@@ -156,7 +156,7 @@ add_balances(Compaction *compaction)
 	MemoryContext	   old = MemoryContextSwitchTo(run->context);
 	ListCell		  *cell;
 
-	foreach (cell, run->accounts)
+	foreach(cell, run->accounts)
 	{
 		const Tally *tally = walk_tally(&compaction->walk, *(int64 *) lfirst(cell));
 		LedgerEntry *balance = palloc0_object(LedgerEntry);
@@ -199,7 +199,7 @@ put_run(FoldRun *run, const char *actor)
 		ARG_INT8(fold->first), ARG_INT8(fold->last), ARG_POINTER(BYTEAOID, before),
 		ARG_POINTER(BYTEAOID, head));
 	memcpy(digest, fold->before, HEAD_SIZE);
-	foreach (cell, run->sums)
+	foreach(cell, run->sums)
 	{
 		put_sum(fold->first, lfirst(cell));
 		sums_hash(lfirst(cell), digest);
@@ -226,7 +226,7 @@ set_aside(const FoldRun *run)
 static void
 remove_entries(const Compaction *compaction)
 {
-	Oid relid = get_relname_relid("ledger_entry", get_namespace_oid(PRIVPRED_SCHEMA, false));
+	Oid		 relid = get_relname_relid("ledger_entry", get_namespace_oid(PRIVPRED_SCHEMA, false));
 	Relation relation = table_open(relid, RowExclusiveLock);
 
 	for (int64 i = 0; i < compaction->run.entries; i++)
@@ -326,8 +326,8 @@ ledger_compact(const LedgerRetention *retention, int64 at_most)
 	ledger_claim();
 	compaction.walk.context = CurrentMemoryContext;
 	compaction.walk.visitor = &compaction;
-	compaction.tids = MemoryContextAllocHuge(CurrentMemoryContext,
-											 Min(at_most, RUN_MOST_ENTRIES) * sizeof(ItemPointerData));
+	compaction.tids = MemoryContextAllocHuge(CurrentMemoryContext, Min(at_most, RUN_MOST_ENTRIES) *
+																	   sizeof(ItemPointerData));
 	query_read("SELECT max(e.id) FROM privpred.ledger_entry e");
 	compaction.newest = row_int8(0, 1);
 	progress_phase("compacting entries", compaction.newest);

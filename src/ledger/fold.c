@@ -85,7 +85,8 @@ checkpoint_first(const LedgerEntry *entry)
 {
 	int64 first;
 
-	return entry->detail != NULL && sscanf(entry->detail, "entries " INT64_FORMAT " to", &first) == 1
+	return entry->detail != NULL &&
+				   sscanf(entry->detail, "entries " INT64_FORMAT " to", &first) == 1
 			   ? first
 			   : 0;
 }
@@ -134,7 +135,8 @@ run_begin(FoldRun *run, int64 first, const uint8 *before)
 	memcpy(run->fold.before, before, HEAD_SIZE);
 	memcpy(run->fold.head, before, HEAD_SIZE);
 	run->groups = hash_create("privpred sums", 64, &groups, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	run->known = hash_create("privpred accounts", 64, &known, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	run->known =
+		hash_create("privpred accounts", 64, &known, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
 void
@@ -159,8 +161,12 @@ add_text(Digest *digest, const char *text)
 static void
 group_key(const LedgerEntry *entry, uint8 *key)
 {
-	int64  numbers[] = {entry->account_id, entry->cap_id,  entry->relation_id,
-						entry->model_id,   entry->version, entry->order,
+	int64  numbers[] = {entry->account_id,
+						entry->cap_id,
+						entry->relation_id,
+						entry->model_id,
+						entry->version,
+						entry->order,
 						entry->at / USECS_PER_DAY - (entry->at % USECS_PER_DAY < 0)};
 	Digest digest;
 
@@ -220,7 +226,7 @@ run_add(FoldRun *run, const LedgerEntry *entry)
 	LedgerEntry	  none = {0};
 	LedgerEntry	 *sum = &none;
 	int64		  totals[4];
-	SumGroup		 *group;
+	SumGroup	 *group;
 	bool		  found;
 	bool		  fits;
 

@@ -2,9 +2,9 @@
  * marks.c
  *		Where the chain was last found to be right, and what accounts had spent there.
  *
- * A mark says nothing that is not true of the chain that was walked: only this file writes it, after
- * a walk without a problem, for whoever keeps the ledger.  Nobody else may touch its tables, and it
- * is left out of dumps.
+ * A mark says nothing that is not true of the chain that was walked: only this file writes it,
+ * after a walk without a problem, for whoever keeps the ledger.  Nobody else may touch its tables,
+ * and it is left out of dumps.
  */
 #include "postgres.h"
 
@@ -133,15 +133,15 @@ mark_keep(const LedgerMark *mark)
 	{
 		const Tally *tally = &mark->tallies[i];
 
-		query_write("INSERT INTO privpred.ledger_tally (mark, account_id, spent_units, "
-					"window_spent_units, delta_spent, limit_units, window_limit_units, terms, "
-					"leaving_units, leaving_delta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-					ARG_INT8(mark->id), ARG_INT8(tally->account_id), ARG_INT8(tally->spent),
-					ARG_INT8(tally->window_spent), ARG_FLOAT8(tally->delta_spent),
-					ARG_IF(tally->has_limit, ARG_INT8(tally->limit)),
-					ARG_IF(tally->has_window, ARG_INT8(tally->window_limit)),
-					ARG_TEXT(tally->terms), ARG_INT8(tally->leaving),
-					ARG_FLOAT8(tally->leaving_delta));
+		query_write(
+			"INSERT INTO privpred.ledger_tally (mark, account_id, spent_units, "
+			"window_spent_units, delta_spent, limit_units, window_limit_units, terms, "
+			"leaving_units, leaving_delta) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+			ARG_INT8(mark->id), ARG_INT8(tally->account_id), ARG_INT8(tally->spent),
+			ARG_INT8(tally->window_spent), ARG_FLOAT8(tally->delta_spent),
+			ARG_IF(tally->has_limit, ARG_INT8(tally->limit)),
+			ARG_IF(tally->has_window, ARG_INT8(tally->window_limit)), ARG_TEXT(tally->terms),
+			ARG_INT8(tally->leaving), ARG_FLOAT8(tally->leaving_delta));
 	}
 	CommandCounterIncrement();
 }

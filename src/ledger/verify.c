@@ -76,7 +76,7 @@ check_accounts(LedgerWalk *walk)
 		found = account_problem(&account, tally);
 		if (found != NULL)
 			walk_problem(walk, 0,
-					psprintf("account " INT64_FORMAT " %s", account.account_id, found));
+						 psprintf("account " INT64_FORMAT " %s", account.account_id, found));
 		if (account_left(&account) < 0)
 			walk->verdict->frozen_accounts++;
 	}
@@ -109,9 +109,9 @@ check_releases(LedgerWalk *walk)
 		"ORDER BY r.account_id LIMIT 1");
 	if (SPI_processed > 0)
 		walk_problem(walk, 0,
-				psprintf("account " INT64_FORMAT
-						 " is said to have paid for a model and was not charged",
-						 row_int8(0, 1)));
+					 psprintf("account " INT64_FORMAT
+							  " is said to have paid for a model and was not charged",
+							  row_int8(0, 1)));
 }
 
 /* Before the mark at which the walk began, where all was right. */
@@ -131,8 +131,7 @@ was_seen_before(const uint8 *expected, int64 mark)
 static void
 check_expected(LedgerWalk *walk, int64 mark)
 {
-	if (walk->expected == NULL || walk->seen ||
-		(mark > 0 && was_seen_before(walk->expected, mark)))
+	if (walk->expected == NULL || walk->seen || (mark > 0 && was_seen_before(walk->expected, mark)))
 		return;
 	walk_problem(walk, 0,
 				 walk->nfolds == 0
@@ -178,7 +177,8 @@ verify(LedgerWalk *walk, bool incremental)
 static bool
 may_mark(void)
 {
-	return ledger_is_kept_by(GetUserId()) && !RecoveryInProgress() && !XactReadOnly;
+	return ledger_is_kept_by(GetUserId()) && !RecoveryInProgress() && !XactReadOnly &&
+		   !IsolationUsesXactSnapshot();
 }
 
 LedgerVerdict

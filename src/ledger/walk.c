@@ -58,8 +58,9 @@ leave(LedgerWalk *walk, Tally *tally, const LedgerEntry *entry)
 {
 	if (tally->spent != 0 || tally->window_spent != 0 || tally->delta_spent != -entry->delta)
 		walk_problem(walk, entry->id,
-				psprintf("account " INT64_FORMAT " was joined with another, and not as a whole",
-						 entry->account_id));
+					 psprintf("account " INT64_FORMAT
+							  " was joined with another, and not as a whole",
+							  entry->account_id));
 	tally->delta_spent = 0;
 	tally->leaving = -entry->units;
 	tally->leaving_delta = -entry->delta;
@@ -75,8 +76,8 @@ arrive(LedgerWalk *walk, int64 whence, const LedgerEntry *entry)
 		(entry->units != tally->leaving &&
 		 walk_tally(walk, entry->account_id)->spent != PG_INT64_MAX))
 		walk_problem(walk, entry->id,
-				psprintf("what account " INT64_FORMAT " had spent was lost when it was joined",
-						 whence));
+					 psprintf("what account " INT64_FORMAT " had spent was lost when it was joined",
+							  whence));
 	tally->leaving = 0;
 	tally->leaving_delta = 0;
 }
@@ -153,7 +154,7 @@ read_fold(LedgerWalk *walk, Fold *fold, bool apply)
 	ListCell	 *cell;
 
 	memcpy(digest, fold->before, HEAD_SIZE);
-	foreach (cell, sums_read(fold->first))
+	foreach(cell, sums_read(fold->first))
 	{
 		LedgerEntry *sum = lfirst(cell);
 
@@ -265,8 +266,8 @@ add_up(LedgerWalk *walk, const LedgerEntry *entry)
 			psprintf("account " INT64_FORMAT " was charged beyond its limit", entry->account_id));
 	if (tally->spent < 0 || tally->window_spent < 0)
 		walk_problem(walk, entry->id,
-				psprintf("account " INT64_FORMAT " was returned more than it was charged",
-						 entry->account_id));
+					 psprintf("account " INT64_FORMAT " was returned more than it was charged",
+							  entry->account_id));
 }
 
 /* ---------- the walk ---------- */
