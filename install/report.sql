@@ -563,50 +563,35 @@ RETURNS TABLE (relation text, html text)
 LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 	-- The loss of every account at the terms that were in force: charges are added up, and the
 	-- sum is converted at the order and delta of the last grant before it, not of today's.
-	-- Millions of entries are not sorted or turned into text, but counted where they belong.
-	WITH named AS MATERIALIZED (
-		SELECT g.number, g.dropped, x.relation, g.first, g.last
-		FROM (
-			SELECT COALESCE(l.relation::pg_catalog.oid, 0) AS number,
-				CASE WHEN l.relation IS NULL THEN l.relation_name END AS dropped,
-				pg_catalog.min(l.at) AS first, pg_catalog.max(l.at) AS last
-			FROM privpred.ledger l WHERE l.role IS NOT NULL
-			GROUP BY COALESCE(l.relation::pg_catalog.oid, 0),
-				CASE WHEN l.relation IS NULL THEN l.relation_name END) g
-		CROSS JOIN LATERAL (
-			SELECT CASE WHEN g.number OPERATOR(pg_catalog.<>) 0::pg_catalog.oid
-				THEN g.number::pg_catalog.regclass::pg_catalog.text
-				ELSE pg_catalog.concat(g.dropped, ' (dropped)') END AS relation) x
-		WHERE x.relation OPERATOR(pg_catalog.=) ANY (relations)
-	), span AS (
-		SELECT n.relation, pg_catalog.min(n.first) AS first,
-			GREATEST(until, pg_catalog.max(n.last),
-				pg_catalog.min(n.first) OPERATOR(pg_catalog.+) '1 s'::pg_catalog.interval) AS last
-		FROM named n GROUP BY n.relation
-	), granted AS MATERIALIZED (
-		SELECT l.account_id, pg_catalog.array_agg(l.at ORDER BY l.at) AS times
+	WITH entry AS MATERIALIZED (
+		SELECT x.relation, l.account_id, l.role, l.at, l.epsilon,
+			CASE WHEN l.kind OPERATOR(pg_catalog.=) 'grant' THEN l.detail END AS terms,
+			CASE WHEN l.kind OPERATOR(pg_catalog.=) 'grant' THEN l.asked_by END AS role_name,
+			pg_catalog.count(*) FILTER (WHERE l.kind OPERATOR(pg_catalog.=) 'grant')
+				OVER (PARTITION BY l.account_id ORDER BY l.at)
+				AS grants
 		FROM privpred.ledger l
-		WHERE l.role IS NOT NULL AND l.kind OPERATOR(pg_catalog.=) 'grant'
-		GROUP BY l.account_id
+		CROSS JOIN LATERAL (
+			SELECT COALESCE(l.relation::pg_catalog.text, pg_catalog.concat(l.relation_name,
+				' (dropped)')) AS relation) x
+		WHERE l.role IS NOT NULL AND x.relation OPERATOR(pg_catalog.=) ANY (relations)
+	), span AS (
+		SELECT e.relation, pg_catalog.min(e.at) AS first,
+			GREATEST(until, pg_catalog.max(e.at),
+				pg_catalog.min(e.at) OPERATOR(pg_catalog.+) '1 s'::pg_catalog.interval) AS last
+		FROM entry e GROUP BY e.relation
 	), step AS MATERIALIZED (
 		-- Time is cut into 200 pieces, and at each grant; each has the sum at its last entry.
-		SELECT n.relation, l.account_id, p.piece, p.grants, pg_catalog.max(l.at) AS at,
-			pg_catalog.sum(l.epsilon) AS epsilon,
-			pg_catalog.min(l.role::pg_catalog.oid) AS role,
-			pg_catalog.max(l.asked_by) FILTER (WHERE l.kind OPERATOR(pg_catalog.=) 'grant') AS role_name,
-			pg_catalog.max(l.detail) FILTER (WHERE l.kind OPERATOR(pg_catalog.=) 'grant') AS terms
-		FROM privpred.ledger l
-		JOIN named n ON n.number OPERATOR(pg_catalog.=) COALESCE(l.relation::pg_catalog.oid, 0)
-			AND (l.relation IS NOT NULL OR COALESCE(n.dropped, '') OPERATOR(pg_catalog.=) COALESCE(l.relation_name, ''))
-		JOIN span s ON s.relation OPERATOR(pg_catalog.=) n.relation
-		LEFT JOIN granted g ON g.account_id OPERATOR(pg_catalog.=) l.account_id
+		SELECT e.relation, e.account_id, p.piece, e.grants, pg_catalog.max(e.at) AS at,
+			pg_catalog.sum(e.epsilon) AS epsilon,
+			pg_catalog.min(e.role::pg_catalog.oid) AS role,
+				pg_catalog.max(e.role_name) AS role_name, pg_catalog.max(e.terms) AS terms
+		FROM entry e JOIN span s ON s.relation OPERATOR(pg_catalog.=) e.relation
 		CROSS JOIN LATERAL (SELECT pg_catalog.floor(200 OPERATOR(pg_catalog.*) pg_catalog.date_part(
-			'epoch', l.at OPERATOR(pg_catalog.-) s.first)
+			'epoch', e.at OPERATOR(pg_catalog.-) s.first)
 			OPERATOR(pg_catalog./) pg_catalog.date_part('epoch',
-				s.last OPERATOR(pg_catalog.-) s.first)) AS piece,
-			COALESCE(pg_catalog.width_bucket(l.at, g.times), 0) AS grants) p
-		WHERE l.role IS NOT NULL
-		GROUP BY n.relation, l.account_id, p.piece, p.grants
+				s.last OPERATOR(pg_catalog.-) s.first)) AS piece) p
+		GROUP BY e.relation, e.account_id, p.piece, e.grants
 	), state AS MATERIALIZED (
 		SELECT s.relation, s.account_id, s.role, s.role_name, s.at, s.epsilon,
 			s.terms IS NOT NULL AS granted,
@@ -826,27 +811,20 @@ CREATE FUNCTION privpred._report_spenders(relations text[])
 RETURNS TABLE (relation text, html text)
 LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 	-- Who asked may differ from who paid: members of a group spend its budget.
-	WITH entry AS (
-		SELECT l.relation, CASE WHEN l.relation IS NULL THEN l.relation_name END AS dropped,
-			l.asked_by, l.model, l.kind, pg_catalog.sum(l.answers) AS answers,
-			pg_catalog.sum(l.epsilon) AS epsilon
-		FROM privpred.ledger l
-		WHERE l.role IS NOT NULL AND l.epsilon OPERATOR(pg_catalog.<>) 0
-		GROUP BY l.relation, CASE WHEN l.relation IS NULL THEN l.relation_name END, l.asked_by,
-			l.model, l.kind
-	), spent AS (
+	WITH spent AS (
 		SELECT x.relation, COALESCE(l.asked_by, '?') AS who, x.model,
 			pg_catalog.sum(l.answers) AS answers, pg_catalog.sum(l.epsilon) AS epsilon,
 			pg_catalog.bool_or(l.kind OPERATOR(pg_catalog.=) 'release'
 				OR l.kind OPERATOR(pg_catalog.=) 'export' OR l.kind OPERATOR(pg_catalog.=) 'describe'
 				OR l.kind OPERATOR(pg_catalog.=) 'accuracy') AS once
-		FROM entry l
+		FROM privpred.ledger l
 		CROSS JOIN LATERAL (
-			SELECT COALESCE(l.relation::pg_catalog.text, pg_catalog.concat(l.dropped,
+			SELECT COALESCE(l.relation::pg_catalog.text, pg_catalog.concat(l.relation_name,
 				' (dropped)')) AS relation,
 				COALESCE(l.model, CASE WHEN l.kind OPERATOR(pg_catalog.=) 'describe' THEN 'description'
 					ELSE 'forgiven' END) AS model) x
-		WHERE x.relation OPERATOR(pg_catalog.=) ANY (relations)
+		WHERE l.role IS NOT NULL AND l.epsilon OPERATOR(pg_catalog.<>) 0
+			AND x.relation OPERATOR(pg_catalog.=) ANY (relations)
 		GROUP BY x.relation, COALESCE(l.asked_by, '?'), x.model
 	), total AS (
 		SELECT s.*, pg_catalog.sum(s.epsilon) OVER (PARTITION BY s.relation, s.who) AS by_who,

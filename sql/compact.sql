@@ -186,7 +186,7 @@ BEGIN
 EXCEPTION WHEN SQLSTATE 'ZZ001' THEN
   RETURN regexp_replace(SQLERRM, '\d+', 'N', 'g');
 END $$;
-SELECT aside_is('UPDATE aside SET units = 0 WHERE id = (SELECT max(id) - 3 FROM aside)');
+SELECT aside_is('UPDATE aside SET pid = pid + 1 WHERE id = (SELECT max(id) - 3 FROM aside)');
 SELECT aside_is('UPDATE aside SET head = sha256(head) WHERE id = (SELECT max(id) FROM aside)');
 SELECT aside_is('DELETE FROM aside WHERE id = (SELECT min(id) + 3 FROM aside)');
 SELECT aside_is('DELETE FROM aside WHERE id = (SELECT min(id) FROM aside)');
@@ -311,7 +311,7 @@ SELECT privpred.grant_budget('compact_ann', 'capped', 20);
 SET ROLE compact_ann;
 SELECT epsilon_spent > 5 FROM privpred.budgets WHERE relation = 'capped'::regclass;
 RESET ROLE;
-SELECT folded > 0 FROM privpred.compact('0', at_most => NULL);
+SELECT folded FROM privpred.compact('0', at_most => NULL);
 SELECT ok, problem FROM privpred.verify_ledger();
 SELECT ok, problem, runs_absent > 0 FROM privpred.verify_archive();
 

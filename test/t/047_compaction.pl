@@ -154,7 +154,8 @@ is(sql(q{SELECT (SELECT count(*) FROM privpred.ledger_entry) + (SELECT sum(last 
 is(sql(q{SELECT count(*) FROM privpred.ledger_archive a JOIN privpred.ledger_entry e USING (id)}), '0', 'and not in two places');
 cmp_ok(sql(q{SELECT count(*) FROM privpred.ledger_entry}), '<', $fill / 2, 'most of them are folded');
 my %error;
-$error{$1}++ while slurp_file("$dir/compactions.err") =~ /ERROR:  (.*)/g;
+my $errors = slurp_file("$dir/compactions.err");
+$error{$1}++ while $errors =~ /ERROR:  (.*)/g;
 is_deeply([ grep { !/being compacted|ledger became unavailable|ledger did not reply/ } keys %error ], [], 'no error but those of a lost ledger, or of two at the same time');
 
 # ---------- orphans ----------
