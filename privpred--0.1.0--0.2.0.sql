@@ -35,6 +35,115 @@ SELECT r.relation_id, r.relation, ARRAY(
 FROM privpred.protected_relation r WHERE r.relation IS NOT NULL;
 
 ----------------------------------------------------------------------
+-- Compaction: old entries are folded into sums
+----------------------------------------------------------------------
+
+-- Runs of entries that were folded, see docs/compaction.md.  A checkpoint in the chain vouches for each.
+CREATE TABLE privpred.ledger_fold (
+	first			bigint PRIMARY KEY,	-- entry of the run
+	last			bigint NOT NULL,
+	before			bytea NOT NULL,		-- head of the entry before the first
+	head			bytea NOT NULL		-- of the last
+);
+COMMENT ON TABLE privpred.ledger_fold IS 'runs of entries of the ledger that were folded into sums';
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON privpred.ledger_fold
+	FOR EACH STATEMENT EXECUTE FUNCTION privpred.append_only();
+
+-- What entries of a run add up to that are alike but for their time, their lease and their amounts, day by
+-- day; and, as sums of no entries, what each of the accounts had spent after the run.
+CREATE TABLE privpred.ledger_sum (
+	first			bigint NOT NULL,	-- of ledger_fold
+	number			bigint NOT NULL,
+	at				timestamptz NOT NULL,	-- of the last
+	kind			text NOT NULL,		-- of the entries; balance: spent after the run
+	account_id		bigint,
+	cap_id			bigint,
+	role_name		text,
+	relation_id		bigint,
+	relation_name	text,
+	model_id		bigint,
+	model			text,
+	version			int,
+	entries			bigint,				-- NULL: a balance
+	answers			bigint NOT NULL,
+	units			bigint NOT NULL,
+	cap_units		bigint NOT NULL,
+	renyi_order		bigint,
+	window_units	bigint NOT NULL,
+	delta			float8 NOT NULL,
+	PRIMARY KEY (first, number)
+);
+COMMENT ON TABLE privpred.ledger_sum IS 'sums of entries of the ledger that were folded';
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON privpred.ledger_sum
+	FOR EACH STATEMENT EXECUTE FUNCTION privpred.append_only();
+
+-- Entries that were folded, if they are kept aside; whoever has copied them elsewhere may delete them.
+CREATE TABLE privpred.ledger_archive (
+	id				bigint PRIMARY KEY,
+	at				timestamptz NOT NULL,
+	kind			text NOT NULL,
+	account_id		bigint,
+	cap_id			bigint,
+	role_name		text,
+	relation_id		bigint,
+	relation_name	text,
+	model_id		bigint,
+	model			text,
+	version			int,
+	lease			bigint,
+	answers			bigint NOT NULL,
+	units			bigint NOT NULL,
+	cap_units		bigint NOT NULL,
+	limit_units		bigint,
+	actor			text,
+	pid				int NOT NULL,
+	renyi_order		bigint,
+	window_units	bigint NOT NULL,
+	window_limit_units bigint,
+	delta			float8 NOT NULL,
+	detail			text,
+	head			bytea NOT NULL
+);
+COMMENT ON TABLE privpred.ledger_archive IS 'entries of the ledger that were folded, as they were';
+
+CREATE TABLE privpred.ledger_retention (
+	older_than		interval PRIMARY KEY,	-- younger entries are not folded
+	archive			boolean NOT NULL,
+	set_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	set_by			text NOT NULL
+);
+COMMENT ON TABLE privpred.ledger_retention IS 'how long entries of the ledger are kept at least; at most one row';
+
+-- Where the chain was last found to be right, and what its entries added up to there; not dumped.
+CREATE TABLE privpred.ledger_mark (
+	id				bigint PRIMARY KEY,	-- of the entry
+	head			bytea NOT NULL,
+	at				timestamptz NOT NULL
+);
+COMMENT ON TABLE privpred.ledger_mark IS 'where the ledger was last verified';
+CREATE TABLE privpred.ledger_tally (
+	mark			bigint NOT NULL,	-- of ledger_mark
+	account_id		bigint NOT NULL,
+	spent_units		bigint NOT NULL,
+	window_spent_units bigint NOT NULL,
+	delta_spent		float8 NOT NULL,
+	limit_units		bigint,
+	window_limit_units bigint,
+	terms			text,
+	leaving_units	bigint NOT NULL,
+	leaving_delta	float8 NOT NULL,
+	PRIMARY KEY (mark, account_id)
+);
+COMMENT ON TABLE privpred.ledger_tally IS 'what the entries of accounts added up to where the ledger was last verified';
+
+SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_fold', '');
+SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_sum', '');
+SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_archive', '');
+SELECT pg_catalog.pg_extension_config_dump('privpred.ledger_retention', '');
+REVOKE ALL ON privpred.ledger_fold, privpred.ledger_sum, privpred.ledger_archive, privpred.ledger_retention,
+	privpred.ledger_mark, privpred.ledger_tally FROM PUBLIC;
+
+----------------------------------------------------------------------
 -- Populations: accounts belong to units, not to tables
 ----------------------------------------------------------------------
 
@@ -69,6 +178,34 @@ COMMENT ON COLUMN privpred.populations.owned IS 'the caller has the rights of an
 REVOKE ALL ON privpred.populations FROM PUBLIC;
 REVOKE ALL ON FUNCTION privpred.begin_population() FROM PUBLIC;
 
+DROP FUNCTION privpred.verify_ledger(bytea);
+CREATE FUNCTION privpred.verify_ledger(expected_head bytea DEFAULT NULL, incremental boolean DEFAULT false,
+		OUT ok boolean, OUT problem text, OUT entry bigint, OUT head bytea,
+		OUT entries bigint, OUT frozen_accounts int, OUT orphaned_leases int)
+	AS 'MODULE_PATHNAME', 'privpred_verify_ledger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.verify_ledger(bytea, boolean)
+	IS 'recomputes the hash chain and all sums, and reports the first discrepancy; incremental: from where a superuser or the extension''s owner last did so, which is noted if one of them asks';
+
+CREATE FUNCTION privpred.compact(older_than interval DEFAULT NULL, archive boolean DEFAULT NULL, at_most bigint DEFAULT 1000000,
+		OUT folded bigint, OUT checkpoints bigint, OUT sums bigint, OUT entries_left bigint)
+	AS 'MODULE_PATHNAME', 'privpred_compact' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.compact(interval, boolean, bigint)
+	IS 'superuser, owner of the extension: verifies entries of the ledger that are older than that, and folds debits, and what came back of them, into sums that a checkpoint in the chain vouches for; archive: keeps them in privpred.ledger_archive; what is left out is as in set_retention';
+
+CREATE FUNCTION privpred.set_retention(older_than interval, archive boolean DEFAULT false) RETURNS void
+	AS 'MODULE_PATHNAME', 'privpred_set_retention' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.set_retention(interval, boolean)
+	IS 'superuser, owner of the extension: how old entries of the ledger must be before compact() may fold them, and whether they are archived then; NULL: whoever calls it decides';
+
+CREATE FUNCTION privpred.verify_archive(relation regclass DEFAULT NULL,
+		OUT ok boolean, OUT problem text, OUT entry bigint, OUT entries bigint, OUT runs bigint, OUT runs_absent bigint)
+	AS 'MODULE_PATHNAME', 'privpred_verify_archive' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privpred.verify_archive(regclass)
+	IS 'superuser, owner of the extension: checks entries that were folded, in privpred.ledger_archive or a table of the same columns, against the chain and its checkpoints; runs_absent: runs of which there are none';
+
+REVOKE ALL ON FUNCTION privpred.verify_ledger, privpred.compact, privpred.set_retention, privpred.verify_archive FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION privpred.verify_ledger TO PUBLIC;
+
 DROP FUNCTION privpred.protect(regclass, name, text, bigint, int, float8, float8, boolean);
 CREATE FUNCTION privpred.protect(relation regclass, unit name DEFAULT NULL, protects text DEFAULT 'rows',
 	declared_units bigint DEFAULT NULL, max_rows_per_unit int DEFAULT NULL,
@@ -101,20 +238,29 @@ SELECT e.id, e.at,
 	CASE WHEN e.account_id IS NOT NULL THEN
 		COALESCE(e.renyi_order OPERATOR(pg_catalog./) 1048576::pg_catalog.float8,
 			'Infinity'::pg_catalog.float8) END AS renyi_order,
-	r.population
+	r.population, e.folded
 FROM (
 	SELECT id, at, kind, account_id, role_name, relation_id, relation_name, model, version,
-		lease, answers, units, limit_units, actor, pid, delta, detail, renyi_order, head
+		lease, answers, units, limit_units, actor, pid, delta, detail, renyi_order, head,
+		NULL::pg_catalog.int8 AS folded
 	FROM privpred.ledger_entry
 	UNION ALL
 	SELECT NULL, at, kind, account_id, role_name, relation_id, relation_name, model, version,
-		lease, answers, units, limit_units, actor, pid, delta, detail, renyi_order, NULL
+		lease, answers, units, limit_units, actor, pid, delta, detail, renyi_order, NULL, NULL
 	FROM privpred.ledger_outbox
+	UNION ALL
+	SELECT NULL, at, kind, account_id, role_name, relation_id, relation_name, model, version,
+		NULL, answers, units, NULL, NULL, NULL, delta, NULL, renyi_order, NULL, entries
+	FROM privpred.ledger_sum
+	WHERE entries IS NOT NULL
 ) e
 LEFT JOIN privpred.account a ON a.account_id OPERATOR(pg_catalog.=) e.account_id
 LEFT JOIN privpred.populations r ON r.number OPERATOR(pg_catalog.=) e.relation_id
 WHERE pg_catalog.pg_has_role(COALESCE(a.role, 0::pg_catalog.oid::pg_catalog.regrole), 'USAGE') OR r.owned;
-COMMENT ON VIEW privpred.ledger IS 'what happened to budgets; head is null until an entry is chained';
+COMMENT ON VIEW privpred.ledger IS 'what happened to budgets; head is null until an entry is chained, and of sums of entries that were folded';
+COMMENT ON COLUMN privpred.ledger.folded IS 'how many entries were folded into this line, which sums them up; NULL: it is one entry';
+COMMENT ON COLUMN privpred.ledger.id IS 'number in the chain; NULL until the entry is chained, and of sums';
+COMMENT ON COLUMN privpred.ledger.at IS 'when it happened; of a sum, the last of its day';
 COMMENT ON COLUMN privpred.ledger.relation IS 'the protected table, or the first that is left of those about the same units; NULL once it was dropped';
 COMMENT ON COLUMN privpred.ledger.population IS 'all tables about the same units';
 
@@ -857,3 +1003,41 @@ COMMENT ON COLUMN privpred.monitor_ledger.verified IS 'whether it found nothing 
 
 REVOKE ALL ON privpred.monitor_budgets, privpred.monitor_stat, privpred.monitor_ledger FROM PUBLIC;
 REVOKE ALL ON FUNCTION privpred.stat_watched(), privpred.ledger_state() FROM PUBLIC;
+----------------------------------------------------------------------
+-- report() counts folded entries
+----------------------------------------------------------------------
+
+CREATE OR REPLACE FUNCTION privpred.report() RETURNS text
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
+	SELECT pg_catalog.concat(e'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+		'<meta http-equiv="Content-Security-Policy" '
+		'content="default-src ''none''; style-src ''unsafe-inline''">\n'
+		'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+		'<meta name="color-scheme" content="light dark">\n<title>Privacy budgets of ', p.database,
+		e'</title>\n<style>', privpred._report_style(), e'</style>\n</head>\n<body>\n<header>\n'
+		'<h1>Privacy budgets of <bdi>', p.database, e'</bdi></h1>\n<p><time>',
+		pg_catalog.to_char(pg_catalog.clock_timestamp(), 'YYYY-MM-DD HH24:MI:SS TZ'),
+			'</time> &middot; as seen by <b><bdi>',
+		privpred._html(CURRENT_USER::pg_catalog.text), '</bdi></b> &middot; privpred ',
+		privpred._html(privpred.build()), e'</p>\n</header>\n<main>\n',
+		privpred._report_warnings(), privpred._report_figures(p.answers),
+			privpred._report_relations(),
+		privpred._report_models(), privpred._report_ledger(p.entries, p.chained, p.head, p.at),
+		e'</main>\n<footer>\n<p>Epsilon (&epsilon;) is the privacy loss of one unit, '
+		'the person or thing that a table was declared to be about: one answer, or a '
+		'whole account, changes the odds of anything that is learnt about a unit by a '
+		'factor of at most e<sup>&epsilon;</sup>, except with probability &delta;; '
+		'amounts are kept in units of 10<sup>&minus;12</sup> and rounded against the spender. '
+		'Losses add up: a group of <i>g</i> units that belong together has <i>g</i> '
+		'times the &epsilon; (a family of four, four times), and roles that share '
+		'their answers hold the sum of their budgets, which only a cap over all '
+		'roles bounds.</p>\n</footer>\n</body>\n</html>\n')
+	FROM (
+		SELECT privpred._html(pg_catalog.current_database()::pg_catalog.text) AS database,
+			pg_catalog.sum(l.answers) AS answers,
+			COALESCE(pg_catalog.sum(COALESCE(l.folded, 1)), 0)::pg_catalog.int8 AS entries,
+			COALESCE(pg_catalog.sum(CASE WHEN l.id IS NULL THEN l.folded ELSE 1 END),
+				0)::pg_catalog.int8 AS chained,
+				pg_catalog.max(l.id) AS head, pg_catalog.max(l.at) AS at
+		FROM privpred.ledger l) p $$;

@@ -121,7 +121,7 @@ GRANT EXECUTE ON FUNCTION
 	privpred.revoke_budget(regrole, regclass),
 	privpred.cost(text, bigint),
 	privpred.cost_of(text),
-	privpred.verify_ledger(bytea),
+	privpred.verify_ledger(bytea, boolean),
 	privpred.forgive_lease(bigint)
 	TO PUBLIC;
 -- streams: of the caller's own budgets

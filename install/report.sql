@@ -1096,7 +1096,9 @@ SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
 	FROM (
 		SELECT privpred._html(pg_catalog.current_database()::pg_catalog.text) AS database,
 			pg_catalog.sum(l.answers) AS answers,
-			pg_catalog.count(*) AS entries, pg_catalog.count(l.id) AS chained,
+			COALESCE(pg_catalog.sum(COALESCE(l.folded, 1)), 0)::pg_catalog.int8 AS entries,
+			COALESCE(pg_catalog.sum(CASE WHEN l.id IS NULL THEN l.folded ELSE 1 END),
+				0)::pg_catalog.int8 AS chained,
 				pg_catalog.max(l.id) AS head, pg_catalog.max(l.at) AS at
 		FROM privpred.ledger l) p $$;
 COMMENT ON FUNCTION privpred.report() IS

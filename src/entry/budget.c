@@ -169,7 +169,7 @@ privpred_cost_of(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* verify_ledger(expected_head bytea) */
+/* verify_ledger(expected_head, incremental) */
 Datum
 privpred_verify_ledger(PG_FUNCTION_ARGS)
 {
@@ -189,7 +189,7 @@ privpred_verify_ledger(PG_FUNCTION_ARGS)
 		expected = (uint8 *) VARDATA_ANY(given);
 	}
 
-	verdict = ledger_verify(expected);
+	verdict = ledger_verify(expected, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1));
 	/* A head that was never there proves nothing, unless it comes from who keeps them. */
 	if (expected == NULL || verdict.problem == NULL || superuser())
 		ledger_note_verification(verdict.problem == NULL);

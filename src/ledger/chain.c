@@ -125,7 +125,7 @@ entry_from_row(LedgerEntry *entry, uint64 row)
 		entry->has_limit |= field->null == WHEN_LIMITLESS && !row_isnull(row, column);
 		entry->has_window |= field->null == WHEN_WINDOWLESS && !row_isnull(row, column);
 	}
-	if (SPI_tuptable->tupdesc->natts == ENTRY_COLUMN_COUNT)
+	if (SPI_tuptable->tupdesc->natts >= ENTRY_COLUMN_COUNT)
 	{
 		bool   isnull;
 		bytea *head = DatumGetByteaPP(row_value(row, ENTRY_COLUMN_COUNT, &isnull));

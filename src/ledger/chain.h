@@ -49,7 +49,19 @@ typedef struct LedgerEntry
 	"window_units, window_limit_units, delta, detail"
 #define ENTRY_COLUMN_COUNT 24 /* with id and head */
 
-/* From a row of a query's result: an id, ENTRY_COLUMNS and, if it is chained, its head. */
+/*
+ * A sum of entries that were folded is read and hashed like an entry, which has the number of
+ * entries in place of its lease; columns of privpred.ledger_sum after first.
+ */
+#define SUM_COLUMNS \
+	"number, at, kind, account_id, cap_id, role_name, relation_id, relation_name, model_id, " \
+	"model, version, entries, answers, units, cap_units, NULL::int8, NULL::text, 0, " \
+	"renyi_order, window_units, NULL::int8, delta, NULL::text"
+
+/*
+ * From a row of a query's result: an id, ENTRY_COLUMNS and, if it is chained, its head; or
+ * SUM_COLUMNS.
+ */
 extern void entry_from_row(LedgerEntry *entry, uint64 row);
 
 /* As a row of privpred.ledger_entry. */

@@ -30,12 +30,18 @@
  * gate.c		what must not happen to a relation's accounts at the same time (both)
  * certificates.c	entries of units that were forgotten
  * chain.c		entries and their hash (both)
+ * walk.c		recomputing the chain and its sums
+ * fold.c		runs of entries that were folded into sums
+ * marks.c		where the chain was last found to be right
  * verify.c		recomputing all of it
  * monitor.c	how it is doing
+ * compact.c	folding old entries
+ * archive.c	checking what was set aside of them
  */
 #ifndef PRIVPRED_LEDGER_H
 #define PRIVPRED_LEDGER_H
 
+#include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
@@ -325,8 +331,54 @@ typedef struct LedgerVerdict
 	int			orphaned_leases;
 } LedgerVerdict;
 
-/* expected_head may be NULL; any head the chain ever had proves no rewind. */
-extern LedgerVerdict ledger_verify(const uint8 *expected_head);
+/*
+ * expected_head may be NULL; any head the chain ever had proves no rewind.  Incremental: from
+ * where the chain was last found to be right; if whoever keeps the ledger asks, this is noted.
+ */
+extern LedgerVerdict ledger_verify(const uint8 *expected_head, bool incremental);
+
+/* ---------- compact.c ---------- */
+
+/* Superusers, and whoever has the rights of the extension's owner. */
+extern bool ledger_is_kept_by(Oid role);
+
+typedef struct LedgerRetention
+{
+	Interval older_than; /* entries that may be folded */
+	bool	 archive;	 /* they are kept aside */
+} LedgerRetention;
+
+/* How long entries are kept at least; NULL: nothing is said about it. */
+extern void ledger_set_retention(const LedgerRetention *retention);
+extern bool ledger_retention(LedgerRetention *retention);
+
+typedef struct LedgerCompaction
+{
+	int64 folded;  /* entries */
+	int64 runs;	   /* that they were folded into */
+	int64 sums;	   /* that are left of them */
+	int64 entries; /* that are left */
+} LedgerCompaction;
+
+/*
+ * Folds entries that are older than an age, at most so many, if they are right.  Raises 55000 if
+ * they are not, 55006 while somebody else does so.
+ */
+extern LedgerCompaction ledger_compact(const LedgerRetention *retention, int64 at_most);
+
+/* ---------- archive.c ---------- */
+
+typedef struct LedgerArchiveVerdict
+{
+	const char *problem; /* NULL: none found */
+	int64		entry;	 /* where; 0 if not at one entry */
+	int64		entries;
+	int64		runs;
+	int64		absent; /* runs of which the archive has nothing */
+} LedgerArchiveVerdict;
+
+/* Compares what was set aside, here or in a table of the caller's, with what is left of it. */
+extern LedgerArchiveVerdict ledger_verify_archive(Oid relid);
 
 /* ---------- certificates.c ---------- */
 

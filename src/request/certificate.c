@@ -356,7 +356,7 @@ certificate_problem(const Certificate *certificate, Jsonb *given, const char *un
 	if (given_head == NULL || strcmp(given_head, head) != 0)
 		return "its place in the ledger is not the one it says";
 	hex_decode(head, 2 * DIGEST_BYTES, (char *) bytes);
-	verdict = ledger_verify(bytes);
+	verdict = ledger_verify(bytes, false);
 	if (verdict.problem != NULL)
 		return psprintf("the ledger does not verify: %s", verdict.problem);
 	if (unit != NULL)
