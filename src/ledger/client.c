@@ -14,6 +14,7 @@
 #include "utils/wait_event.h"
 
 #include "ledger/asking.h"
+#include "server/fault.h"
 
 #define START_PATIENCE_US INT64CONST(5000000) /* for a worker slot */
 #define START_RETRY_US INT64CONST(500000)	  /* a start may fail silently */
@@ -156,11 +157,12 @@ wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
 {
 	TimestampTz no_worker_since = 0;
 
+	FAULT_POINT("ask_posted");
 	for (;;)
 	{
 		ResetLatch(MyLatch);
 		if (slot_state(slot) == SLOT_DONE)
-			return;
+			break;
 		CHECK_FOR_INTERRUPTS();
 
 		if (ensure_worker())
@@ -181,6 +183,7 @@ wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
 						 PG_WAIT_EXTENSION);
 	}
+	FAULT_POINT("ask_answered");
 }
 
 /* Waits for the reply, or leaves nothing behind. */
@@ -281,12 +284,16 @@ ledger_post(const LedgerRequest *request)
 {
 	static TimestampTz impatient_until = 0;
 
+	FAULT_POINT("block_returned");
 	for (int i = 0; slot_post(request, false) < 0; i++)
 	{
 		/* Many call sites may end at the same time; one of them waits. */
 		if (i >= POST_PATIENCE || GetCurrentTimestamp() < impatient_until)
 		{
 			impatient_until = GetCurrentTimestamp() + POST_PAUSE_US;
+			LWLockAcquire(&ledger_shared()->header.lock, LW_EXCLUSIVE);
+			board_leave_unserved(request);
+			LWLockRelease(&ledger_shared()->header.lock);
 			ereport(LOG,
 					errmsg("%d unused private answers could not be returned to their account",
 						   request->answers),

@@ -198,6 +198,10 @@ extern void			   slot_give_back(LedgerSlot *slot);
 extern void			   slot_reclaim_dropped_databases(void);
 extern LedgerDatabase *database_entry(LedgerShared *shared, bool create);
 
+/* ---------- board.c ---------- */
+
+extern void board_leave_unserved(const LedgerRequest *request);
+
 /* Of what all databases share: may a role that holds so many take another? */
 static inline bool
 share_allows(int of_role, int of_database, int unused)

@@ -131,8 +131,17 @@ returns_leave(void)
 			continue;
 		if (request->kind == REQUEST_SETTLE || slot_post(request, false) < 0)
 			returns_give_up(request);
-		slot_set_state(kept[i], SLOT_FREE);
+		else
+			slot_set_state(kept[i], SLOT_FREE);
 	}
+}
+
+void
+returns_are_lost(void)
+{
+	for (int i = 0; i < nkept; i++)
+		if (slot_state(kept[i]) != SLOT_FREE)
+			board_leave_unserved(&kept[i]->request);
 }
 
 int

@@ -18,6 +18,9 @@ extern void returns_give_up(const LedgerRequest *request);
 /* The process ends: gives up leases, and leaves the rest to the next process. */
 extern void returns_leave(void);
 
+/* It ends at once.  The caller holds the ledger's lock. */
+extern void returns_are_lost(void);
+
 /* Takes what is due, or all; *wait_us shrinks to when to look again. */
 extern int returns_due(LedgerSlot **batch, int size, bool all, int64 *wait_us);
 

@@ -24,6 +24,7 @@
 
 #include "ledger/worker/worker.h"
 #include "ledger/worker/returns.h"
+#include "server/fault.h"
 
 #define DRAIN_US INT64CONST(300000) /* at shutdown, for leases that come back */
 #define LINGER_US INT64CONST(200)	/* after a batch, before going to sleep */
@@ -115,8 +116,12 @@ delist(int code, Datum arg)
 			else if (slot_state(slot) == SLOT_TAKEN && slot->request.kind == REQUEST_SETTLE)
 				slot_set_state(slot, SLOT_PENDING);
 			else if (slot_state(slot) == SLOT_TAKEN || slot_state(slot) == SLOT_ABANDONED)
+			{
+				board_leave_unserved(&slot->request);
 				slot_set_free(slot);
+			}
 		}
+		returns_are_lost();
 	}
 	LWLockRelease(&shared->header.lock);
 }
@@ -197,6 +202,9 @@ work(TimestampTz stop_at)
 	int			n;
 
 	ResetLatch(MyLatch);
+	/* What woke us may have been asked since the caller has looked. */
+	if (worker_stopping && stop_at == 0)
+		return true;
 	if (ConfigReloadPending)
 	{
 		ConfigReloadPending = false;
@@ -206,6 +214,7 @@ work(TimestampTz stop_at)
 	n = serve_take(batch, idle, &wait_us);
 	if (n > 0)
 	{
+		FAULT_POINT("debit_taken");
 		serve_run(batch, n, false);
 		/* Else autovacuum would never hear of the dead rows. */
 		pgstat_report_stat(false);
