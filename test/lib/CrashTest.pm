@@ -22,30 +22,33 @@ my $patience = $PostgreSQL::Test::Utils::timeout_default;
 # reserved for it without being listed, when a statement breaks off.
 my $many = 1000;
 my %client = (
-	single => { at_once => 1, script => "SELECT probe('m');\n" x 40 },
+	single => { at_once => 1, script => "SELECT probe('m');\n" x 20 },
 	rollback => {
 		at_once => 1,
-		script => "BEGIN; SELECT probe('m'); SAVEPOINT s; SELECT probe('m'); ROLLBACK TO s; SELECT probe('m'); ROLLBACK;\n" x 12 },
+		script => "BEGIN; SELECT probe('m'); SAVEPOINT s; SELECT probe('m'); ROLLBACK TO s; SELECT probe('m'); ROLLBACK;\n" x 6 },
 	cursor => {
 		at_once => 10,
-		script => ("BEGIN; DECLARE c CURSOR FOR SELECT probe('m') FROM generate_series(1, 1000);\n" . "FETCH 10 FROM c;\n" x 12 . "CLOSE c; COMMIT;\n") x 3 },
-	big => { at_once => $many, script => "COPY (SELECT probe('m') FROM generate_series(1, $many)) TO STDOUT;\n" x 5 },
+		script => ("BEGIN; DECLARE c CURSOR FOR SELECT probe('m') FROM generate_series(1, 1000);\n" . "FETCH 10 FROM c;\n" x 12 . "CLOSE c; COMMIT;\n") },
+	big => { at_once => $many, script => "COPY (SELECT probe('m') FROM generate_series(1, $many)) TO STDOUT;\n" x 2 },
 	memo => { at_once => 1, lines => qr/^q(\d+) ([tf])$/ },
 	unstable => {
 		stream => 'u', at_once => 4,
-		script => "SELECT coalesce(private_predict('u', ARRAY[0.5]), 'NULL');\n" x 15
+		script => "SELECT coalesce(private_predict('u', ARRAY[0.5]), 'NULL');\n" x 8
 		  . "BEGIN; DECLARE c CURSOR FOR SELECT coalesce(private_predict('u', ARRAY[i / 100.0]), 'NULL') FROM generate_series(1, 100) i;\n"
 		  . "FETCH 1 FROM c;\n" x 6 . "ROLLBACK;\n",
 		lines => qr/^(NULL|[tf])$/ },
 	stable => {
 		stream => 's', at_once => 40,
-		script => "SELECT private_predict('s', ARRAY[i / 100.0]) FROM generate_series(1, 40) i;\n" x 8 },
+		script => "SELECT private_predict('s', ARRAY[i / 100.0]) FROM generate_series(1, 40) i;\n" x 3 },
 	release => { at_once => 0, lines => qr/^version (\d+): (\w+)$/ },
-	elsewhere => { db => 'other', at_once => 1, script => "SELECT probe('m');\n" x 40 },
-	elsewhere_big => { db => 'other', at_once => $many, script => "COPY (SELECT probe('m') FROM generate_series(1, $many)) TO STDOUT;\n" x 5 });
+	elsewhere => { db => 'other', at_once => 1, script => "SELECT probe('m');\n" x 20 },
+	elsewhere_big => { db => 'other', at_once => $many, script => "COPY (SELECT probe('m') FROM generate_series(1, $many)) TO STDOUT;\n" x 2 });
 my @clients = sort keys %client;
 
 my @databases = qw(postgres other);
+
+# The released model's version, and what it answers.
+my $ask_version = q{SELECT 'version ' || (SELECT version FROM privpred.models WHERE name = 'g') || ': ' || string_agg(left(private_predict('g', ARRAY[a]), 1), '') FROM generate_series(0.0, 100, 4) a};
 
 # Errors that a client may see.
 my $harmless = join '|', 'the privacy ledger became unavailable', 'the privacy ledger did not reply in time',
@@ -134,6 +137,7 @@ sub new_server
 	start($self);
 	set_up($self);
 	$self->{since} = $self->{rounds};
+	$self->{total} = {};
 }
 
 sub set_up
@@ -146,11 +150,6 @@ sub set_up
 		ledger_setup($node, $db);
 		my @roles = grep { ($client{$_}{db} // 'postgres') eq $db } @clients;
 		$node->safe_psql($db, join '', map { qq{CREATE ROLE r_$_ LOGIN; SELECT privpred.grant_budget('r_$_', 'patients', epsilon => 1000000, delta => 1e-6);\n} } @roles);
-		$node->safe_psql($db, q{
-CREATE VIEW paid AS
-SELECT a.role, coalesce(sum(e.answers) FILTER (WHERE e.kind IN ('lease', 'settle')), 0)::bigint AS answers,
-	coalesce(sum(e.answers) FILTER (WHERE e.kind = 'orphan'), 0)::bigint AS orphaned
-FROM privpred.ledger_entry e JOIN privpred.account a USING (account_id) WHERE a.role IS NOT NULL GROUP BY a.role});
 	}
 	# Answers of u are all unstable, and no two thresholds are the same; those of s are all stable;
 	# answers of k are coins.  Of g every version has another place where answers change.
@@ -174,6 +173,8 @@ CREATE FUNCTION retrain_g() RETURNS void LANGUAGE sql AS $$
 	$self->{memo} = {};
 	$self->{version} = {};
 	$self->{threshold} = {};
+	$self->{run} = {};
+	$self->{versions} = [];
 	$self->{offset} = {};
 	unlink glob "$self->{dir}/answers.* $self->{dir}/errors.*";
 	fresh_streams($self);
@@ -494,11 +495,12 @@ sub fail_over
 	my ($self) = @_;
 	my ($primary, $standby) = @{$self}{qw(node standby)};
 	my $lag = !$self->{synchronous} && ($self->{lag} // int(rand(2)));
-	my ($receiver, $head);
+	my $head;
 	if ($lag)
 	{
-		$receiver = $standby->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'walreceiver'});
-		kill 'STOP', $receiver;
+		$standby->safe_psql('postgres', q{ALTER SYSTEM SET primary_conninfo = ''});
+		$standby->reload;
+		$standby->poll_query_until('postgres', q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'walreceiver')}) or die 'the standby goes on to follow';
 		wait_for_answers($self, 100);
 	}
 	if (!$self->{synchronous})
@@ -511,9 +513,10 @@ sub fail_over
 	kill_processes($self);
 	$primary->_update_pid(0);
 	$self->{node} = $standby;
-	system_log('pg_ctl', '-s', 'promote', '-W', '-D', $standby->data_dir) == 0 or die 'the standby cannot be promoted';
-	kill 'KILL', $receiver if $receiver;
-	$standby->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'the standby is not promoted';
+	system_log('pg_ctl', '-s', 'promote', '-w', '-D', $standby->data_dir) == 0 or die 'the standby cannot be promoted';
+	# Copies of it must not inherit this.
+	$standby->safe_psql('postgres', 'ALTER SYSTEM RESET ALL');
+	$standby->reload;
 	$primary->clean_node;
 	return if $self->{synchronous};
 	my $known = $standby->safe_psql('postgres', "SELECT ok FROM privpred.verify_ledger('$head')");
@@ -533,13 +536,12 @@ sub script_of
 	if ($name eq 'memo')
 	{
 		# New questions, and old ones again.
-		my $last = $self->{question} += 12;
-		$script = join '', map { my $q = $last - int(rand(40)); $q = 1 if $q < 1; "SELECT 'q$q ' || private_predict('k', ARRAY[$q / 1000.0]);\n" } 1 .. 25;
+		my $last = $self->{question} += 6;
+		$script = join '', map { my $q = $last - int(rand(40)); $q = 1 if $q < 1; "SELECT 'q$q ' || private_predict('k', ARRAY[$q / 1000.0]);\n" } 1 .. 12;
 	}
 	elsif ($name eq 'release')
 	{
-		my $ask = "SELECT 'version ' || (SELECT version FROM privpred.models WHERE name = 'g') || ': ' || string_agg(left(private_predict('g', ARRAY[a]), 1), '') FROM generate_series(0.0, 100, 4) a;\n";
-		$script = "SELECT private_predict('g', ARRAY[1.0]);\n" x 10 . $ask . "\\c - postgres\nSELECT retrain_g();\n\\c - r_release\n$ask" . "SELECT private_predict('g', ARRAY[1.0]);\n" x 10;
+		$script = "SELECT private_predict('g', ARRAY[1.0]);\n" x 5 . "$ask_version;\n\\c - postgres\nSELECT retrain_g();\n\\c - r_release\n$ask_version;\n" . "SELECT private_predict('g', ARRAY[1.0]);\n" x 5;
 	}
 	open(my $out, '>', $file) or die;
 	print $out $script;
@@ -652,29 +654,50 @@ sub wait_for_answers
 
 # ---------- what must hold ----------
 
-# [role, answers, orphaned] of all databases
-sub paid
+# What the ledgers say, in a call for each database: rows by what they are about.
+my $look = q{
+SELECT 'paid', a.role, coalesce(sum(e.answers) FILTER (WHERE e.kind IN ('lease', 'settle')), 0), coalesce(sum(e.answers) FILTER (WHERE e.kind = 'orphan'), 0)
+FROM privpred.ledger_entry e JOIN privpred.account a USING (account_id) GROUP BY a.role;
+SELECT 'verified', ok, problem, '' FROM privpred.verify_ledger();
+-- of one process: a retrained model gives a call another lease
+SELECT 'orphan', o.lease, o.answers, sum(l.answers) FROM privpred.ledger_entry o
+JOIN privpred.ledger_entry b ON b.lease = o.lease AND b.kind = 'lease'
+JOIN privpred.ledger_entry l ON l.pid = b.pid AND l.account_id = o.account_id AND l.id < o.id AND l.kind IN ('lease', 'settle')
+WHERE o.kind = 'orphan' AND b.id = (SELECT max(id) FROM privpred.ledger_entry WHERE lease = o.lease AND kind = 'lease')
+GROUP BY o.id, o.lease, o.answers HAVING o.answers > greatest(1, sum(l.answers) - o.answers);
+SELECT CASE model WHEN 'u' THEN 'unstable' ELSE 'stable' END, stream_id, unstable_used, threshold, answers_used FROM privpred.stream;
+SELECT 'counted for a crash', count(*) FROM privpred.ledger_entry WHERE kind = 'unstable' AND model = 'u' AND detail LIKE '%in use when the server stopped';
+SELECT 'version', version FROM privpred.ledger_entry WHERE kind = 'release' AND role_name = 'r_release'};
+
+sub look
 {
 	my ($self) = @_;
-	my %paid;
+	my %found;
 	for my $db (@databases)
 	{
-		my $rows = $self->{node}->safe_psql($db, 'SELECT * FROM paid');
-		$paid{$1} = [ $2, $3 ] while $rows =~ /^r_(\w+)\|(-?\d+)\|(\d+)$/mg;
+		for my $row (split /\n/, $self->{node}->safe_psql($db, $look))
+		{
+			my ($what, @columns) = split /\|/, $row, -1;
+			next if $what =~ /crash|version/ && $db eq 'other';
+			push @{ $found{$what} }, \@columns;
+		}
 	}
-	my $streams = $self->{node}->safe_psql('postgres', q{SELECT CASE model WHEN 'u' THEN 'unstable' ELSE 'stable' END, sum(answers_used) FROM privpred.stream GROUP BY model});
-	$paid{$1} = [ $2, 0 ] while $streams =~ /^(\w+)\|(\d+)$/mg;
-	return \%paid;
+	return \%found;
 }
 
 sub check_accounts
 {
-	my ($self) = @_;
-	my $paid = paid($self);
+	my ($self, $found) = @_;
+	my %paid = map { $_->[0] =~ /^r_(\w+)/ ? ($1 => [ @$_[ 1, 2 ] ]) : () } @{ $found->{paid} };
 	my ($got_all, $paid_all, $orphaned_all) = (0, 0, 0);
+	for my $stream (qw(stable unstable))
+	{
+		$paid{$stream} = [ 0, 0 ];
+		$paid{$stream}[0] += $_->[3] for @{ $found->{$stream} };
+	}
 	for my $name (grep { $_ ne 'release' } @clients)
 	{
-		my ($answers, $orphaned) = @{ $paid->{$name} // [ 0, 0 ] };
+		my ($answers, $orphaned) = @{ $paid{$name} // [ 0, 0 ] };
 		my $base = { got => 0, paid => 0, orphaned => 0, broken => 0, %{ $self->{base}{$name} // {} } };
 		my $got = $self->{got}{$name} - $base->{got};
 		my $over = $answers - $base->{paid} - $got;
@@ -686,62 +709,48 @@ sub check_accounts
 		$orphaned_all += $orphaned;
 		@{ $self->{base}{$name} }{qw(got paid orphaned broken)} = ($self->{got}{$name}, $answers, $orphaned, $self->{broken}{$name}) if $self->{rewound};
 	}
-	return ($got_all, $paid_all, $orphaned_all);
+	$self->{total} = { got => $got_all, paid => $paid_all, orphaned => $orphaned_all };
 }
 
 # A failed threshold is never seen again, and a failure that was told is counted.
 sub check_streams
 {
-	my ($self) = @_;
-	my $unstable = 0;
-	for my $row (split /\n/, $self->{node}->safe_psql('postgres', q{SELECT stream_id, unstable_used, threshold FROM privpred.stream WHERE model = 'u'}))
+	my ($self, $found) = @_;
+	my $counted = -$found->{'counted for a crash'}[0][0];
+	for my $row (@{ $found->{unstable} })
 	{
-		my ($stream, $run, $threshold) = split /\|/, $row, -1;
-		$unstable += $run;
+		my ($stream, $run, $threshold) = @$row;
+		$counted += $run;
 		next if $threshold eq '';
 		my $before = $self->{threshold}{$threshold};
-		push @{ $self->{problems} }, "threshold of run $before is back in run $stream.$run" if defined $before && $before ne "$stream.$run";
+		push @{ $self->{problems} }, "the threshold of run $before is back in run $stream.$run" if defined $before && $before ne "$stream.$run";
 		my $same = $self->{run}{"$stream.$run"};
 		push @{ $self->{problems} }, "run $stream.$run has two thresholds" if defined $same && $same ne $threshold;
 		$self->{threshold}{$threshold} = "$stream.$run";
 		$self->{run}{"$stream.$run"} = $threshold;
 	}
-	my $for_crashes = $self->{node}->safe_psql('postgres', q{SELECT count(*) FROM privpred.ledger_entry WHERE kind = 'unstable' AND model = 'u' AND detail LIKE '%in use when the server stopped'});
 	my $base = $self->{base}{unstable} // {};
 	my $told = $self->{got}{unstable} - ($base->{told} // 0);
-	my $counted = $unstable - $for_crashes - ($base->{counted} // 0);
-	push @{ $self->{problems} }, "$told unstable answers were told, $counted are counted" if $told > $counted && !$self->{rewound};
-	@{ $self->{base}{unstable} }{qw(told counted)} = ($self->{got}{unstable}, $unstable - $for_crashes) if $self->{rewound};
+	my $since = $counted - ($base->{counted} // 0);
+	push @{ $self->{problems} }, "$told unstable answers were told, $since are counted" if $told > $since && !$self->{rewound};
+	@{ $self->{base}{unstable} }{qw(told counted)} = ($self->{got}{unstable}, $counted) if $self->{rewound};
+	@{$self}{qw(threshold run)} = ({}, {}) if $self->{rewound};
 }
 
-# A crash costs a call at most as much as it had used, or one answer.
-sub check_orphans
+# The chain holds; a crash costs a call at most as much as it had used, or one answer.
+sub check_ledger
 {
-	my ($self) = @_;
-	for my $db (@databases)
-	{
-		# Of one process: a retrained model, or a group that pays, gives a call another lease.
-		my $wrong = $self->{node}->safe_psql($db, q{
-SELECT o.lease, o.answers, sum(l.answers) FROM privpred.ledger_entry o
-JOIN privpred.ledger_entry b ON b.lease = o.lease AND b.kind = 'lease'
-JOIN privpred.ledger_entry l ON l.pid = b.pid AND l.account_id = o.account_id AND l.id < o.id AND l.kind IN ('lease', 'settle')
-WHERE o.kind = 'orphan' AND b.id = (SELECT max(id) FROM privpred.ledger_entry WHERE lease = o.lease AND kind = 'lease')
-GROUP BY o.id, o.lease, o.answers HAVING o.answers > greatest(1, sum(l.answers) - o.answers)});
-		push @{ $self->{problems} }, "an orphan is more than the call had used: $wrong" if $wrong ne '';
-		my $check = $self->{node}->safe_psql($db, 'SELECT ok, problem FROM privpred.verify_ledger()');
-		push @{ $self->{problems} }, "verify_ledger of $db: $check" if $check ne 't|';
-	}
+	my ($self, $found) = @_;
+	push @{ $self->{problems} }, 'a ledger was not verified' if @{ $found->{verified} } != @databases;
+	push @{ $self->{problems} }, "verify_ledger: $_->[1]" for grep { $_->[0] ne 't' } @{ $found->{verified} };
+	push @{ $self->{problems} }, "of lease $_->[0] a block of $_->[1] was lost, more than the call had used ($_->[2] with it)" for @{ $found->{orphan} // [] };
 }
 
 # Versions are paid for, and have one content, old or new.
 sub check_versions
 {
-	my ($self) = @_;
-	my $ask = q{SELECT 'version ' || (SELECT version FROM privpred.models WHERE name = 'g') || ': ' || string_agg(left(private_predict('g', ARRAY[a]), 1), '') FROM generate_series(0.0, 100, 4) a};
-	my ($rc, $now, $err) = as($self->{node}, 'r_release', $ask);
-	push @{ $self->{problems} }, "release: $err" if $rc;
-	take_version($self, $1, $2) if $now =~ /^version (\d+): (\w+)$/;
-	my %paid = map { $_ => 1 } split /\n/, $self->{node}->safe_psql('postgres', q{SELECT version FROM privpred.ledger_entry WHERE kind = 'release' AND role_name = 'r_release'});
+	my ($self, $found) = @_;
+	my %paid = map { $_->[0] => 1 } @{ $found->{version} // [] };
 	for my $seen (@{ $self->{versions} // [] })
 	{
 		my ($version, $answers) = @$seen;
@@ -762,13 +771,9 @@ sub crash_round
 {
 	my ($self, $kind, %opt) = @_;
 	my @names = @{ $opt{clients} // [ @clients ] };
-	my %was = %{ $self->{total} // {} };
 	my $started = time;
-	if ($self->{rounds} - $self->{since} >= $self->{every})
-	{
-		new_server($self);
-		%was = ();
-	}
+	new_server($self) if $self->{rounds} - $self->{since} >= $self->{every};
+	my %was = %{ $self->{total} };
 	$self->{rounds}++;
 	@{$self}{qw(point action lag)} = @opt{qw(point action lag)};
 	$self->{problems} = [];
@@ -794,13 +799,17 @@ sub check_round
 {
 	my ($self) = @_;
 	start($self) unless defined attempt($self->{node}, 'SELECT 1');
-	settled($self->{node}, $_) for @databases;
 	take_answers($self);
-	check_orphans($self);
-	check_versions($self);
-	check_streams($self);
-	my ($got, $paid, $orphaned) = check_accounts($self);
-	$self->{total} = { got => $got, paid => $paid, orphaned => $orphaned };
+	# The released model, as it is now.
+	my ($rc, $now, $err) = as($self->{node}, 'r_release', $ask_version);
+	push @{ $self->{problems} }, "release: $err" if $rc;
+	take_version($self, $1, $2) if $now =~ /^version (\d+): (\w+)$/;
+	settled($self->{node}, $_) for @databases;
+	my $found = look($self);
+	check_ledger($self, $found);
+	check_versions($self, $found);
+	check_streams($self, $found);
+	check_accounts($self, $found);
 	fresh_streams($self, 1) if $self->{rewound};
 }
 
