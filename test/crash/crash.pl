@@ -8,16 +8,16 @@ use warnings;
 my $terminal;
 BEGIN { open($terminal, '>&', \*STDOUT) or die; $terminal->autoflush(1) }
 use FindBin;
-use lib "$FindBin::RealBin/../lib", "$FindBin::RealBin/../bench";
-use Chart;
+use lib "$FindBin::RealBin/../lib";
 use CrashTest;
-use List::Util qw(max min sum shuffle);
-use POSIX qw(log10);
+use List::Util qw(shuffle);
+use PostgreSQL::Test::Utils;
 use Test::More;
 
 my ($dir) = @ARGV;
 my $rounds = $ENV{ROUNDS} || 100;
 my $seed = $ENV{SEED} || 1;
+my $clients = $ENV{CLIENTS} || 4;
 my $ends = time + 60 * ($ENV{MINUTES} || 1e6);
 my $points = crash_points();
 
@@ -33,7 +33,7 @@ while (@plan < $rounds)
 {
 	for my $kind (shuffle @kinds)
 	{
-		my %round = (kind => $kind, clients => [ (shuffle CrashTest::crash_clients())[ 0 .. 4 ] ]);
+		my %round = (kind => $kind, clients => [ (shuffle crash_clients())[ 0 .. $clients - 1 ] ]);
 		if ($kind eq 'fault')
 		{
 			@faults = shuffle map { my $point = $_; map { [ $point, $_ ] } @{ $points->{$point} } } sort keys %$points unless @faults;
@@ -58,55 +58,18 @@ for my $n (1 .. @plan)
 	my $result = crash_round($self, $plan->{kind}, %$plan, clients => \@clients);
 	my $name = $plan->{kind} eq 'fault' ? "fault: $plan->{point}" : $plan->{kind};
 	$name .= ', behind' if $result->{fell_back};
-	push @done, { %$result, name => $name };
+	push @done, $name;
+	append_to_file("$dir/rounds.txt", join("\t", $name, @$result{qw(got paid orphaned)}, scalar @{ $result->{problems} }) . "\n");
 	print $terminal sprintf("%4d %-34s %-8s got %6d paid %6d orphaned %5d %5.1f s%s\n", $n, $name, $plan->{action} // '', @$result{qw(got paid orphaned seconds)},
 		join '', map { "\n     VIOLATED: $_" } @{ $result->{problems} });
 	$violations += @{ $result->{problems} } > 0;
-	if (@{ $result->{problems} } && !$ENV{GO_ON})
-	{
-		# What went wrong once shows in all that follows.
-		eval { CrashTest::new_server($self); 1 } or last;
-	}
+	# What went wrong once shows in all that follows.
+	CrashTest::new_server($self) if @{ $result->{problems} };
 }
 crash_finish($self);
 
-# ---------- the table and the picture ----------
-
-my %by;
-push @{ $by{ $_->{name} } }, $_ for @done;
-my $table = "| what happens | rounds | answers received | paid | overcharge: mean | most | violations |\n|---|---|---|---|---|---|---|\n";
-my $row = sub {
-	my ($name, @rounds) = @_;
-	my @over = map { $_->{paid} - $_->{got} } @rounds;
-	my $lost = $name =~ /behind/;
-	return sprintf "| %s | %d | %d | %d | %s | %s | %d |\n", $name, scalar @rounds, sum(map { $_->{got} } @rounds), sum(map { $_->{paid} } @rounds),
-	  $lost ? '–' : sprintf('%.1f', sum(@over) / @over), $lost ? '–' : max(@over), scalar grep { @{ $_->{problems} } } @rounds;
-};
-$table .= $row->($_, @{ $by{$_} }) for sort keys %by;
-$table .= $row->('**all, but for what was behind**', grep { $_->{name} !~ /behind/ } @done) if @done;
-open(my $out, '>', "$dir/table.md") or die;
-print $out $table;
-close $out;
-print $terminal "\n$table";
-print $terminal "\nslowest shutdowns: " . join(', ', map { sprintf '%s %.1f s', $_, $self->{slowest_stop}{$_} } sort keys %{ $self->{slowest_stop} // {} }) . "\n";
-
-# A dot for each round, on a logarithmic scale.
-my @names = grep { !/behind/ } sort keys %by;
-my ($left, $top, $step, $width) = (250, 60, 20, 900);
-my $place = sub { $left + ($width - $left - 30) * log10(1 + max(0, $_[0])) / 4 };
-my $body = '';
-for my $tick (0, 1, 10, 100, 1000, 9999)
-{
-	$body .= sprintf qq{<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#ddd"/>\n}, $place->($tick), $top - 8, $place->($tick), $top + $step * @names;
-	$body .= Chart::label($place->($tick), $top - 12, $tick == 9999 ? '10,000' : $tick, 'text-anchor="middle"');
-}
-for my $i (0 .. $#names)
-{
-	my $y = $top + $step * $i + $step / 2;
-	$body .= Chart::label($left - 10, $y + 4, $names[$i], 'text-anchor="end"');
-	$body .= sprintf qq{<circle cx="%.1f" cy="%.1f" r="2.5" fill="#1f6f8b" fill-opacity="0.4"/>\n}, $place->($_->{paid} - $_->{got}), $y for @{ $by{ $names[$i] } };
-}
-Chart::write_picture("$dir/crashes.svg", $width, $top + $step * @names + 15, 'Answers paid for and not received, a dot for each round', $body);
+print $terminal "\nslowest shutdowns: " . join(', ', map { sprintf '%s %.1f s', $_, $self->{slowest_stop}{$_} } sort keys %{ $self->{slowest_stop} // {} }) . "\n\n";
+print $terminal `$^X "$FindBin::RealBin/report.pl" "$dir" "$dir/rounds.txt"`;
 
 cmp_ok(scalar @done, '>=', 1, 'rounds were made');
 is($violations, 0, scalar(@done) . ' rounds without a violation');

@@ -6,6 +6,7 @@
 #	ROUNDS=N		how many (100)
 #	SEED=N			the order of what happens, and where (1)
 #	KINDS="a; b"	only these
+#	CLIENTS=N		that ask at the same time (4, of ten)
 #	MINUTES=N		no further round after so many
 #	SAVE=1			writes the table and the picture of docs/crashes.md
 #	KEEP=1			leaves the work directory with all logs
@@ -38,5 +39,5 @@ mkdir -p "$dir" "$sandbox/ports"
 status=0
 PG_REGRESS=$pgxs/src/test/regress/pg_regress PG_TEST_PORT_DIR=$sandbox/ports TEMP_CONFIG=$sandbox/src/test/tap.conf \
 	TESTDIR=$dir TESTDATADIR=$dir/tmp_check TESTLOGDIR=$dir/tmp_check/log \
-	perl -I "$pgxs/src/test/perl" -I test/lib -I test/bench test/crash/crash.pl "$CRASH_RESULTS" || status=$?
+	perl -I "$pgxs/src/test/perl" -I test/lib test/crash/crash.pl "$CRASH_RESULTS" || status=$?
 exit "$status"

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(time usleep);
 
-our @EXPORT = qw(crash_new crash_round crash_finish crash_kinds crash_points);
+our @EXPORT = qw(crash_new crash_round crash_finish crash_kinds crash_points crash_clients);
 
 my $patience = $PostgreSQL::Test::Utils::timeout_default;
 
@@ -175,6 +175,7 @@ CREATE FUNCTION retrain_g() RETURNS void LANGUAGE sql AS $$
 	$self->{threshold} = {};
 	$self->{run} = {};
 	$self->{versions} = [];
+	$self->{crash_failures} = 0;
 	$self->{offset} = {};
 	unlink glob "$self->{dir}/answers.* $self->{dir}/errors.*";
 	fresh_streams($self);
@@ -228,6 +229,7 @@ sub stop
 {
 	my ($self, $mode) = @_;
 	my $started = time;
+	$self->{crashed} = 1 if $mode eq 'immediate';
 	# The driver notices what hangs; nothing waits for ever.
 	my $hung = system_log('pg_ctl', '-s', '-w', '-t', 120, '-D', $self->{node}->data_dir, '-m', $mode, 'stop') != 0;
 	if ($hung)
@@ -261,6 +263,7 @@ sub kill_processes
 	my ($self) = @_;
 	my $postmaster = pid_of_postmaster($self) or return;
 	return unless kill 'STOP', $postmaster;
+	$self->{crashed} = 1;
 	kill 'KILL', processes($postmaster);
 	usleep(10_000) while kill 0, $postmaster;
 	unlink $self->{node}->data_dir . '/postmaster.pid';
@@ -277,6 +280,7 @@ sub kill_postmaster
 {
 	my ($self) = @_;
 	my $postmaster = pid_of_postmaster($self);
+	$self->{crashed} = 1;
 	kill 'KILL', $postmaster or die "kill: $!";
 	usleep(10_000) while kill 0, $postmaster;
 	start($self);
@@ -287,6 +291,7 @@ sub kill_one
 {
 	my ($self, $whom) = @_;
 	my $crashed = incarnation($self->{node});
+	$self->{crashed} = 1;
 	kill_process($self->{node}, $whom) or die "nobody to kill: $whom";
 	back_since($self->{node}, $crashed) or die 'the server does not come back';
 }
@@ -343,12 +348,22 @@ sub end_sessions
 	}
 }
 
-# A fast shutdown right after recovery, with clients that have just come back.
+# A fast shutdown after a crash, with clients that are about to come back or have just done so.
 sub kill_then_stop
 {
 	my ($self) = @_;
-	kill_one($self, int(rand(2)) ? q{backend_type = 'privpred ledger'} : q{usename LIKE 'r\_%' AND state = 'active'});
-	wait_for_answers($self, 1 + int(rand(30))) if int(rand(3));
+	my $whom = int(rand(2)) ? q{backend_type = 'privpred ledger'} : q{usename LIKE 'r\_%' AND state = 'active'};
+	my $when = int(rand(3));	# while it recovers, right after, or when answers flow again
+	if ($when == 0)
+	{
+		$self->{crashed} = 1;
+		kill_process($self->{node}, $whom) or die "nobody to kill: $whom";
+	}
+	else
+	{
+		kill_one($self, $whom);
+		wait_for_answers($self, 1 + int(rand(30))) if $when == 2;
+	}
 	stop($self, 'fast');
 	start($self);
 }
@@ -391,6 +406,7 @@ sub full_wal
 	my $postmaster = pid_of_postmaster($self);
 	fill($self, 'wal');
 	wait_for_log($self, $offset, qr/PANIC.*No space left/);
+	$self->{crashed} = 1;
 	usleep(20_000 * int(rand(5)));
 	unlink $self->{full};
 	my $deadline = time + $patience;
@@ -441,6 +457,7 @@ sub fault
 	usleep(2_000) while -e $file && time < $deadline;
 	die "nobody comes to $point" if unlink $file;
 	$self->{at}{"$point $action"}++;
+	$self->{crashed} = 1 if $action =~ /kill/;
 	if ($action eq 'kill_all')
 	{
 		usleep(5_000) while kill(0, $postmaster) && time < $deadline;
@@ -552,6 +569,7 @@ sub script_of
 sub start_clients
 {
 	my ($self, @names) = @_;
+	my $driver = $$;
 	unlink "$self->{dir}/stop";
 	for my $name (@names)
 	{
@@ -562,7 +580,7 @@ sub start_clients
 		{
 			my $db = $client{$name}{db} // 'postgres';
 			$ENV{PGOPTIONS} = '-c synchronous_commit=off -c client_min_messages=error -c privpred.foresee=off';
-			until (-e "$self->{dir}/stop")
+			until (-e "$self->{dir}/stop" || getppid() != $driver)
 			{
 				system("psql -XAtq -U r_$name -h '" . $node->host . "' -p " . $node->port
 					  . " -d $db -f $script >> $self->{dir}/answers.$name 2>> $self->{dir}/errors.$name");
@@ -578,11 +596,41 @@ sub finish_clients
 {
 	my ($self) = @_;
 	append_to_file("$self->{dir}/stop", '');
+	finish_holder($self);
 	for my $name (sort keys %{ $self->{running} })
 	{
 		waitpid $self->{running}{$name}, 0;
 	}
 	$self->{running} = {};
+}
+
+# Somebody who uses the stream u all the time, so that a crash finds it in use for certain.
+sub start_holder
+{
+	my ($self) = @_;
+	my $node = $self->{node};
+	my $file = "$self->{dir}/answers.unstable";
+	my $offset = -s $file // 0;
+	my $deadline = time + $patience;
+	append_to_file("$self->{dir}/holder.sql", "BEGIN; DECLARE c CURSOR FOR SELECT coalesce(private_predict('u', ARRAY[0.5]), 'NULL') FROM generate_series(1, 9);\nFETCH 1 FROM c;\nSELECT pg_sleep(3600);\n")
+	  unless -e "$self->{dir}/holder.sql";
+	my $pid = fork() // die "fork: $!";
+	if (!$pid)
+	{
+		$ENV{PGAPPNAME} = 'holder';
+		exec("exec psql -XAtq -U r_unstable -h '" . $node->host . "' -p " . $node->port . " -d postgres -f $self->{dir}/holder.sql >> $file 2>> $self->{dir}/errors.unstable");
+	}
+	$self->{holder} = $pid;
+	$self->{in_use} = 1;
+	usleep(5_000) until (-s $file // 0) > $offset || time > $deadline;
+}
+
+sub finish_holder
+{
+	my ($self) = @_;
+	my $pid = delete $self->{holder} or return;
+	attempt($self->{node}, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holder'});
+	waitpid $pid, 0;
 }
 
 # Reads on where it stopped: whole lines.
@@ -716,7 +764,11 @@ sub check_accounts
 sub check_streams
 {
 	my ($self, $found) = @_;
-	my $counted = -$found->{'counted for a crash'}[0][0];
+	my $crashes = $found->{'counted for a crash'}[0][0];
+	my $counted = -$crashes;
+	push @{ $self->{problems} }, 'the stream was in use at the crash, and goes on with its threshold'
+	  if $self->{in_use} && $self->{crashed} && !$self->{rewound} && $crashes <= $self->{crash_failures};
+	$self->{crash_failures} = $crashes;
 	for my $row (@{ $found->{unstable} })
 	{
 		my ($stream, $run, $threshold) = @$row;
@@ -778,9 +830,11 @@ sub crash_round
 	@{$self}{qw(point action lag)} = @opt{qw(point action lag)};
 	$self->{problems} = [];
 	$self->{rewound} = 0;
+	$self->{crashed} = $self->{in_use} = 0;
 	fresh_streams($self);
 	eval {
 		add_standby($self, $kind) if $kind =~ /standby/;
+		start_holder($self) if grep { $_ eq 'unstable' } @names;
 		start_clients($self, @names);
 		wait_for_answers($self, $opt{more} // 20 + int(rand(300)));
 		$happens{$kind}->($self);
@@ -800,6 +854,12 @@ sub check_round
 	my ($self) = @_;
 	start($self) unless defined attempt($self->{node}, 'SELECT 1');
 	take_answers($self);
+	if ($self->{in_use})
+	{
+		my ($failed, undef, $error) = as($self->{node}, 'r_unstable', q{SELECT private_predict('u', ARRAY[0.5])});
+		push @{ $self->{problems} }, "unstable: $error" if $failed;
+		$self->{got}{unstable}++;
+	}
 	# The released model, as it is now.
 	my ($rc, $now, $err) = as($self->{node}, 'r_release', $ask_version);
 	push @{ $self->{problems} }, "release: $err" if $rc;

@@ -47,6 +47,8 @@ my $before = incarnation($node);
 ok(kill_process($node, q{backend_type = 'privpred ledger' AND datname = 'postgres'}), 'kill -9 with a lease out');
 ok(back_since($node, $before), 'the server is back');
 eval { $holder->quit };
+# The ledger's process notes them when it starts.
+$node->safe_psql('postgres', 'SELECT privpred.verify_ledger()');
 my $spent = spent($node, 'alice');
 my $of_alice = q{FROM privpred.leases WHERE orphaned AND role = 'alice'::regrole};
 my $orphaned = $node->safe_psql('postgres', "SELECT coalesce(sum(answers), 0) $of_alice");

@@ -73,7 +73,11 @@ find_place(int64 relation_id)
 		return -1;
 	if (place < 0 && nkept < MAX_KEPT)
 	{
-		kept[nkept] = MemoryContextAllocZero(TopMemoryContext, sizeof(LedgerSlot));
+		/* Our callers hold the ledger's lock, and must not fail. */
+		kept[nkept] = MemoryContextAllocExtended(TopMemoryContext, sizeof(LedgerSlot),
+												 MCXT_ALLOC_ZERO | MCXT_ALLOC_NO_OOM);
+		if (kept[nkept] == NULL)
+			return -1;
 		pg_atomic_init_u32(&kept[nkept]->state, SLOT_FREE);
 		place = nkept++;
 	}

@@ -93,6 +93,8 @@ delist(int code, Datum arg)
 	LedgerShared   *shared = ledger_shared();
 	LedgerDatabase *entry;
 
+	/* An error that ends us may have left us with it, and nobody would end us then. */
+	LWLockReleaseAll();
 	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, false);
 	if (entry != NULL && entry->worker_pid == MyProcPid)
