@@ -191,9 +191,13 @@ users_of_board(const State *s)
 	for (int i = 0; i < SESSIONS; i++)
 		users += uses_stream(i) && s->sessions[i].granted > 0;
 	for (int i = 0; i < setting.slots; i++)
-		users += s->slots[i].request.leaves || (s->slots[i].state == SLOT_DONE &&
-												s->slots[i].request.kind == REQUEST_STREAM_TAKE &&
-												s->slots[i].granted > 0);
+	{
+		const Slot *slot = &s->slots[i];
+		bool		granted = slot->state == SLOT_DONE && slot->granted > 0;
+
+		users += slot->request.leaves;
+		users += granted && slot->request.kind == REQUEST_STREAM_TAKE;
+	}
 	for (int i = 0; i < KEPT; i++)
 		users += s->kept[i].request.leaves;
 	return users;
