@@ -31,6 +31,12 @@ OVERWRITTEN = palloc palloc_mul palloc_extended repalloc repalloc_mul repalloc_h
 SHLIB_LINK += $(OVERWRITTEN:%=-Wl,--wrap=%)
 endif
 
+# FAULTS=yes lets processes fail at named points (src/server/fault.h): for testing.
+ifeq ($(FAULTS),yes)
+OBJS += test/crash/fault.o
+PG_CPPFLAGS += -DPRIVPRED_FAULTS
+endif
+
 # COVERAGE=yes counts which lines are executed (test/coverage.sh): for testing.
 ifeq ($(COVERAGE),yes)
 PG_CFLAGS += --coverage -fprofile-update=atomic
@@ -44,7 +50,7 @@ BOOST_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard boost/*.c)))
 # (A variable, because make 4.3 no longer wants a backslash within a function.)
 HASH := \#
 XGBOOST ?= $(or $(shell echo '$(HASH)include <xgboost/c_api.h>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo yes),no)
-EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) test/memory/overwrite.o $(OBJS:.o=.gcno) $(OBJS:.o=.gcda)
+EXTRA_CLEAN = $(BOOST_MODULE) $(BOOST_OBJS) test/memory/overwrite.o test/crash/fault.o $(OBJS:.o=.gcno) $(OBJS:.o=.gcda)
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
@@ -54,7 +60,7 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 # Targets that set up their own machine must work before PGXS is installed.
-SELF_CONTAINED = demo test check-memory check-style coverage matrix audit bench views-sound model attack dist
+SELF_CONTAINED = demo test check-memory check-style coverage matrix audit bench views-sound model attack crash dist
 ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard $(PGXS)),)
 $(error PGXS not found (pg_config: $(PG_CONFIG)); install postgresql-server-dev for your server, or run "make test", which does)
@@ -121,3 +127,5 @@ attack:
 	@test/attack/run.sh
 dist:
 	@pack/dist.sh
+crash:
+	@test/crash/run.sh

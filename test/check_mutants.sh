@@ -37,6 +37,16 @@ explained() {
 		<(sed -n 's/^| `\([a-z0-9]*_[a-z0-9_]*\)` | \(.*\)/\1 | \2/p' test/audit/mutants/README.md | awk -F ' [|] ' '{ print $1 " | " $2 }' | sort)
 }
 
+# What a mutant calls a mistake of the model is one.
+not_in_model() {
+	local name what
+	for name in $(list_mutants); do
+		for what in $(mutant_field "$name" model); do
+			grep -q "\"$what\"" test/model/explore.c || echo "$name: the model has no mistake $what"
+		done
+	done
+}
+
 # Deliberate mistakes stay out of the product.
 in_product() { grep -rnwi 'mutant' src boost || true; }
 
@@ -45,5 +55,7 @@ ok "every mutant applies" says_nothing stale
 ok "every perturbation applies" says_nothing stale_perturbations
 ok "every mutant names tests that exist" says_nothing uncaught
 ok "test/audit/mutants/README.md has every mutant, in its own words" says_nothing explained
+ok "mistakes of the model exist" says_nothing not_in_model
+ok "test/audit/mistakes.md is what test/audit/mistakes.sh prints" diff <(test/audit/mistakes.sh) test/audit/mistakes.md
 ok "no mutant is in the source" says_nothing in_product
 done_testing

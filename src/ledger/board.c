@@ -3,9 +3,11 @@
  *		Boards: the noisy thresholds of streams in use, see stream.h.
  *
  * The ledger's process puts up what it has committed, and counts who uses a
- * board; sessions only test.
+ * board; sessions only test, and count themselves out if they cannot tell it.
  */
 #include "postgres.h"
+
+#include "miscadmin.h"
 
 #include "ledger/shared.h"
 
@@ -56,4 +58,48 @@ board_put_up(StreamBoard *board, const StreamReply *reply)
 		board->state = BOARD_OPEN;
 	}
 	SpinLockRelease(&board->mutex);
+}
+
+/* ---------- who uses a board; the caller holds the ledger's lock ---------- */
+
+int
+board_find(Oid generation, int64 stream)
+{
+	LedgerShared *shared = ledger_shared();
+
+	for (int i = 0; i < LEDGER_BOARDS; i++)
+	{
+		const StreamBoard *board = &shared->boards[i];
+
+		if (board->database == MyDatabaseId && board->generation == generation &&
+			board->stream == stream)
+			return i;
+	}
+	return -1;
+}
+
+/* A mark that is not recorded outlives its users. */
+void
+board_lose_user(StreamBoard *board)
+{
+	if (--board->users == 0 && board->state != BOARD_FAILED)
+		board->database = InvalidOid;
+}
+
+/*
+ * A request that says that a session leaves a stream will never be served, or nobody
+ * knows whether it was.  The stream's row goes on to say that it is in use, which costs
+ * an unstable answer at the next start; but its board is free for others.
+ */
+void
+board_leave_unserved(const LedgerRequest *request)
+{
+	const StreamRequest *leaver = &request->stream;
+	int					 index;
+
+	if (request->kind != REQUEST_STREAM_LEAVE || !leaver->leaves || !leaver->had_board)
+		return;
+	index = board_find(leaver->generation, leaver->id);
+	if (index >= 0)
+		board_lose_user(&ledger_shared()->boards[index]);
 }

@@ -13,6 +13,7 @@
 #include "utils/wait_event.h"
 
 #include "ledger/asking.h"
+#include "server/fault.h"
 
 #define POLL_MS 100
 #define LINE_POLL_MS 25 /* while no worker process is free */
@@ -114,13 +115,14 @@ report_no_process(void)
 static void
 wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
 {
+	FAULT_POINT("ask_posted");
 	for (;;)
 	{
 		bool has_process;
 
 		ResetLatch(MyLatch);
 		if (slot_state(slot) == SLOT_DONE)
-			return;
+			break;
 		CHECK_FOR_INTERRUPTS();
 
 		has_process = queue_ensure_process();
@@ -134,6 +136,7 @@ wait_for_reply(LedgerSlot *slot, TimestampTz deadline)
 						 has_process ? POLL_MS : LINE_POLL_MS,
 						 ledger_wait_event(has_process ? WAIT_FOR_REPLY : WAIT_FOR_PROCESS));
 	}
+	FAULT_POINT("ask_answered");
 }
 
 /* Waits for the reply, or leaves nothing behind. */
@@ -235,12 +238,16 @@ ledger_post(const LedgerRequest *request)
 {
 	static TimestampTz impatient_until = 0;
 
+	FAULT_POINT("block_returned");
 	for (int i = 0; slot_post(request, false) < 0; i++)
 	{
 		/* Many call sites may end at the same time; one of them waits. */
 		if (i >= POST_PATIENCE || GetCurrentTimestamp() < impatient_until)
 		{
 			impatient_until = GetCurrentTimestamp() + POST_PAUSE_US;
+			LWLockAcquire(&ledger_shared()->header.lock, LW_EXCLUSIVE);
+			board_leave_unserved(request);
+			LWLockRelease(&ledger_shared()->header.lock);
 			ereport(LOG,
 					errmsg("%d unused private answers could not be returned to their account",
 						   request->answers),

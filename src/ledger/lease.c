@@ -15,6 +15,7 @@
 
 #include "draw/receipt_maker.h"
 #include "ledger/asking.h"
+#include "server/fault.h"
 #include "server/session.h"
 
 struct LedgerLease
@@ -266,5 +267,6 @@ ledger_spend(LedgerLease *lease, LedgerRefusal *refusal)
 	lease->used++;
 	lease->in_a_row++;
 	statement_count_answer(true);
+	FAULT_POINT("answer_paid");
 	return &lease->receipt;
 }

@@ -275,6 +275,10 @@ typedef enum LedgerWait
 /* As the functions of the server take it that wait. */
 extern uint32 ledger_wait_event(LedgerWait wait);
 
+/* ---------- board.c ---------- */
+
+extern void board_leave_unserved(const LedgerRequest *request);
+
 /* Of what all databases share: may a role that holds so many take another? */
 static inline bool
 share_allows(int of_role, int of_database, int unused)

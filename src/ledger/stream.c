@@ -14,6 +14,7 @@
 
 #include "draw/receipt_maker.h"
 #include "ledger/asking.h"
+#include "server/fault.h"
 #include "server/query.h"
 #include "server/session.h"
 
@@ -302,6 +303,7 @@ stream_stable(void *run, int64 distance)
 			case BOARD_PASSED:
 				return true;
 			case BOARD_NOT_PASSED:
+				FAULT_POINT("stream_marked");
 				stream->tested = true;
 				have_test_recorded(stream, true);
 				return false;

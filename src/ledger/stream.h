@@ -116,4 +116,8 @@ extern int32 board_left(StreamBoard *board, int32 unstable);
 /* Puts up the threshold of a later run, or that there is none. */
 extern void board_put_up(StreamBoard *board, const StreamReply *reply);
 
+/* Under the ledger's lock: the board of a stream, or -1; somebody uses it no more. */
+extern int	board_find(Oid generation, int64 stream);
+extern void board_lose_user(StreamBoard *board);
+
 #endif /* PRIVPRED_STREAM_H */

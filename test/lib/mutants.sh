@@ -6,6 +6,7 @@
 #	# caught-by rows: a; b		rows of conformance.txt, in their short form
 #	# caught-by audit: a; b		models of audit/audit.pl whose privpred.audit() says "violated"
 #	# caught-by: sql/streams	tests: sql/NAME, specs/NAME, t/NAME, unit/NAME, check_NAME
+#	# caught-by model: a		the same mistake in the model of the ledger (test/model), found by "make model"
 mutants=test/audit/mutants
 
 list_mutants() { basename -s .patch -a "$mutants"/*.patch; }

@@ -182,6 +182,27 @@ check_tenants(const State *s)
 	violated |= before;
 }
 
+/* Those who use the stream's board, or have to say that they do so no more. */
+static int
+users_of_board(const State *s)
+{
+	int users = 0;
+
+	for (int i = 0; i < SESSIONS; i++)
+		users += uses_stream(i) && s->sessions[i].granted > 0;
+	for (int i = 0; i < setting.slots; i++)
+	{
+		const Slot *slot = &s->slots[i];
+		bool		granted = slot->state == SLOT_DONE && slot->granted > 0;
+
+		users += slot->request.leaves;
+		users += granted && slot->request.kind == REQUEST_STREAM_TAKE;
+	}
+	for (int i = 0; i < KEPT; i++)
+		users += s->kept[i].request.leaves;
+	return users;
+}
+
 static void
 check(const State *before, const State *after, unsigned wanted)
 {
@@ -200,6 +221,8 @@ check(const State *before, const State *after, unsigned wanted)
 	}
 	if (setting.streams && after->failures > setting.unstable)
 		violated |= NEVER_OVERSPENT;
+	if (setting.streams && after->board_users != users_of_board(after))
+		violated |= BOARDS_ARE_FREED;
 	if (wanted & (NO_TENANT_WAITS | SLOTS_ARE_SHARED))
 		check_tenants(after);
 }
@@ -410,6 +433,7 @@ static const Seeded seeded[] = {
 	{RETURNS_STAY_NO_QUOTA, "before_issue_14", NO_TENANT_WAITS, 3},
 	{NO_QUOTA, "no_quota", SLOTS_ARE_SHARED, 3},
 	{WAITS_IN_SLOT, "waits_in_slot", NO_TENANT_WAITS, 3},
+	{LOST_LEAVE, "lost_leave_keeps_board", BOARDS_ARE_FREED, 4},
 };
 
 static const char *const property_names[] = {"never overspent",
@@ -419,7 +443,8 @@ static const char *const property_names[] = {"never overspent",
 											 "no tenant waits for another's lock",
 											 "nothing is answered after a revocation",
 											 "nothing vanishes",
-											 "no role takes all slots"};
+											 "no role takes all slots",
+											 "a board is freed by its last user"};
 
 static int ntests;
 static int nfailed;

@@ -69,7 +69,7 @@ typedef enum Outcome
 #define KEPT 2
 #define KEPT_RELATION 1
 #define LEASES 12
-#define MANY 4 /* users of a stream that went without leave: counted up to here, then for ever */
+#define MANY 4 /* holders of a stream that went without leave: counted up to here, then for ever */
 
 typedef struct Setting
 {
@@ -110,7 +110,8 @@ typedef enum Mistake
 	RETURNS_STAY,
 	NO_QUOTA,
 	RETURNS_STAY_NO_QUOTA,
-	WAITS_IN_SLOT
+	WAITS_IN_SLOT,
+	LOST_LEAVE
 } Mistake;
 
 extern Mistake mistake;
@@ -227,6 +228,7 @@ typedef struct State
 #define REVOKED_IS_OVER 32
 #define NOTHING_VANISHES 64
 #define SLOTS_ARE_SHARED 128
+#define BOARDS_ARE_FREED 256
 
 extern unsigned violated; /* by the last step */
 extern bool		lossy;	  /* the last step may lose what was paid for */

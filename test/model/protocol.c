@@ -243,6 +243,22 @@ session_answers(State *s, int who, bool passes)
 	return true;
 }
 
+/* board.c board_lose_user() */
+static void
+board_lose_user(State *s)
+{
+	if (--s->board_users == 0 && (s->board_state != BOARD_FAILED || mistake == LEAVER_FORGETS))
+		s->board = s->board_state = s->board_run = 0;
+}
+
+/* board.c board_leave_unserved() */
+static void
+board_leave_unserved(State *s, const Request *request)
+{
+	if (s->board && request->leaves && mistake != LOST_LEAVE)
+		board_lose_user(s);
+}
+
 /* lease.c lease_reset() or a new epoch, drop_block(); stream.c let_go(); client.c ledger_post() */
 bool
 session_leaves(State *s, int who)
@@ -266,7 +282,10 @@ session_leaves(State *s, int who)
 	}
 	/* If it cannot be left in time, it stays spent. */
 	if (has_something(me, who) && slot_post(s, &request, false) < 0)
+	{
 		lossy = true;
+		board_leave_unserved(s, &request);
+	}
 	memset(me, 0, sizeof(Session));
 	return true;
 }
@@ -549,10 +568,9 @@ board_publish(State *s, const Slot *slot)
 		s->board_run = slot->run;
 		s->board_state = BOARD_OPEN;
 	}
-	s->board_users += takes && s->board_users < MANY;
-	if (slot->request.leaves && s->board_users < MANY && --s->board_users == 0 &&
-		(s->board_state != BOARD_FAILED || mistake == LEAVER_FORGETS))
-		s->board = s->board_state = s->board_run = 0;
+	s->board_users += takes;
+	if (slot->request.leaves)
+		board_lose_user(s);
 }
 
 /* serve.c try_later() */
@@ -566,7 +584,10 @@ try_later(State *s, Slot *slot, bool kept)
 		return;
 	}
 	if (!returns_keep(s, slot))
+	{
 		returns_give_up(s, &slot->request);
+		board_leave_unserved(s, &slot->request);
+	}
 	slot_set_free(slot);
 }
 
@@ -607,7 +628,7 @@ worker_publishes(State *s)
 	return true;
 }
 
-/* worker.c delist(); returns.c returns_leave() if it goes in peace */
+/* worker.c delist(); returns.c returns_leave() if it goes in peace, returns_are_lost() */
 bool
 worker_dies(State *s)
 {
@@ -629,15 +650,22 @@ worker_dies(State *s)
 				 (slot->request.kind == REQUEST_SETTLE || mistake == GIVE_BACK_REPEATED))
 			slot->state = SLOT_PENDING;
 		else if (slot->state == SLOT_TAKEN || slot->state == SLOT_ABANDONED)
+		{
+			board_leave_unserved(s, &slot->request);
 			slot_set_free(slot);
+		}
 	}
 	for (int i = 0; i < KEPT; i++)
 	{
-		if (s->kept[i].state == SLOT_PENDING && s->worker == READY &&
-			s->kept[i].request.kind != REQUEST_SETTLE)
-			(void) slot_post(s, &s->kept[i].request, false);
-		else if (s->kept[i].state != SLOT_FREE)
-			returns_give_up(s, &s->kept[i].request);
+		const Request *request = &s->kept[i].request;
+		bool		   leaves = s->kept[i].state == SLOT_PENDING && s->worker == READY &&
+					  request->kind != REQUEST_SETTLE;
+
+		if (s->kept[i].state != SLOT_FREE && (!leaves || slot_post(s, request, false) < 0))
+		{
+			returns_give_up(s, request);
+			board_leave_unserved(s, request);
+		}
 		slot_set_free(&s->kept[i]);
 	}
 	s->worker = GONE;

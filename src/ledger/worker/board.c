@@ -8,23 +8,6 @@
 
 #include "ledger/worker/worker.h"
 
-/* The caller holds the ledger's lock. */
-static int
-find_board(Oid generation, int64 stream)
-{
-	LedgerShared *shared = ledger_shared();
-
-	for (int i = 0; i < LEDGER_BOARDS; i++)
-	{
-		const StreamBoard *board = &shared->boards[i];
-
-		if (board->database == MyDatabaseId && board->generation == generation &&
-			board->stream == stream)
-			return i;
-	}
-	return -1;
-}
-
 bool
 board_has_failed(Oid generation, int64 stream, int32 run)
 {
@@ -33,7 +16,7 @@ board_has_failed(Oid generation, int64 stream, int32 run)
 	int			  index;
 
 	LWLockAcquire(&shared->header.lock, LW_SHARED);
-	index = find_board(generation, stream);
+	index = board_find(generation, stream);
 	if (index >= 0)
 	{
 		StreamBoard *board = &shared->boards[index];
@@ -117,7 +100,7 @@ board_publish(LedgerSlot *slot)
 		reply->over = true;
 		generation = request->stream.generation;
 	}
-	index = find_board(generation, reply->id);
+	index = board_find(generation, reply->id);
 	if (index < 0 && request->kind == REQUEST_STREAM_TAKE && slot->reply.granted > 0)
 		index = take_board(generation, reply, request->role);
 	reply->board = index;
@@ -128,8 +111,6 @@ board_publish(LedgerSlot *slot)
 	board_put_up(board, reply);
 	if (request->kind == REQUEST_STREAM_TAKE && slot->reply.granted > 0 && request->stream.id == 0)
 		board->users++;
-	/* A mark that is not recorded outlives its users. */
-	if (request->stream.leaves && request->stream.had_board && --board->users == 0 &&
-		board->state != BOARD_FAILED)
-		board->database = InvalidOid;
+	if (request->stream.leaves && request->stream.had_board)
+		board_lose_user(board);
 }

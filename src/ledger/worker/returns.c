@@ -73,7 +73,11 @@ find_place(int64 relation_id)
 		return -1;
 	if (place < 0 && nkept < MAX_KEPT)
 	{
-		kept[nkept] = MemoryContextAllocZero(TopMemoryContext, sizeof(LedgerSlot));
+		/* Our callers hold the ledger's lock, and must not fail. */
+		kept[nkept] = MemoryContextAllocExtended(TopMemoryContext, sizeof(LedgerSlot),
+												 MCXT_ALLOC_ZERO | MCXT_ALLOC_NO_OOM);
+		if (kept[nkept] == NULL)
+			return -1;
 		pg_atomic_init_u32(&kept[nkept]->state, SLOT_FREE);
 		place = nkept++;
 	}
@@ -131,7 +135,8 @@ returns_leave(void)
 			continue;
 		if (request->kind == REQUEST_SETTLE || slot_post(request, false) < 0)
 			returns_give_up(request);
-		slot_set_state(kept[i], SLOT_FREE);
+		else
+			slot_set_state(kept[i], SLOT_FREE);
 	}
 }
 
@@ -197,11 +202,24 @@ returns_unpark(dsm_handle parked)
 	if (segment == NULL)
 		return;
 	copy = dsm_segment_address(segment);
+	LWLockAcquire(&ledger_shared()->header.lock, LW_EXCLUSIVE);
 	for (int i = 0; i < copy->count; i++)
 		if (!returns_keep(&copy->slots[i], 0))
+		{
 			returns_give_up(&copy->slots[i].request);
+			board_leave_unserved(&copy->slots[i].request);
+		}
+	LWLockRelease(&ledger_shared()->header.lock);
 	dsm_unpin_segment(parked);
 	dsm_detach(segment);
+}
+
+void
+returns_are_lost(void)
+{
+	for (int i = 0; i < nkept; i++)
+		if (slot_state(kept[i]) != SLOT_FREE)
+			board_leave_unserved(&kept[i]->request);
 }
 
 int

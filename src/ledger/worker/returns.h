@@ -25,6 +25,9 @@ extern void returns_leave(void);
 extern bool returns_park(dsm_handle *parked);
 extern void returns_unpark(dsm_handle parked);
 
+/* It ends at once.  The caller holds the ledger's lock. */
+extern void returns_are_lost(void);
+
 /* Takes what is due, or all; *wait_us shrinks to when to look again. */
 extern int returns_due(LedgerSlot **batch, int size, bool all, int64 *wait_us);
 

@@ -12,6 +12,7 @@
 
 #include "ledger/worker/returns.h"
 #include "ledger/worker/worker.h"
+#include "server/fault.h"
 
 #define MAX_ATTEMPTS 50 /* at returning unused answers */
 #define RETRY_US INT64CONST(200000)
@@ -74,6 +75,7 @@ serve_take(LedgerSlot **batch, bool all, int64 *wait_us)
 static bool
 commit_batch(void)
 {
+	FAULT_POINT("debit_written");
 	ForceSyncCommit();
 	worker_committing = true; /* from here on a stop ends the wait for standbys */
 	if (worker_stopping && !worker_draining)
@@ -85,6 +87,7 @@ commit_batch(void)
 	QueryCancelPending = false; /* came before we stopped listening */
 	CommitTransactionCommand();
 	worker_committing = false;
+	FAULT_POINT("debit_committed");
 
 	/* If the wait for a standby was cut short, nobody gets an answer. */
 	CHECK_FOR_INTERRUPTS();
@@ -158,7 +161,10 @@ try_later(LedgerSlot *slot)
 		return;
 	}
 	if (!returns_keep(slot, later))
+	{
 		returns_give_up(&slot->request);
+		board_leave_unserved(&slot->request);
+	}
 	slot_set_free(slot);
 }
 
@@ -216,7 +222,10 @@ publish_failure(LedgerSlot *slot, int sqlstate)
 	else if (++slot->attempts < MAX_ATTEMPTS)
 		try_later(slot);
 	else
+	{
+		board_leave_unserved(&slot->request);
 		release_slot(slot);
+	}
 	LWLockRelease(&shared->header.lock);
 }
 
@@ -280,6 +289,7 @@ serve_run(LedgerSlot **slots, int nslots, bool careful)
 	{
 		returns_end_batch();
 		publish(slots, nslots);
+		FAULT_POINT("debit_published");
 		head_log_changed();
 	}
 	else if (sqlstate == 0 && served == SERVED_STOPPED)

@@ -25,6 +25,7 @@
 
 #include "ledger/worker/worker.h"
 #include "ledger/worker/returns.h"
+#include "server/fault.h"
 
 #define DRAIN_US INT64CONST(300000) /* at shutdown, for leases that come back */
 #define LINGER_US INT64CONST(200)	/* after a batch, before going to sleep */
@@ -73,6 +74,8 @@ delist(int code, Datum arg)
 	LedgerShared   *shared = ledger_shared();
 	LedgerDatabase *entry;
 
+	/* An error that ends us may have left us with it, and nobody would end us then. */
+	LWLockReleaseAll();
 	LWLockAcquire(&shared->header.lock, LW_EXCLUSIVE);
 	entry = database_entry(shared, false);
 	if (entry != NULL && entry->worker_pid == MyProcPid)
@@ -94,8 +97,12 @@ delist(int code, Datum arg)
 			else if (slot_state(slot) == SLOT_TAKEN && slot->request.kind == REQUEST_SETTLE)
 				slot_set_state(slot, SLOT_PENDING);
 			else if (slot_state(slot) == SLOT_TAKEN || slot_state(slot) == SLOT_ABANDONED)
+			{
+				board_leave_unserved(&slot->request);
 				slot_set_free(slot);
+			}
 		}
+		returns_are_lost();
 	}
 	LWLockRelease(&shared->header.lock);
 	(void) queue_delist(false, DSM_HANDLE_INVALID, 0);
@@ -155,6 +162,9 @@ work(TimestampTz stop_at)
 	int			n;
 
 	ResetLatch(MyLatch);
+	/* What woke us may have been asked since the caller has looked. */
+	if (worker_stopping && stop_at == 0)
+		return true;
 	if (ConfigReloadPending)
 	{
 		ConfigReloadPending = false;
@@ -167,6 +177,7 @@ work(TimestampTz stop_at)
 	n = serve_take(batch, idle, &wait_us);
 	if (n > 0)
 	{
+		FAULT_POINT("debit_taken");
 		serve_run(batch, n, false);
 		/* Else autovacuum would never hear of the dead rows. */
 		pgstat_report_stat(false);
