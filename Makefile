@@ -54,7 +54,7 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 # Targets that set up their own machine must work before PGXS is installed.
-SELF_CONTAINED = demo test check-memory check-style coverage matrix audit bench views-sound model attack
+SELF_CONTAINED = demo test check-memory check-style coverage matrix audit bench views-sound model attack fuzz
 ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard $(PGXS)),)
 $(error PGXS not found (pg_config: $(PG_CONFIG)); install postgresql-server-dev for your server, or run "make test", which does)
@@ -119,3 +119,5 @@ model:
 	@test/check_model.sh $(if $(MISTAKE),trace $(MISTAKE),full)
 attack:
 	@test/attack/run.sh
+fuzz:
+	@FUZZ_SECONDS=$(or $(SECONDS),60) test/fuzz/run.sh
