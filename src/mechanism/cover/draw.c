@@ -16,6 +16,7 @@
 
 #include "mechanism/candidates.h"
 #include "mechanism/cover/draw.h"
+#include "draw/record.h"
 #include "draw/sampler.h"
 
 static int64
@@ -34,6 +35,7 @@ cover_draw(EpsilonUnits epsilon, int64 count, const int64 *errors)
 	int64	best = least(count, errors);
 	uint128 one = (uint128) 2 * EPSILON_UNITS_PER_ONE * ERROR_ONE;
 
+	RECORD_INPUT("cover", INPUT_LARGEST, ERROR_ONE, count, errors);
 	for (;;)
 	{
 		int64	candidate = (int64) sample_uniform(count);
