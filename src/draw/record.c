@@ -10,7 +10,6 @@
 #ifdef PRIVPRED_RECORD_INPUTS
 
 #undef pg_strong_random
-#include "port.h"
 
 #include <stdlib.h>
 

@@ -38,8 +38,8 @@ static const struct
 	{"model", fuzz_model},
 };
 
-static FuzzTarget	 target;
-static MemoryContext iteration;
+static FuzzTarget	  target;
+MemoryContext		  fuzz_iteration;
 static unsigned char *exact = NULL;
 
 void
@@ -74,7 +74,7 @@ fuzz_exact(const uint8 *data, Size size)
 static void
 check_error(void)
 {
-	MemoryContext caller = MemoryContextSwitchTo(iteration);
+	MemoryContext caller = MemoryContextSwitchTo(fuzz_iteration);
 	ErrorData	 *error = CopyErrorData();
 
 	FlushErrorState();
@@ -99,7 +99,7 @@ one_input(const uint8 *data, size_t size)
 	ResourceOwner owner = CurrentResourceOwner;
 
 	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(iteration);
+	MemoryContextSwitchTo(fuzz_iteration);
 	PG_TRY();
 	{
 		target(data, size);
@@ -113,7 +113,8 @@ one_input(const uint8 *data, size_t size)
 	RollbackAndReleaseCurrentSubTransaction();
 	CurrentResourceOwner = owner;
 	MemoryContextSwitchTo(caller);
-	MemoryContextReset(iteration);
+	fuzz_unguard_all();
+	MemoryContextReset(fuzz_iteration);
 	free(exact);
 	exact = NULL;
 	return 0;
@@ -192,7 +193,7 @@ fuzz(PG_FUNCTION_ARGS)
 	for (int i = 0; i < count; i++)
 		argv[i + 1] = TextDatumGetCString(arguments[i]);
 	/* Small blocks: what is larger is a block of its own, whose ends the sanitizer knows. */
-	iteration = AllocSetContextCreateInternal(TopMemoryContext, "fuzz", 0, 1024, 1024);
+	fuzz_iteration = AllocSetContextCreateInternal(TopMemoryContext, "fuzz", 0, 1024, 1024);
 	run(count + 1, argv);
 	PG_RETURN_VOID();
 }

@@ -30,6 +30,12 @@ extern void fuzz_model(const uint8 *data, Size size);
 			fuzz_broken(#condition); \
 	} while (0)
 
+/* What an input allocates, which goes when it is done. */
+extern MemoryContext fuzz_iteration;
+
+/* redzones.c */
+extern void fuzz_unguard_all(void);
+
 pg_noreturn extern void fuzz_broken(const char *promise);
 
 /* The bytes as a string, up to the first zero. */

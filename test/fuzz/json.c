@@ -27,9 +27,8 @@ static const struct
 	const char *name;
 	Oid			type;
 } table[] = {
-	{"a", INT4OID},	   {"b", FLOAT8OID}, {"c", TEXTOID},		{"d", BOOLOID},
-	{"e", DATEOID},	   {"f", NUMERICOID}, {"g", TIMESTAMPTZOID}, {"h", INT8OID},
-	{"i", FLOAT4OID}, {"j", INT2OID},
+	{"a", INT4OID},	   {"b", FLOAT8OID},	  {"c", TEXTOID}, {"d", BOOLOID},	{"e", DATEOID},
+	{"f", NUMERICOID}, {"g", TIMESTAMPTZOID}, {"h", INT8OID}, {"i", FLOAT4OID}, {"j", INT2OID},
 };
 
 #define COLUMNS lengthof(table)
@@ -83,11 +82,11 @@ extreme(Oid type, int which)
 		case BOOLOID:
 			return BoolGetDatum(which % 2);
 		case DATEOID:
-			return DateADTGetDatum(which % 3 == 0 ? DATEVAL_NOBEGIN : which % 3 == 1 ? DATEVAL_NOEND : 0);
+			return DateADTGetDatum(which % 3 == 0	? DATEVAL_NOBEGIN
+								   : which % 3 == 1 ? DATEVAL_NOEND
+													: 0);
 		case TIMESTAMPTZOID:
-			return TimestampTzGetDatum(which % 3 == 0	? DT_NOBEGIN
-									   : which % 3 == 1 ? DT_NOEND
-														: 0);
+			return TimestampTzGetDatum(which % 3 == 0 ? DT_NOBEGIN : which % 3 == 1 ? DT_NOEND : 0);
 		default:
 			return CStringGetTextDatum(which % 2 ? "" : "x");
 	}
@@ -142,7 +141,9 @@ declare_mechanism(const Mechanism *mechanism, uint8 declared, Jsonb *options)
 				  .mechanism = mechanism,
 				  .epsilon = EPSILON_UNITS_PER_ONE / (declared & 1 ? 1 : 1000),
 				  .teachers = declared & 2 ? 1000 : 5,
-				  .nclasses = declared & 4 ? 2 : declared & 8 ? 3 : 0,
+				  .nclasses = declared & 4	 ? 2
+							  : declared & 8 ? 3
+											 : 0,
 				  .classes = classes,
 				  .label_max = 1,
 				  .width = declared & 16 ? 2 : 1,
@@ -150,14 +151,14 @@ declare_mechanism(const Mechanism *mechanism, uint8 declared, Jsonb *options)
 				  .declared_units = declared & 32 ? 100000 : 0,
 				  .max_rows_per_unit = declared & 64 ? 10 : 1,
 				  .options = options,
-	};
+	  };
 	Charge charge;
 
 	mechanism_validate(mechanism, &spec);
 	for (int infinite = 0; infinite < 2; infinite++)
 		if (mechanism_charge(mechanism, &spec, infinite, &charge))
 		{
-			char written[CHARGE_TEXT_SIZE];
+			char   written[CHARGE_TEXT_SIZE];
 			Charge read;
 
 			promise(charge_is_valid(&charge));

@@ -154,7 +154,7 @@ static const char *const option_texts[] = {
 void
 fuzz_model(const uint8 *data, Size size)
 {
-	static char *classes[] = {"no", "yes"};
+	static char		*classes[] = {"no", "yes"};
 	MechanismSpec	 spec = {0};
 	MechanismModel	 model = {.spec = &spec, .estimate_draws = 1};
 	const Mechanism *mechanism;

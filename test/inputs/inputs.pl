@@ -176,7 +176,8 @@ my %model = map { split /\|/ } split /\n/, psql("SELECT name, mechanism FROM inp
 @models = sort keys %model;
 my $learners = psql("SELECT count(DISTINCT learner) FROM inputs.model WHERE mechanism = 'vote';") + 0;
 my ($trials, $pairs, %hows, %used) = (0, 0);
-while ($trials < $wanted)
+# FIRST=1: no further than the first mistake
+while ($trials < $wanted && !(@wrong && $ENV{FIRST}))
 {
 	my ($how, $a, $b) = pair($pairs);
 	my @way = map { one_of(sort keys %ways) } 1, 2;

@@ -75,7 +75,7 @@ BEGIN
     n := 0;
     FOR l IN SELECT 'none' UNION ALL SELECT * FROM inputs.named('learner') LOOP
       options := CASE l WHEN 'sql' THEN '{"train": "inputs.sql_train", "predict": "inputs.sql_predict"}' WHEN 'boost' THEN '{"rounds": 3, "depth": 2}'
-        WHEN 'forest' THEN '{"trees": 3, "depth": 2}' WHEN 'tree' THEN '{"min_rows": 1}' ELSE '{}' END::jsonb || CASE m WHEN 'gradient' THEN '{"steps": 4}' WHEN 'soft' THEN '{"precision": 0.25}' ELSE '{}' END::jsonb;
+        WHEN 'forest' THEN '{"trees": 3, "depth": 2}' WHEN 'tree' THEN '{"min_rows": 1}' WHEN 'knn' THEN '{"k": 1, "prototypes": 4}' ELSE '{}' END::jsonb || CASE m WHEN 'gradient' THEN '{"steps": 4}' WHEN 'soft' THEN '{"precision": 0.25}' ELSE '{}' END::jsonb;
       FOREACH of IN ARRAY '{y,k,n}'::text[] LOOP
         IF (of <> 'k' OR l IN ('none', 'stump')) AND inputs.declare(concat_ws('_', m, l, of), m, l, of, options) IS NULL THEN
           n := n + 1;
