@@ -43,6 +43,11 @@ PG_CFLAGS += --coverage -fprofile-update=atomic
 SHLIB_LINK += --coverage
 endif
 
+# RECORD_INPUTS=yes writes down what goes into draws, which then are not private (src/draw/record.h): for testing.
+ifeq ($(RECORD_INPUTS),yes)
+PG_CPPFLAGS += -DPRIVPRED_RECORD_INPUTS
+endif
+
 # XGBoost is C++ and optional: it has a module of its own, which privpred loads
 # when it first trains with it.  XGBOOST=no leaves it out.
 BOOST_MODULE = boost/privpred_boost$(DLSUFFIX)
@@ -60,7 +65,7 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 # Targets that set up their own machine must work before PGXS is installed.
-SELF_CONTAINED = demo test check-memory check-style coverage matrix audit bench views-sound model attack crash dist
+SELF_CONTAINED = demo test check-memory check-style coverage matrix audit bench views-sound model attack crash fuzz inputs dist
 ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard $(PGXS)),)
 $(error PGXS not found (pg_config: $(PG_CONFIG)); install postgresql-server-dev for your server, or run "make test", which does)
@@ -129,3 +134,7 @@ dist:
 	@pack/dist.sh
 crash:
 	@test/crash/run.sh
+fuzz:
+	@FUZZ_SECONDS=$(or $(SECONDS),60) test/fuzz/run.sh
+inputs:
+	@test/inputs/run.sh

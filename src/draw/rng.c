@@ -14,6 +14,7 @@
 #include <pthread.h>
 #endif
 
+#include "draw/record.h"
 #include "draw/sampler.h"
 
 #define BUFFERED_WORDS 512
@@ -50,6 +51,15 @@ fetch_words(void)
 		sampler_no_entropy();
 	next_word = 0;
 }
+
+#ifdef PRIVPRED_RECORD_INPUTS
+void
+record_coins(uint64 number)
+{
+	forget_words();
+	record_coins_at(number);
+}
+#endif
 
 uint64
 sample_uint64(void)

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "draw/record.h"
 #include "mechanism/accuracy/accuracy.h"
 #include "mechanism/describe/describe.h"
 #include "mechanism/mechanism.h"
@@ -19,6 +20,7 @@ check_receipt(const Receipt *receipt)
 {
 	if (unlikely(receipt == NULL))
 		elog(ERROR, "an answer needs a receipt");
+	RECORD_COINS(1);
 }
 
 int

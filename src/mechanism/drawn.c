@@ -9,6 +9,7 @@
 
 #include "miscadmin.h"
 
+#include "draw/record.h"
 #include "mechanism/drawn.h"
 
 /* Steps of a chunk's vote: a search. */
@@ -42,6 +43,39 @@ class_of(const MechanismSpec *spec, bool one)
 	return one != (spec->default_class == 1);
 }
 
+#ifdef PRIVPRED_RECORD_INPUTS
+#define RECORDED_CUTS 8
+
+/* err_S of stumps that are chosen without looking at the rows. */
+static void
+record_errors(const MechanismSpec *spec, const StableSampler *sampler)
+{
+	const LabelledUnits *units = sampler->units;
+
+	record_open(spec->mechanism->name, INPUT_LARGEST,
+				sampler->denominator / 2 / EPSILON_UNITS_PER_ONE);
+	for (int i = 0; i < 2 * RECORDED_CUTS * units->width; i++)
+	{
+		Hypothesis stump = {.class = HYPOTHESES_STUMP};
+		int64	   wrong = 0;
+
+		stump.u.interval = (IntervalHypothesis){
+			.feature = i / 2 / RECORDED_CUTS,
+			.low = i / 2 % RECORDED_CUTS / (double) RECORDED_CUTS,
+			.high = 2,
+			.inside = i % 2 == 0,
+		};
+		for (int32 row = 0; row < units->nrows; row++)
+			wrong += hypothesis_says(&stump, units->x + (Size) row * units->width) !=
+					 (units->label[row] == 1);
+		record_put(i, wrong);
+	}
+	record_close();
+}
+#else
+#define record_errors(spec, sampler) ((void) 0)
+#endif
+
 /* Anew for each answer: composition covers nothing else. */
 static Hypothesis
 draw_hypothesis(DrawnModel *drawn)
@@ -55,6 +89,7 @@ drawn_answer(const Receipt *receipt, const MechanismModel *model, const double *
 	DrawnModel *drawn = model->state;
 	bool		one;
 
+	record_errors(model->spec, drawn->sampler);
 	if (drawn->chunks != NULL)
 		one = relabel_draw(drawn->sampler, drawn->chunks, drawn->kappa, x);
 	else

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "draw/record.h"
 #include "draw/sampler.h"
 #include "mechanism/accuracy/accuracy.h"
 
@@ -75,5 +76,6 @@ accuracy_error(int64 noisy, int64 wanted, int64 sensitivity, EpsilonUnits epsilo
 int64
 accuracy_draw(int64 mean, int64 sensitivity, EpsilonUnits epsilon)
 {
+	RECORD_INPUT("accuracy", INPUT_LARGEST, sensitivity, 1, &mean);
 	return mean + sample_discrete_laplace((uint64) sensitivity * EPSILON_UNITS_PER_ONE, epsilon);
 }

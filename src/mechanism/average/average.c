@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "draw/record.h"
 #include "mechanism/audit.h"
 #include "mechanism/average/draw.h"
 #include "mechanism/teachers.h"
@@ -43,7 +44,10 @@ count_yes(const MechanismModel *model, const double *x)
 static int
 average_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
-	return average_draw(model->spec->epsilon, count_yes(model, x), model->spec->teachers) ? 1 : 0;
+	int32 yes = count_yes(model, x);
+
+	RECORD_INPUT("average", INPUT_LARGEST, 1, 1, &yes);
+	return average_draw(model->spec->epsilon, yes, model->spec->teachers) ? 1 : 0;
 }
 
 static void

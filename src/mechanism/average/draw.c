@@ -7,6 +7,8 @@
  * Laplace noise before clipping; clipping alone is enough: between counts c and
  * c + 1, both in [m, r - m], either answer's probability changes by a factor of
  * at most (m + 1) / m <= exp(epsilon), and outside nothing changes.
+ *
+ * The caller records what goes in (draw/record.h; inputs: average/average.c).
  */
 #include "c.h"
 

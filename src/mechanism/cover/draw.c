@@ -16,6 +16,7 @@
 
 #include "mechanism/candidates.h"
 #include "mechanism/cover/draw.h"
+#include "draw/record.h"
 #include "draw/sampler.h"
 
 static int64
@@ -34,10 +35,12 @@ cover_draw(EpsilonUnits epsilon, int64 count, const int64 *errors)
 	int64	best = least(count, errors);
 	uint128 one = (uint128) 2 * EPSILON_UNITS_PER_ONE * ERROR_ONE;
 
+	RECORD_INPUT("cover", INPUT_LARGEST, ERROR_ONE, count, errors);
+	RECORD_COINS(1);
 	for (;;)
 	{
 		int64	candidate = (int64) sample_uniform(count);
-		uint128 excess = (uint128) (errors[candidate] - best) * epsilon;
+		uint128 excess = (uint128) RECORD_FIXED(errors[candidate] - best) * epsilon;
 
 		CHECK_FOR_INTERRUPTS();
 		if (sample_bernoulli_exp_wide(excess, one))

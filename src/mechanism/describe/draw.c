@@ -12,6 +12,7 @@
 
 #include "miscadmin.h"
 
+#include "draw/record.h"
 #include "draw/sampler.h"
 #include "mechanism/describe/describe.h"
 
@@ -20,6 +21,41 @@ noisy(const DescribeNoise *noise, int64 count)
 {
 	return count + sample_discrete_gaussian(noise->variance, 1);
 }
+
+/* ---------- what is recorded for tests ---------- */
+
+#ifdef PRIVPRED_RECORD_INPUTS
+static void
+record_cell(int histogram, int cell, int64 count)
+{
+	record_put(record_key((int[]){histogram, cell}, 2 * sizeof(int)), count);
+}
+
+static void
+record_level(int histogram, const char *level, int64 count)
+{
+	record_put(record_key(level, strlen(level)) * 31 + histogram, count);
+}
+
+static void
+record_cells(const DescribeNoise *noise, int count, const Histogram *histograms)
+{
+	Charge charge = describe_charge(noise);
+
+	record_open("describe", INPUT_SQUARES, charge.part[0].numerator);
+	for (int i = 0; i < count; i++)
+	{
+		record_cell(i, -1, histograms[i].nulls);
+		for (int cell = 0; cell < described_cells(histograms[i].kind); cell++)
+			record_cell(i, cell, histograms[i].cells[cell]);
+	}
+}
+#define record_end() record_close()
+#else
+#define record_level(histogram, level, count) ((void) 0)
+#define record_cells(noise, count, histograms) ((void) 0)
+#define record_end() ((void) 0)
+#endif
 
 /* ---------- levels ---------- */
 
@@ -70,6 +106,8 @@ draw_levels(const DescribeNoise *noise, Histogram *histograms, LevelSource *sour
 	{
 		int64 seen = noisy(noise, count);
 
+		record_level(histogram, level, count);
+
 		CHECK_FOR_INTERRUPTS();
 		if (seen >= noise->level_threshold)
 			list_level(&histograms[histogram], level, seen);
@@ -79,6 +117,7 @@ draw_levels(const DescribeNoise *noise, Histogram *histograms, LevelSource *sour
 void
 describe_draw(const DescribeNoise *noise, int count, Histogram *histograms, LevelSource *levels)
 {
+	record_cells(noise, count, histograms);
 	for (int i = 0; i < count; i++)
 	{
 		Histogram *histogram = &histograms[i];
@@ -91,6 +130,7 @@ describe_draw(const DescribeNoise *noise, int count, Histogram *histograms, Leve
 	}
 	if (noise->categories > 0)
 		draw_levels(noise, histograms, levels);
+	record_end();
 	for (int i = 0; i < count; i++)
 		if (histograms[i].nlevels > 0)
 			qsort(histograms[i].levels, histograms[i].nlevels, sizeof(ListedLevel), by_name);

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "mechanism/gradient/noise.h"
+#include "draw/record.h"
 #include "draw/sampler.h"
 
 #define MAX_ORDER 0x1p20	/* of accounts */
@@ -79,12 +80,30 @@ gradient_noise(double sensitivity, int64 count, double rho, GradientNoise *noise
 	return false;
 }
 
+/* Towards minus infinity, also where >> of negative numbers does not. */
+static int64
+cut_off(int64 sum, int shift)
+{
+	int64 unit = INT64CONST(1) << shift;
+
+	return sum / unit - (sum % unit < 0 ? 1 : 0);
+}
+
+#ifdef PRIVPRED_RECORD_INPUTS
+void
+gradient_record(const char *draw, int64 count, const int64 *sums, const GradientNoise *noise)
+{
+	record_open(draw, INPUT_SQUARES, noise->sensitivity_squared);
+	for (int64 i = 0; i < count; i++)
+		record_put(i, cut_off(sums[i], noise->shift));
+	record_close();
+}
+#endif
+
 double
 gradient_noisy_sum(int64 sum, const GradientNoise *noise)
 {
-	/* Towards minus infinity, also where >> of negative numbers does not. */
-	int64 unit = INT64CONST(1) << noise->shift;
-	int64 cut = sum / unit - (sum % unit < 0 ? 1 : 0);
+	int64 cut = RECORD_FIXED(cut_off(sum, noise->shift));
 
 	return ldexp((double) (cut + sample_discrete_gaussian(noise->variance, 1)), noise->shift);
 }

@@ -42,6 +42,14 @@ extern double gradient_rho(double epsilon, double delta, int64 draws);
  */
 extern bool gradient_noise(double sensitivity, int64 count, double rho, GradientNoise *noise);
 
+/* Of sums that get their noise next (draw/record.h). */
+#ifdef PRIVPRED_RECORD_INPUTS
+extern void
+gradient_record(const char *draw, int64 count, const int64 *sums, const GradientNoise *noise);
+#else
+#define gradient_record(draw, count, sums, noise) ((void) 0)
+#endif
+
 /* A sum, cut and with its noise, in its own unit again. */
 extern double gradient_noisy_sum(int64 sum, const GradientNoise *noise);
 

@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "draw/record.h"
 #include "mechanism/gradient/gradient.h"
 #include "mechanism/gradient/spread.h"
 #include "mechanism/kept.h"
@@ -219,6 +220,9 @@ release_centre(Trainer *trainer)
 	double				square;
 	double				clip;
 
+	RECORD_COINS(1);
+	gradient_record("gradient_mean", trainer->shape.width + 1, trainer->work.sums,
+					&plan->features_noise);
 	release_number(trainer);
 	for (int i = 0; i < trainer->shape.width; i++)
 	{
@@ -309,6 +313,7 @@ take_step(Trainer *trainer)
 	double unit = (double) trainer->shape.residual_one * GRADIENT_FEATURE_ONE * trainer->number;
 	double noise = gradient_deviation(&plan->step_noise) / unit;
 
+	gradient_record("gradient", parameters, trainer->work.sums, &plan->step_noise);
 	for (int64 i = 0; i < parameters; i++)
 	{
 		double	slope = gradient_noisy_sum(trainer->work.sums[i], &plan->step_noise) / unit;

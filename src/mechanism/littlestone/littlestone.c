@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "draw/record.h"
 #include "mechanism/audit.h"
 #include "mechanism/candidates.h"
 #include "mechanism/cover/draw.h"
@@ -245,6 +246,7 @@ learn_batches(const Declaration *declaration, OptimalAlgorithm *algorithm, const
 		Batch batch;
 
 		CHECK_FOR_INTERRUPTS();
+		RECORD_COINS(i + 1);
 		expand_batch(counts + i * 2 * (Size) npoints, npoints, &batch);
 		stable_learner(algorithm, declaration->finite, &batch, declaration->depth,
 					   declaration->part, given + i * (Size) words);
@@ -264,6 +266,20 @@ compare_labels(const void *a, const void *b, void *bytes)
 	return memcmp(a, b, *(Size *) bytes);
 }
 
+#ifdef PRIVPRED_RECORD_INPUTS
+/* A unit is in one batch, whatever that gives. */
+static void
+record_batches(int batches, const uint64 *given, int words)
+{
+	record_open("littlestone", INPUT_PLACES, 1);
+	for (int i = 0; i < batches; i++)
+		record_put(i, (int64) record_key(given + i * (Size) words, words * sizeof(uint64)));
+	record_close();
+}
+#else
+#define record_batches(batches, given, words) ((void) 0)
+#endif
+
 /*
  * Lists the hypotheses that are kept, once each, after one that is public and
  * always there; returns how many.
@@ -277,6 +293,7 @@ keep_frequent(const Declaration *declaration, uint64 *given, const uint64 *alway
 	int	 count = 0;
 
 	memcpy(list, always, bytes);
+	record_batches(declaration->batches, given, words);
 	qsort_arg(given, declaration->batches, bytes, compare_labels, &bytes);
 	for (int i = 0; i < declaration->batches; i++)
 	{
@@ -285,7 +302,7 @@ keep_frequent(const Declaration *declaration, uint64 *given, const uint64 *alway
 		count++;
 		if (i + 1 < declaration->batches && memcmp(hypothesis, hypothesis + words, bytes) == 0)
 			continue;
-		if (histogram_keeps(declaration->half, declaration->threshold, count) &&
+		if (histogram_keeps(declaration->half, declaration->threshold, RECORD_FIXED(count)) &&
 			memcmp(hypothesis, always, bytes) != 0)
 			memcpy(list + kept++ * (Size) words, hypothesis, bytes);
 		count = 0;

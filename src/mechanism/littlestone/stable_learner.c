@@ -12,6 +12,8 @@
  *
  * In the paper all parts are of one size.  Here the last run takes all that is
  * left of the batch.
+ *
+ * The caller records what goes in (draw/record.h; inputs: littlestone/littlestone.c).
  */
 #include "postgres.h"
 

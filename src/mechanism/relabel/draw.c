@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "draw/record.h"
 #include "mechanism/relabel/draw.h"
 #include "mechanism/sort.h"
 #include "mechanism/vote/draw.h"
@@ -112,12 +113,29 @@ count_votes(const Chunks *chunks, const Hypothesis *stump, const double *x, int3
 	votes[0] = chunks->nchunks - votes[1];
 }
 
+#ifdef PRIVPRED_RECORD_INPUTS
+/* Given a stump that is chosen without looking at the rows. */
+static void
+record_votes(const Chunks *chunks, const double *x)
+{
+	Hypothesis stump = {.class = HYPOTHESES_STUMP};
+	int32	   votes[2];
+
+	stump.u.interval = (IntervalHypothesis){.low = 0.5, .high = 2, .inside = true};
+	count_votes(chunks, &stump, x, votes);
+	RECORD_INPUT("relabel_votes", INPUT_SUM, 2, 2, votes);
+}
+#else
+#define record_votes(chunks, x) ((void) 0)
+#endif
+
 bool
 relabel_draw(StableSampler *sampler, const Chunks *chunks, EpsilonUnits kappa, const double *x)
 {
 	Hypothesis stump = stable_draw(sampler);
 	int32	   votes[2];
 
+	record_votes(chunks, x);
 	count_votes(chunks, &stump, x, votes);
 	return vote_draw(true, kappa, 2, votes, chunks->nchunks) == 1;
 }

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "draw/record.h"
 #include "mechanism/audit.h"
 #include "mechanism/soft/draw.h"
 #include "mechanism/sparse/draw.h"
@@ -56,19 +57,24 @@ soft_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 	int		nscores = model->spec->teachers;
 	double *scores;
 	int32	counts[SOFT_MAX_BINS];
+	int64	distance;
 	bool	stable;
 	int		top;
 
 	scores = teachers_scores(model, x);
 	soft_count(bins, nscores, scores, counts);
-	stable = receipt_stable(receipt, sparse_distance(bins, counts, &top));
+	distance = sparse_distance(bins, counts, &top);
+	RECORD_INPUT("soft", INPUT_STABLE, 1, 2, ((int64[]){distance, top}));
+	stable = receipt_stable(receipt, distance);
 	*score = soft_middle(bins, top);
 
 	/* A failed test is paid for by itself, and there may be none left. */
 	if (!stable && bins > 1 && receipt_failures_left(receipt) > 0)
 	{
 		soft_count_shifted(bins, nscores, scores, counts);
-		stable = receipt_stable(receipt, sparse_distance(bins - 1, counts, &top));
+		distance = sparse_distance(bins - 1, counts, &top);
+		RECORD_INPUT("soft_shifted", INPUT_STABLE, 1, 2, ((int64[]){distance, top}));
+		stable = receipt_stable(receipt, distance);
 		*score = soft_middle_shifted(bins, top);
 	}
 	pfree(scores);

@@ -15,6 +15,8 @@
  * noise of the distances, so less of it is worth a wider threshold: of 4,000
  * teachers that agree, a stream of 20 runs within (1, 1e-6) lasts for 100
  * million answers instead of 130,000.)
+ *
+ * The caller records what goes in (draw/record.h; inputs: sparse/sparse.c).
  */
 #include "c.h"
 

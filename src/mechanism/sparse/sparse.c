@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "draw/record.h"
 #include "mechanism/audit.h"
 #include "mechanism/sparse/draw.h"
 #include "mechanism/sparse/sparse.h"
@@ -40,6 +41,7 @@ sparse_answer(const Receipt *receipt, const MechanismModel *model, const double 
 
 	teachers_votes(model, x, votes);
 	distance = sparse_distance(model->spec->nclasses, votes, &top);
+	RECORD_INPUT("sparse", INPUT_STABLE, 1, 2, ((int64[]){distance, top}));
 	return receipt_stable(receipt, distance) ? top : -1;
 }
 

@@ -6,6 +6,8 @@
  * T has each unit with probability q, independently; h in H_T is drawn with
  * weight exp(-rate * err_S(h)), where err_S counts wrong rows of all units.
  * Both draws are exact: coins in parallel for T, rejection for h.
+ *
+ * The caller records what goes in (draw/record.h; inputs: drawn.c).
  */
 #include "postgres.h"
 

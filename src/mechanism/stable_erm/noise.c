@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "mechanism/stable_erm/erm.h"
+#include "draw/record.h"
 #include "draw/sampler.h"
 
 /* ---------- the grid ---------- */
@@ -67,7 +68,10 @@ draw_noise(bool order_is_infinite, EpsilonUnits epsilon, int64 shift)
 int64
 erm_draw(bool order_is_infinite, EpsilonUnits epsilon, double score, double grid, int64 shift)
 {
-	return steps_of(score, grid) + draw_noise(order_is_infinite, epsilon, shift);
+	int64 steps = steps_of(score, grid);
+
+	RECORD_INPUT("stable_erm", INPUT_LARGEST, shift, 1, &steps);
+	return steps + draw_noise(order_is_infinite, epsilon, shift);
 }
 
 /* ---------- their distribution, in doubles ---------- */

@@ -1,6 +1,8 @@
 /*
  * draw.c
  *		From where a walk stands to a private answer.
+ *
+ * The caller records what goes in (draw/record.h; inputs: threshold/threshold.c).
  */
 #include "c.h"
 

@@ -15,6 +15,7 @@
 
 #include "miscadmin.h"
 
+#include "draw/record.h"
 #include "learner/predictor_format.h"
 #include "mechanism/audit.h"
 #include "mechanism/mechanism.h"
@@ -186,9 +187,13 @@ threshold_answer(const Receipt *receipt, const MechanismModel *model, const doub
 {
 	ThresholdStep step = declared_step(model->spec);
 	WalkLink	  link;
+	int32		  steps;
 
 	link = link_for(receipt_order_is_infinite(receipt));
-	return threshold_draw(link, &step, steps_at(model, link, x)) ? 1 : 0;
+	steps = steps_at(model, link, x);
+	RECORD_INPUT("threshold", INPUT_LARGEST,
+				 epsilon_real(step.epsilon) / threshold_step_size(&step) + 0.5, 1, &steps);
+	return threshold_draw(link, &step, steps) ? 1 : 0;
 }
 
 static void

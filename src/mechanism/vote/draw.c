@@ -5,6 +5,8 @@
  * Every rule draws a class with odds that fall by exp(-epsilon/2) for each
  * vote it has less than the winner.  One unit moves one vote, so it changes
  * the distance of a class to the winner by at most two.
+ *
+ * The caller records what goes in (draw/record.h; inputs: vote/vote.c).
  */
 #include "c.h"
 

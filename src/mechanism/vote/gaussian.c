@@ -9,6 +9,8 @@
  *
  * Gaussian tails are lighter, and nobody is far ahead of many by chance: it
  * wins against the exponential mechanism from about seven classes on.
+ *
+ * The caller records what goes in (draw/record.h; inputs: vote/vote.c).
  */
 #include "c.h"
 

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "draw/record.h"
 #include "mechanism/audit.h"
 #include "mechanism/teachers.h"
 #include "mechanism/vote/draw.h"
@@ -25,6 +26,9 @@
  */
 static const char *const noises[] = {"exponential", "gaussian", NULL};
 static const Option		 options_of[] = {CHOICE_OPTION("noise", noises), {NULL}};
+
+/* A vote that moves changes two counts by one each. */
+#define VOTE_SQUARES 2
 
 #define GAUSSIAN_CLASSES 7
 #define GAUSSIAN_EPSILON (EPSILON_UNITS_PER_ONE / 4)
@@ -64,7 +68,7 @@ vote_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 	{
 		part->shape = CHARGE_GAUSSIAN;
 		vote_variance(spec->epsilon, &part->denominator, &part->numerator);
-		part->numerator *= 2;
+		part->numerator *= VOTE_SQUARES;
 		return true;
 	}
 	part->shape = order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
@@ -79,7 +83,11 @@ vote_answer(const Receipt *receipt, const MechanismModel *model, const double *x
 
 	teachers_votes(model, x, votes);
 	if (!receipt_order_is_infinite(receipt) && model->gaussian_noise)
+	{
+		RECORD_INPUT("gaussian", INPUT_SQUARES, VOTE_SQUARES, model->spec->nclasses, votes);
 		return vote_draw_gaussian(model->spec->epsilon, model->spec->nclasses, votes);
+	}
+	RECORD_INPUT("vote", INPUT_SUM, 2, model->spec->nclasses, votes);
 	return vote_draw(receipt_order_is_infinite(receipt), model->spec->epsilon,
 					 model->spec->nclasses, votes, model->spec->teachers);
 }
