@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "draw/record.h"
 #include "mechanism/audit.h"
 #include "mechanism/median/draw.h"
 #include "mechanism/teachers.h"
@@ -18,6 +19,7 @@ median_answer(const Receipt *receipt, const MechanismModel *model, const double 
 	int32				 votes[PRIVPRED_MAX_CLASSES];
 
 	teachers_votes(model, x, votes);
+	RECORD_INPUT("median", INPUT_SUM, 2, spec->nclasses, votes);
 	return median_draw(receipt_order_is_infinite(receipt), spec->epsilon, spec->nclasses, votes,
 					   spec->teachers);
 }
