@@ -70,6 +70,16 @@ BEGIN
 	RETURN said;
 END $$;
 
+-- Is a role with a budget refused?
+CREATE FUNCTION blind_refused(role text, relation regclass, question text) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('role', role, true);
+	EXECUTE question;
+	RETURN false;
+EXCEPTION WHEN insufficient_privilege THEN
+	RETURN SQLERRM !~ 'permission denied for';
+END $$;
+
 -- n times: the owner's statements and the role's question, for each version; then the owner cleans up.  Each time by itself, committed.
 CREATE PROCEDURE blind_runs(n int, prefix text, each int, make text[], ask text[], clean text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -99,6 +109,30 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- Canaries, each with one of two labels by a coin: what is said of each of them by n trainings, each paid for by a role with just that budget.
+CREATE PROCEDURE blind_canaries(n int, prefix text, relation regclass, model text, canaries int, epsilon float8, delta float8) LANGUAGE plpgsql AS $$
+DECLARE
+	role text;
+BEGIN
+	CREATE TEMP TABLE IF NOT EXISTS blind_canary (training int, canary int, label text, score float8);
+	DELETE FROM blind_canary;
+	FOR i IN 1 .. n LOOP
+		role := prefix || '_' || i;
+		EXECUTE format('CREATE ROLE %I', role);
+		PERFORM privpred.grant_budget(role::regrole, relation, epsilon => epsilon, delta => delta);
+		EXECUTE format('DELETE FROM %s', relation);
+		EXECUTE format('INSERT INTO %s SELECT c, ''c'' || c, CASE WHEN random() < 0.5 THEN ''a'' ELSE ''b'' END FROM generate_series(1, %s) c', relation, canaries);
+		PERFORM privpred.retrain(model);
+		COMMIT;
+		EXECUTE format('INSERT INTO blind_canary SELECT %s, id, y FROM %s', i, relation);
+		EXECUTE format('GRANT UPDATE (score), SELECT ON blind_canary TO %I', role);
+		PERFORM set_config('role', role, false);
+		UPDATE blind_canary c SET score = private_score(model, jsonb_build_object('w', 'c' || canary)) WHERE training = i;
+		COMMIT;
+		PERFORM set_config('role', 'none', false);
+	END LOOP;
+END $$;
+
 -- All that one stream says: its questions in turn, the last of them until it fails.
 CREATE FUNCTION blind_stream(model text, scores bool, epsilon float8, delta float8, questions float8[], longest int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -113,12 +147,13 @@ BEGIN
 			ELSE
 				part := private_predict(model, ARRAY[questions[least(i, cardinality(questions))]]);
 			END IF;
-		EXCEPTION WHEN object_not_in_prerequisite_state OR configuration_limit_exceeded OR no_data_found THEN
+		EXCEPTION WHEN object_not_in_prerequisite_state OR configuration_limit_exceeded THEN
+			-- it is used up
 			EXIT;
 		END;
 		said := said || coalesce(part, '-') || ',';
 	END LOOP;
-	PERFORM privpred.close_stream(model) FROM privpred.streams s WHERE s.model = blind_stream.model AND s.status = 'open';
+	PERFORM privpred.close_stream(blind_stream.model) FROM privpred.streams s WHERE s.model = blind_stream.model AND s.status = 'open';
 	RETURN said;
 END $$;
 };
@@ -315,6 +350,23 @@ sub draw
 	return { n => $n, said => \@told, units => $units, delta => $delta, order => $order eq 'Infinity' ? undef : $order, agree => $agree };
 }
 
+# Mechanisms that nobody can pay for: those of them that answer a role with a budget all the same.
+sub refused_unpaid
+{
+	my ($sql) = @_;
+	my @answered;
+	foreach my $family (grep { $_->{unpaid} } families())
+	{
+		my $pair = random_pair($family, 'one');
+		my $role = "${PREFIX}_asker_" . ++$asked;
+		_create($sql, $pair);
+		my $refused = $sql->("CALL blind_roles('$role', 1, '$pair->{table}', 'wide');\n" . sprintf q{SELECT blind_refused('%s_1', '%s', 'SELECT private_predict(''%s'', ARRAY[0.5])')}, $role, $pair->{table}, $pair->{names}[0]);
+		push @answered, $family->{name} if $refused ne "t\n";
+		drop_pair($sql, $pair);
+	}
+	return @answered;
+}
+
 # ---------- events ----------
 
 # Scores are told by where they lie among those of the first half; answers by themselves.  Of several scores, each counts as far as
@@ -482,6 +534,77 @@ sub run_case
 		case => $case, pair => $worst, n => $n, k => $k, l => $l, charge => $charge, ratio => $ratio, wrong => $wrong, pairs => scalar @ranked,
 		ok => !defined $wrong && $ratio <= 1, seconds => $clock->() - $begun
 	};
+}
+
+# ---------- many canaries in one training ----------
+
+# guesses_bound(canaries, guesses, right, delta, alpha): the least epsilon at which so many of the guesses may be right, but for probability
+# alpha (Steinke, Nasr, Jagielski: Privacy auditing with one training run, 2023, theorem 5.2).  At (epsilon, delta) their number is, but for
+# 2 m delta max_i Pr[v - i <= W < v] / i, at most as large as W, binomial with a chance of 1/(1 + exp(-epsilon)).
+# Trainings on canaries of their own count as one: a canary is in one of them.
+sub guesses_bound
+{
+	my ($m, $r, $v, $delta, $alpha) = @_;
+	my $chance = sub {
+		my ($epsilon) = @_;
+		my $p = 1 / (1 + exp(-$epsilon));
+		my $tail = binomial_upper_tail($v, $r, $p);
+		my $most = max(0, map { (binomial_upper_tail($v - $_, $r, $p) - $tail) / $_ } 1 .. $v);
+		return $tail + 2 * $m * $delta * $most;
+	};
+	my ($low, $high) = (0, 30);
+	return 0 if $v == 0 || $chance->(0) > $alpha;
+	for (1 .. 40)
+	{
+		my $middle = ($low + $high) / 2;
+		if ($chance->($middle) <= $alpha) { $low = $middle }
+		else                              { $high = $middle }
+	}
+	return $low;
+}
+
+# run_canaries(sql, trainings, canaries, epsilon, delta, alpha): which canaries to guess, those of the surest scores, and which label a score
+# stands for, is learnt from the first half of the trainings; the others are counted.
+sub run_canaries
+{
+	my ($sql, $trainings, $canaries, $epsilon, $delta, $alpha) = @_;
+	my ($table, $role) = ("${PREFIX}_canaries", "${PREFIX}_canary_asker");
+	my $levels = join ', ', map { qq{"c$_"} } 1 .. $canaries;
+	my $n = int($trainings / 2);
+
+	my $said = $sql->(qq{
+CREATE TABLE $table (id int PRIMARY KEY, w text NOT NULL, y text NOT NULL);
+SELECT privpred.protect('$table', declared_units => $canaries);
+DO \$\$ BEGIN PERFORM privpred.create_model('$table', '$table', label => 'y', classes => '{a,b}', mechanism => 'gradient', features => '{"w": {"levels": [$levels]}}',
+	epsilon => $epsilon, options => '{"delta": $delta, "steps": 1}'); END \$\$;
+CALL blind_canaries(2 * $n, '$role', '$table', '$table', $canaries, $epsilon, $delta);
+SELECT 'said ' || training || ' ' || label || ' ' || score FROM blind_canary;
+SELECT 'booked ' || max(epsilon_spent) || ' ' || max(delta_spent) || ' ' || count(*) FROM privpred.budgets WHERE role_name LIKE '$role\\_%';
+});
+	my ($booked, $booked_delta, $roles) = $said =~ /^booked (\S+) (\S+) (\d+)$/m or croak "nothing booked: $said";
+	my @halves;
+	while ($said =~ /^said (\d+) ([ab]) (\S+)$/mg)
+	{
+		push @{ $halves[ $1 > $n ] }, [ $2 eq 'b' ? 1 : 0, $3 - 0.5 ];
+	}
+	croak 'not all canaries are there' if $roles != 2 * $n || grep { @$_ != $n * $canaries } @halves;
+	my $right = sub { my ($turn, @guessed) = @_; return scalar grep { ($_->[1] > 0) == ($turn ? !$_->[0] : $_->[0]) } @guessed };
+	my @sure = sort { abs($b->[1]) <=> abs($a->[1]) } @{ $halves[0] };
+	my ($limit, $turn, $best) = (0, 0, -1);
+	foreach my $share (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
+	{
+		my @guessed = @sure[ 0 .. max(1, int($share * @sure)) - 1 ];
+		foreach my $turned (0, 1)
+		{
+			my $bound = guesses_bound(scalar @sure, scalar @guessed, $right->($turned, @guessed), $booked_delta, $alpha);
+			($limit, $turn, $best) = (abs($guessed[-1][1]), $turned, $bound) if $bound > $best;
+		}
+	}
+	my @guessed = grep { abs($_->[1]) >= $limit } @{ $halves[1] };
+	my $hits = $right->($turn, @guessed);
+	my $bound = @guessed ? guesses_bound($n * $canaries, scalar @guessed, $hits, $booked_delta, $alpha) : 0;
+	$sql->("SELECT privpred.drop_model('$table')");
+	return { n => $n, guesses => scalar @guessed, right => $hits, charge => { loss => $booked, delta => $booked_delta }, ratio => $bound / $booked, ok => $bound <= $booked };
 }
 
 sub booked_words

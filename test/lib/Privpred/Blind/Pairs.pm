@@ -153,10 +153,10 @@ my %FAMILIES = (
 	},
 	# Few batches and a large epsilon: then about half of the batches have to agree, and one unit decides whether they do.
 	littlestone => {
-		account => 'wide', drawn => 'training', units => 8, rows => 1, least => 3, declared => [ 4, 8 ], delta => 0.02,
+		account => 'wide', drawn => 'training', units => 12, rows => 1, least => 4, declared => [ 220, 220 ], delta => 0.02,
 		model => sub {
 			_arguments($_[0], 'littlestone', epsilon => _one_of(3, 4), features => $LEVELS,
-				options => { class_table => _one_of(@CLASS_TABLES), batches => _between(3, 10), delta => 0.02 });
+				options => { class_table => _one_of(@CLASS_TABLES), batches => _between(7, 11), delta => 0.02 });
 		}
 	},
 	# More units than teachers, so that most teachers have one; those of both classes at once follow their labels everywhere.
