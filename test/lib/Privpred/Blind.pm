@@ -11,7 +11,7 @@ use List::Util qw(max min sum0);
 use Privpred::Blind::Pairs qw(families scenarios random_pair);
 use Privpred::Stats qw(clopper_pearson_lower clopper_pearson_upper binomial_upper_tail);
 
-our @EXPORT_OK = qw(session prepare cases uncovered refused_unpaid run_case draw choose_event ratio coin_loss booked_words
+our @EXPORT_OK = qw(session prepare cases uncovered refused_unpaid run_case draw charge_of ratio coin_loss booked_words
   run_canaries guesses_bound);
 
 # What can be told at best is told by few bins.
@@ -426,7 +426,7 @@ sub coin_loss
 }
 
 # For each draw, what was booked: epsilon, or divergence; delta.
-sub _charge
+sub charge_of
 {
 	my ($draw) = @_;
 	return { loss => $draw->{units} * 1e-12 / $draw->{n}, delta => $draw->{delta} / $draw->{n}, order => $draw->{order} };
@@ -454,7 +454,7 @@ sub choose_event
 		my ($p, $q) = @counts[ $side, 1 - $side ];
 		my %likelier = map { $_ => (($p->{$_} // 0) + 0.5) / (($q->{$_} // 0) + 0.5) } keys %all;
 		my ($k, $l, @event) = (0, 0);
-		my $charge = _charge($side ? $to : $from);
+		my $charge = charge_of($side ? $to : $from);
 		my @order = sort { $likelier{$b} <=> $likelier{$a} || $a cmp $b } keys %all;
 		foreach my $word (@order[ 0 .. min($#order, 200) ])
 		{
@@ -489,7 +489,7 @@ sub _booked_wrongly
 }
 
 # run_case(sql, case, options): pairs are searched with few draws each, the best few with more, and the worst is drawn anew, in two
-# halves: one chooses the event, the other is counted.  Options: pairs, search, draws (of each table, for each half), alpha; or seconds, of which
+# halves: one chooses the event, the other is counted.  Options: pairs, search, refine (how many times as many), draws (of each table, for each half), alpha; or seconds, of which
 # the search takes a third.  A hash of ratio, loss, charge, counts and words.
 sub run_case
 {
@@ -513,7 +513,7 @@ sub run_case
 	my @ranked = sort { $b->{score} <=> $a->{score} } grep { defined $_->{score} } @pairs;
 	foreach my $pair (@ranked[ 0 .. min(2, $#ranked) ])
 	{
-		$look->($pair, 4 * $o{search});
+		$look->($pair, ($o{refine} // 4) * $o{search});
 	}
 	my ($worst) = sort { $b->{score} <=> $a->{score} } @ranked[ 0 .. min(2, $#ranked) ];
 	my $n = $o{draws};
@@ -526,7 +526,7 @@ sub run_case
 	my @second = map { draw($sql, $worst, $_, $n) } 'a', 'b';
 	my $event = choose_event(@first, $o{alpha});
 	my ($k, $l) = _happened($event, @second);
-	my $charge = _charge($second[ $event->{side} ]);
+	my $charge = charge_of($second[ $event->{side} ]);
 	my $wrong = _booked_wrongly(@first, @second);
 	my $ratio = ratio($charge, $k, $l, $n, $o{alpha});
 	drop_pair($sql, $_) foreach @pairs;
@@ -576,7 +576,7 @@ sub run_canaries
 CREATE TABLE $table (id int PRIMARY KEY, w text NOT NULL, y text NOT NULL);
 SELECT privpred.protect('$table', declared_units => $canaries);
 DO \$\$ BEGIN PERFORM privpred.create_model('$table', '$table', label => 'y', classes => '{a,b}', mechanism => 'gradient', features => '{"w": {"levels": [$levels]}}',
-	epsilon => $epsilon, options => '{"delta": $delta, "steps": 1}'); END \$\$;
+	epsilon => $epsilon, options => '{"delta": $delta, "steps": 1, "clip": 0.2}'); END \$\$;
 CALL blind_canaries(2 * $n, '$role', '$table', '$table', $canaries, $epsilon, $delta);
 SELECT 'said ' || training || ' ' || label || ' ' || score FROM blind_canary;
 SELECT 'booked ' || max(epsilon_spent) || ' ' || max(delta_spent) || ' ' || count(*) FROM privpred.budgets WHERE role_name LIKE '$role\\_%';

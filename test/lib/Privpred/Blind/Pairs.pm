@@ -155,15 +155,15 @@ my %FAMILIES = (
 	littlestone => {
 		account => 'wide', drawn => 'training', units => 12, rows => 1, least => 4, declared => [ 220, 220 ], delta => 0.02,
 		model => sub {
-			_arguments($_[0], 'littlestone', epsilon => _one_of(3, 4), features => $LEVELS,
-				options => { class_table => _one_of(@CLASS_TABLES), batches => _between(7, 11), delta => 0.02 });
+			_arguments($_[0], 'littlestone', epsilon => _one_of(6, 8), features => $LEVELS,
+				options => { class_table => _one_of(@CLASS_TABLES), batches => _between(4, 7), delta => 0.02 });
 		}
 	},
-	# More units than teachers, so that most teachers have one; those of both classes at once follow their labels everywhere.
-	sparse => { account => 'wide', drawn => 'stream', units => 24, least => 10, rows => 2, delta => 0.02, both_ends => 1, model => sub { _teachers($_[0], 'sparse', 7, 13, 3) } },
+	# About as many units as teachers.
+	sparse => { account => 'wide', drawn => 'stream', units => 20, least => 10, rows => 2, delta => 0.02, both_ends => 1, model => sub { _teachers($_[0], 'sparse', 9, 13, 3) } },
 	soft => {
-		account => 'wide', drawn => 'stream', units => 24, least => 10, rows => 2, delta => 0.02, both_ends => 1, question => 'score',
-		model => sub { _teachers($_[0], 'soft', 7, 13, 3, precision => 0.5) }
+		account => 'wide', drawn => 'stream', units => 20, least => 10, rows => 2, delta => 0.02, both_ends => 1, question => 'score',
+		model => sub { _teachers($_[0], 'soft', 9, 13, 3, precision => 0.5) }
 	},
 	distill => { account => 'pure', drawn => 'student', units => 4, rows => 2, model => sub { _teachers($_[0], 'vote', 1, 3, _one_of(1, 1.5)) } });
 
@@ -208,16 +208,17 @@ sub _steps
 	return ([ [ 0, $x->() ] ]);
 }
 
-# Every unit has a row at either end, with other labels, but for some that are turned.
+# Every unit has a row at either end: a at 0 and b at 1, but for some that say one of them everywhere, or are turned.  Who says a everywhere is with most
+# at one end and against them at the other, so that turning him moves two distances at once, in opposite directions.
 sub _units_at_both_ends
 {
 	my ($units) = @_;
-	my $turned = _one_of(0, 0.1, 0.3);
-	my (@table, $turn);
+	my $odd = _one_of(0, 0.1, 0.2);
+	my @table;
 	foreach my $unit (1 .. $units)
 	{
-		$turn = rand() < $turned;
-		push @table, [ $unit, 0, $turn ? 'b' : 'a' ], [ $unit, 1, $turn ? 'a' : 'b' ];
+		my $labels = $unit > 1 && rand() >= $odd ? 'ab' : _one_of('aa', 'aa', 'bb', 'ab', 'ba');
+		push @table, [ $unit, 0, substr $labels, 0, 1 ], [ $unit, 1, substr $labels, 1, 1 ];
 	}
 	return \@table;
 }
@@ -229,7 +230,7 @@ sub random_pair
 	my @classes = @{ $family->{classes} };
 	my $made = sub { $family->{both_ends} ? _units_at_both_ends($units) : _random_units($units, $family->{rows}, @classes) };
 	my @a = ($made->());
-	my $unit = _between(1, $units);
+	my $unit = $family->{both_ends} ? 1 : _between(1, $units);
 	my $change = _one_of(@{ $family->{changes} });
 
 	# the other units of a second version may be others, too
