@@ -505,10 +505,10 @@ sub run_case
 		$pair->{score} = choose_event(@draws, 0.1)->{ratio};
 	};
 
-	foreach my $pair (@pairs)
+	foreach my $i (0 .. $#pairs)
 	{
-		last if $o{seconds} && $pair->{score} && $clock->() - $begun > $o{seconds} / 4;
-		$look->($pair, $o{search});
+		last if $o{seconds} && $i > 2 && $clock->() - $begun > $o{seconds} / 4;
+		$look->($pairs[$i], $o{search});
 	}
 	my @ranked = sort { $b->{score} <=> $a->{score} } grep { defined $_->{score} } @pairs;
 	foreach my $pair (@ranked[ 0 .. min(2, $#ranked) ])
@@ -582,10 +582,18 @@ SELECT 'said ' || training || ' ' || label || ' ' || score FROM blind_canary;
 SELECT 'booked ' || max(epsilon_spent) || ' ' || max(delta_spent) || ' ' || count(*) FROM privpred.budgets WHERE role_name LIKE '$role\\_%';
 });
 	my ($booked, $booked_delta, $roles) = $said =~ /^booked (\S+) (\S+) (\d+)$/m or croak "nothing booked: $said";
-	my @halves;
+	my (@halves, %of_training);
 	while ($said =~ /^said (\d+) ([ab]) (\S+)$/mg)
 	{
-		push @{ $halves[ $1 > $n ] }, [ $2 eq 'b' ? 1 : 0, $3 - 0.5 ];
+		my $score = max(1e-15, min(1 - 1e-15, $3));
+		push @{ $of_training{$1} }, [ $2 eq 'b' ? 1 : 0, log($score / (1 - $score)) ];
+	}
+	# what a training says of all of them alike, its intercept, tells nothing of one
+	foreach my $training (keys %of_training)
+	{
+		my @own = @{ $of_training{$training} };
+		my $mean = sum0(map { $_->[1] } @own) / @own;
+		push @{ $halves[ $training > $n ] }, map { [ $_->[0], $_->[1] - $mean ] } @own;
 	}
 	croak 'not all canaries are there' if $roles != 2 * $n || grep { @$_ != $n * $canaries } @halves;
 	my $right = sub { my ($turn, @guessed) = @_; return scalar grep { ($_->[1] > 0) == ($turn ? !$_->[0] : $_->[0]) } @guessed };

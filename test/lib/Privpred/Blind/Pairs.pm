@@ -160,10 +160,10 @@ my %FAMILIES = (
 		}
 	},
 	# About as many units as teachers.
-	sparse => { account => 'wide', drawn => 'stream', units => 20, least => 10, rows => 2, delta => 0.02, both_ends => 1, model => sub { _teachers($_[0], 'sparse', 9, 13, 3) } },
+	sparse => { account => 'wide', drawn => 'stream', units => 12, least => 6, rows => 2, delta => 0.02, both_ends => 1, model => sub { _teachers($_[0], 'sparse', 5, 9, 6) } },
 	soft => {
-		account => 'wide', drawn => 'stream', units => 20, least => 10, rows => 2, delta => 0.02, both_ends => 1, question => 'score',
-		model => sub { _teachers($_[0], 'soft', 9, 13, 3, precision => 0.5) }
+		account => 'wide', drawn => 'stream', units => 12, least => 6, rows => 2, delta => 0.02, both_ends => 1, question => 'score',
+		model => sub { _teachers($_[0], 'soft', 5, 9, 6, precision => 0.5) }
 	},
 	distill => { account => 'pure', drawn => 'student', units => 4, rows => 2, model => sub { _teachers($_[0], 'vote', 1, 3, _one_of(1, 1.5)) } });
 
@@ -213,7 +213,7 @@ sub _steps
 sub _units_at_both_ends
 {
 	my ($units) = @_;
-	my $odd = _one_of(0, 0.1, 0.2);
+	my $odd = _one_of(0, 0, 0.1);
 	my @table;
 	foreach my $unit (1 .. $units)
 	{
