@@ -23,16 +23,15 @@ my @known = (
 	[ 'three answers', 'answer', ["$vote 1"], 1, [ [ [ 0, 0.5 ], [ 0, 0.5, 0.25 ], [ 0, 0, 1 ] ] ], odds(1)**3, 3000, 0.5, (1 - odds(1))**3 ],
 	[ 'two versions', 'answer', ["$vote 1"], 2, [ [ [ 0, 0.5 ] ], [ [ 0, 0.5 ] ] ], odds(1)**2, 3000, 0.5, (1 - odds(1))**2 ],
 	[ 'two models', 'answer', [ "$vote 1", "$vote 2" ], 1, [ [ [ 0, 0.5 ], [ 1, 0.5 ] ] ], odds(1) * odds(2), 3000, 0.5, (1 - odds(1)) * (1 - odds(2)) ],
-	[ 'a student of one label', 'student', ["$vote 3"], 1, [ [ [ 0, 0 ] ] ], odds(3), 430, 0.4 ],
-	# errors move the odds by half of epsilon, as the two candidates err together on nobody
+	# The exponential mechanism, by which the owner's labels are drawn; of these pairs it shows half of epsilon.
+	[ 'a student of one label', 'student', ["$vote 6"], 1, [ [ [ 0, 0 ] ] ], odds(3), 430, 0.2 ],
 	[ 'a released model', 'training', ["$cover 6"], 1, [ [ [ 0, 0.25 ] ] ], odds(3), 430, 0.2 ]);
 
 foreach my $known (@known)
 {
 	my ($name, undef, undef, undef, undef, $p, $n, $least, $q) = @$known;
 	$known->[8] = $q //= 1 - $p;
-	# what it costs, in all, is the logarithm of p/q, but for the released model, which costs twice that
-	my $charge = { loss => log($p / $q) * ($name =~ /released/ ? 2 : 1), delta => 0 };
+	my $charge = { loss => log($p / $q) * ($least < 0.5 ? 2 : 1), delta => 0 };
 	enough_draws("$name, seen", $n, sub {
 		my ($draws) = @_;
 		my ($k, $l) = least_telling($draws, $p, $q) or return 0;

@@ -174,7 +174,7 @@ foreach my $name (keys %FAMILIES)
 	$family->{mechanism} //= $name;
 	$family->{classes} //= [qw(a b)];
 	$family->{drawn} //= 'answer';
-	$family->{changes} //= [ 'labels turned', 'features moved', 'removed', 'many rows', 'other rows' ];
+	$family->{changes} //= [ 'labels turned', 'labels turned', 'features moved', 'removed', 'many rows', 'other rows' ];
 }
 
 sub families { return map { $FAMILIES{$_} } sort keys %FAMILIES }
@@ -197,8 +197,9 @@ sub _stream_steps { return [ map { [ 0, _one_of(0, 1) ] } 1 .. _between(1, 4) ] 
 
 sub _steps
 {
-	my ($family, $scenario) = @_;
-	my $x = sub { _one_of(@GRID) };
+	my ($family, $scenario, @own) = @_;
+	# mostly where the unit is
+	my $x = sub { _one_of(@GRID, @own, @own, @own, @own, @own) };
 
 	return (_stream_steps()) if $family->{drawn} eq 'stream';
 	return ([ map { [ 0, $_ ] } @GRID[ 0, 2, 4 ] ]) if $family->{drawn} eq 'student';
@@ -232,6 +233,7 @@ sub random_pair
 	my @a = ($made->());
 	my $unit = $family->{both_ends} ? 1 : _between(1, $units);
 	my $change = _one_of(@{ $family->{changes} });
+	my @own = map { $_->[1] } grep { $_->[0] == $unit } @{ $a[0] };
 
 	# the other units of a second version may be others, too
 	push @a, _one_of(0, 1) ? $a[0] : $made->() if $scenario eq 'versions';
@@ -248,9 +250,9 @@ sub random_pair
 	my $declared = _between(@declared);
 	my @models = ($family->{model}->($family));
 	push @models, $family->{model}->($family) if $scenario eq 'two models';
-	my $public = $family->{drawn} eq 'student' ? [ map { _one_of(@GRID) } 1 .. _between(1, 3) ] : undef;
+	my $public = $family->{drawn} eq 'student' ? [ map { _one_of(@GRID, @own, @own, @own) } 1 .. _between(1, 3) ] : undef;
 	return {
-		family => $family, scenario => $scenario, models => \@models, a => \@a, b => \@b, change => $change, steps => [ _steps($family, $scenario) ], public => $public,
+		family => $family, scenario => $scenario, models => \@models, a => \@a, b => \@b, change => $change, steps => [ _steps($family, $scenario, @own) ], public => $public,
 		protect => "declared_units => $declared, max_rows_per_unit => $family->{rows}" . ($family->{protects} ? ", protects => '$family->{protects}'" : ''),
 		learner => _one_of([ 'tree', { min_rows => 1 } ], [ 'knn', { k => 1 } ], [ 'stump', {} ])
 	};
