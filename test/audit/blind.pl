@@ -117,6 +117,7 @@ foreach my $job (0 .. $jobs - 1)
 	if (!$child) { work($job); exit 0 }
 	push @children, $child;
 }
+local $SIG{TERM} = sub { kill TERM => @children; exit 143 };
 foreach my $child (@children)
 {
 	waitpid $child, 0;

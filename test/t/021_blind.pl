@@ -50,6 +50,7 @@ my $alpha = $RISK / (@known + @cases);
 
 prepare($sql);
 is(join(', ', uncovered($sql)), '', 'neighbours are known for every mechanism that there is');
+is(join(', ', uncovered(sub { return $sql->($_[0]) . "newest\n" })), 'newest', 'and one that has none would be named');
 is(join(', ', refused_unpaid($sql)), '', 'nobody can pay for what is not private');
 
 foreach my $known (@known)
