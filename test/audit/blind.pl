@@ -31,7 +31,7 @@ if (defined $ENV{CASES})
 	die "no such case: $ENV{CASES}\n" unless @cases;
 }
 # Where each draw is a training there are fewer of them.
-$_->{weight} = ($_->{family}{drawn} eq 'answer' ? 1 : 3) * ($_->{scenario} eq 'one' ? 1.5 : 1) foreach @cases;
+$_->{weight} = $_->{family}{drawn} eq 'answer' ? 1 : $_->{scenario} eq 'one' ? 10 : 5 foreach @cases;
 my $weights = sum0(map { $_->{weight} } @cases);
 
 sub look
@@ -50,7 +50,7 @@ sub look
 		local $Privpred::Blind::PREFIX = "${Privpred::Blind::PREFIX}_long";
 		return { %{ run_canaries($sql, $trainings > 200 ? 200 : $trainings, 60, 20, 1e-10, $alpha) }, seconds => time - $begun, pairs => 1 };
 	}
-	return run_case($sql, $case, pairs => $answers ? 16 : 10, search => $answers ? 250 : 30, seconds => $share, alpha => $alpha, clock => sub { time });
+	return run_case($sql, $case, pairs => $answers ? 16 : 10, search => $answers ? 250 : 12, seconds => $share, alpha => $alpha, clock => sub { time });
 }
 
 # A process takes every so manieth case, and leaves what it finds in files.

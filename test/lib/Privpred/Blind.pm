@@ -490,7 +490,7 @@ sub _booked_wrongly
 
 # run_case(sql, case, options): pairs are searched with few draws each, the best few with more, and the worst is drawn anew, in two
 # halves: one chooses the event, the other is counted.  Options: pairs, search, refine (how many times as many), draws (of each table, for each half), alpha; or seconds, of which
-# the search takes a third.  A hash of ratio, loss, charge, counts and words.
+# the search takes about a third.  A hash of ratio, loss, charge, counts and words.
 sub run_case
 {
 	my ($sql, $case, %o) = @_;
@@ -507,12 +507,14 @@ sub run_case
 
 	foreach my $i (0 .. $#pairs)
 	{
-		last if $o{seconds} && $i > 2 && $clock->() - $begun > $o{seconds} / 4;
+		last if $o{seconds} && $i > 2 && $clock->() - $begun > $o{seconds} / 5;
 		$look->($pairs[$i], $o{search});
 	}
 	my @ranked = sort { $b->{score} <=> $a->{score} } grep { defined $_->{score} } @pairs;
-	foreach my $pair (@ranked[ 0 .. min(2, $#ranked) ])
+	foreach my $i (0 .. min(2, $#ranked))
 	{
+		my $pair = $ranked[$i];
+		last if $o{seconds} && $i > 0 && $clock->() - $begun > $o{seconds} / 3;
 		$look->($pair, ($o{refine} // 4) * $o{search});
 	}
 	my ($worst) = sort { $b->{score} <=> $a->{score} } @ranked[ 0 .. min(2, $#ranked) ];

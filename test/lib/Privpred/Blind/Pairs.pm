@@ -145,11 +145,11 @@ my %FAMILIES = (
 	},
 	cover => {
 		account => 'pure', drawn => 'training', units => 4, rows => 2, declared => [ 10000, 10000 ],
-		model => sub { _arguments($_[0], 'cover', epsilon => _one_of(1.5, 2), features => $LEVELS, options => { class_table => _one_of(@CLASS_TABLES), accuracy => 1 }) }
+		model => sub { _arguments($_[0], 'cover', epsilon => _one_of(3, 5), features => $LEVELS, options => { class_table => _one_of(@CLASS_TABLES), accuracy => 1 }) }
 	},
 	label_private => {
 		account => 'pure', drawn => 'training', units => 4, rows => 2, declared => [ 10000, 10000 ], protects => 'labels', changes => ['labels turned'],
-		model => sub { _arguments($_[0], 'label_private', epsilon => _one_of(1.5, 2), features => $LEVELS, options => { class_table => _one_of(@CLASS_TABLES), accuracy => 1 }) }
+		model => sub { _arguments($_[0], 'label_private', epsilon => _one_of(3, 5), features => $LEVELS, options => { class_table => _one_of(@CLASS_TABLES), accuracy => 1 }) }
 	},
 	# Few batches and a large epsilon: then about half of the batches have to agree, and one unit decides whether they do.
 	littlestone => {
@@ -165,7 +165,7 @@ my %FAMILIES = (
 		account => 'wide', drawn => 'stream', units => 12, least => 6, rows => 2, delta => 0.02, both_ends => 1, question => 'score',
 		model => sub { _teachers($_[0], 'soft', 5, 9, 6, precision => 0.5) }
 	},
-	distill => { account => 'pure', drawn => 'student', units => 4, rows => 2, model => sub { _teachers($_[0], 'vote', 1, 3, _one_of(1, 1.5)) } });
+	distill => { account => 'pure', drawn => 'student', units => 4, rows => 2, model => sub { _teachers($_[0], 'vote', 1, 3, _one_of(2, 4)) } });
 
 foreach my $name (keys %FAMILIES)
 {
