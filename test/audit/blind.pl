@@ -33,6 +33,14 @@ if (defined $ENV{CASES})
 # Where each draw is a training there are fewer of them.
 $_->{weight} = $_->{family}{drawn} eq 'answer' ? 1 : $_->{scenario} eq 'one' ? 10 : 5 foreach @cases;
 my $weights = sum0(map { $_->{weight} } @cases);
+# The longest first, each to the process that has least to do.
+my @load = (0) x $jobs;
+foreach my $case (sort { $b->{weight} <=> $a->{weight} } @cases)
+{
+	my ($job) = sort { $load[$a] <=> $load[$b] } 0 .. $jobs - 1;
+	$case->{job} = $job;
+	$load[$job] += $case->{weight};
+}
 
 sub look
 {
@@ -53,13 +61,13 @@ sub look
 	return run_case($sql, $case, pairs => $answers ? 16 : 10, search => $answers ? 250 : 12, seconds => $share, alpha => $alpha, clock => sub { time });
 }
 
-# A process takes every so manieth case, and leaves what it finds in files.
+# A process takes its cases, and leaves what it finds in files.
 sub work
 {
 	my ($job) = @_;
 	my $sql = session(@psql);
 	$Privpred::Blind::PREFIX = "job$job";
-	foreach my $i (grep { $_ % $jobs == $job } 0 .. $#cases)
+	foreach my $i (grep { $cases[$_]{job} == $job } 0 .. $#cases)
 	{
 		my $found = eval { look($sql, $cases[$i]) };
 		$found = { ok => 0, wrong => "it ended in an error: $@", ratio => 0, charge => { loss => 0, delta => 0 } } unless $found;
