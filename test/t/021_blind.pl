@@ -77,7 +77,7 @@ srand($seed);
 foreach my $case (@cases)
 {
 	my $answers = $case->{family}{drawn} eq 'answer';
-	my $found = run_case($sql, $case, pairs => 2, search => $answers ? 100 : 10, refine => 1, draws => $answers ? 1000 : 30, alpha => $alpha);
+	my $found = run_case($sql, $case, pairs => 2, search => $answers ? 100 : 8, refine => 1, draws => $answers ? 1000 : 24, alpha => $alpha);
 	ok($found->{ok}, sprintf '%s: %d and %d of %d show %.2f of %s (%s)%s', $case->{name}, @$found{qw(k l n ratio)}, booked_words($found->{charge}), $found->{pair}{change},
 		defined $found->{wrong} ? ": $found->{wrong}" : '');
 }
