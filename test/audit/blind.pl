@@ -74,6 +74,7 @@ sub work
 		my $pair = $found->{pair};
 		my %plain = map { $_ => $found->{$_} } qw(n k l charge ratio wrong pairs ok seconds guesses right);
 		$plain{words} = $pair ? "$pair->{change}; " . join(' and ', map { s/^.*?mechanism => //r } @{ $pair->{models} }) : '60 canaries, labels by a coin';
+		$plain{name} = $cases[$i]{name};
 		store \%plain, "$results/case.$i";
 		printf "%-32s %5.2f of what was booked (%s), %s%s\n", $cases[$i]{name}, $plain{ratio}, booked_words($plain{charge}),
 		  defined $plain{guesses} ? "$plain{right} of $plain{guesses} guesses in $plain{n} trainings" : sprintf('%d and %d of %d', map { $_ // 0 } @plain{qw(k l n)}),
