@@ -6,8 +6,28 @@
 #	make audit MUTANT=name			builds that mistake, and fails if it is caught, by what
 #	make audit MUTANTS=all			builds every mistake, and fails unless each is caught
 #	make audit MUTANTS="a b"		some of them
+#	make audit BLIND=1				random neighbours for every mechanism, held against the ledger (docs/blind.md):
+#		SEED=n MINUTES=10 JOBS=2 CASES="vote; sparse" MUTANT=name SAVE=1 (the page's table and picture)
 #	KEEP=1							leaves the work directory with all logs
 . "$(dirname "$0")/../lib/common.sh"
+
+# enter_sandbox never comes back, and what it leaves is swept away.
+if [ "${BLIND:-0}" = 1 ] && [ -z "${BLIND_RESULTS:-}" ]; then
+	BLIND_RESULTS=$(mktemp -d /tmp/privpred-blind.XXXXXX)
+	export BLIND_RESULTS
+	trap 'rm -rf "$BLIND_RESULTS"' EXIT
+	[ "$(id -u)" -ne 0 ] || chown "$(test_user)" "$BLIND_RESULTS"
+	status=0
+	bash "$0" "$@" || status=$?
+	if [ "${SAVE:-0}" = 1 ] && [ -f "$BLIND_RESULTS/table.md" ]; then
+		cat "$BLIND_RESULTS/blind.svg" >"$privpred_top/docs/blind.svg"
+		perl -0pi -e 'BEGIN { local $/; open my $f, "<", "$ENV{BLIND_RESULTS}/table.md" or die; $t = <$f> }
+			s/(<!-- table -->\n).*?(<!-- end -->)/$1$t$2/s' "$privpred_top/docs/blind.md"
+		note "written: docs/blind.md, docs/blind.svg"
+	fi
+	exit "$status"
+fi
+
 enter_sandbox test/audit/run.sh "$@"
 
 log=$sandbox/log
@@ -110,6 +130,33 @@ check_mutant() {
 	patch_mutant "$name" --reverse >/dev/null || die "$name.patch cannot be undone"
 	return $status
 }
+
+# ---------- blind ----------
+
+if [ -n "${BLIND_RESULTS:-}" ]; then
+	if [ -n "${MUTANT:-}" ]; then
+		[ -e "$mutants/$MUTANT.patch" ] || die "there is no mutant \"$MUTANT\"; $mutants has them"
+		build_mutant "$MUTANT"
+		printf '%s: %s\n' "$MUTANT" "$(mutant_says "$MUTANT")"
+	else
+		build
+		stage
+	fi
+	start_server blind "fsync = off
+		shared_buffers = 128MB
+		client_min_messages = error
+		privpred.repeat_memory = 0
+		privpred.foresee = off
+		privpred.max_answers_per_statement = -1"
+	# in the background, so that a signal is not waiting for it
+	status=0
+	perl -I test/lib -I test/bench test/audit/blind.pl "$BLIND_RESULTS" &
+	wait $! || status=$?
+	stop_server blind
+	exit "$status"
+fi
+
+# ---------- mutants, and what is named to catch them ----------
 
 if [ -n "${MUTANTS:-}" ]; then
 	[ "$MUTANTS" != all ] || MUTANTS=$(list_mutants)
