@@ -69,7 +69,8 @@ seize_relations(Forgetting *task)
 		protected =
 			request->dry_run ? protected_relation_get(relid) : protected_relation_seize(relid);
 		check_unit_columns(protected);
-		note_units_are_rows(protected);
+		if (!request->dry_run && models_of_relation(protected->relation_id) != NIL)
+			before_rows_are_held(protected);
 		if (relid == request->relid)
 			task->named = task->nrelations;
 		task->relations[task->nrelations] = protected;

@@ -244,6 +244,23 @@ tell_of_change(const ModelRecord *model)
 			errdetail("The new version learns from the view as it is now."));
 }
 
+static ViewProof *
+prove_rows(const ProtectedRelation *protected)
+{
+	check_unit_columns(protected);
+	check_protected_once(protected->relid);
+	check_spent_once(protected->relid, protected->population, 0);
+	return view_prove_protected(protected);
+}
+
+/* What was proved is kept by locks, and holds for all rows that are seen from now on. */
+void
+before_rows_are_held(ProtectedRelation *protected)
+{
+	(void) prove_rows(protected);
+	note_units_are_rows(protected);
+}
+
 /* Sets the definition of what was read. */
 static RowCounts
 train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const char **definition)
@@ -252,10 +269,7 @@ train(ModelRecord *model, const ProtectedRelation *protected, int teacher, const
 	ViewProof *proof;
 
 	set_charges(model);
-	check_unit_columns(protected);
-	check_protected_once(model->relid);
-	check_spent_once(model->relid, protected->population, 0);
-	proof = view_prove_protected(protected);
+	proof = prove_rows(protected);
 	check_view_paid_once(proof);
 	*definition = definition_now(protected);
 	/* Teachers of one version see one view, and a unit is in one of them. */
@@ -290,11 +304,9 @@ static void
 create_model(void *argument)
 {
 	Training   *task = argument;
+	List	   *dues = forget_begin_dues(task->model, task->protected);
 	const char *definition;
-	List	   *dues;
 
-	check_unit_columns(task->protected);
-	dues = forget_begin_dues(task->model, task->protected);
 	task->rows = train(task->model, task->protected, TEACHERS_ALL, &definition);
 	model_insert(task->model);
 	model_store_definition(task->model->name, definition);
@@ -312,7 +324,7 @@ request_create_model(const CreateModelRequest *request)
 	progress_begin(request->name, request->relid);
 	task.model = model_declare(request, protected);
 	task.protected = protected;
-	note_units_are_rows(protected);
+	before_rows_are_held(protected);
 	with_rows_held(create_model, &task);
 	progress_end();
 	return model_card(request->name);
@@ -414,7 +426,7 @@ request_retrain(const char *name)
 	check_unit_columns(protected);
 	task.model = model;
 	task.protected = protected;
-	note_units_are_rows(protected);
+	before_rows_are_held(protected);
 	with_rows_held(retrain, &task);
 	return card_of_version(model, task.rows);
 }
