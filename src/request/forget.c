@@ -69,9 +69,8 @@ seize_relations(Forgetting *task)
 		protected =
 			request->dry_run ? protected_relation_get(relid) : protected_relation_seize(relid);
 		check_unit_columns(protected);
-		/* A view that nothing is trained on need not be provable today. */
-		if (relation_has_models(protected->relation_id))
-			note_units_are_rows(protected);
+		if (!request->dry_run && models_of_relation(protected->relation_id) != NIL)
+			(void) before_rows_are_held(protected);
 		if (relid == request->relid)
 			task->named = task->nrelations;
 		task->relations[task->nrelations] = protected;

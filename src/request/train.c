@@ -246,6 +246,26 @@ tell_of_change(const ModelRecord *model)
 			errdetail("The new version learns from the view as it is now."));
 }
 
+static void
+check_rows(const ProtectedRelation *protected)
+{
+	check_unit_columns(protected);
+	check_protected_once(protected->relid);
+	check_spent_once(protected->relid, protected->population, 0);
+}
+
+/* What was proved is kept by locks, and holds for all rows that are seen from now on. */
+const ViewProof *
+before_rows_are_held(ProtectedRelation *protected)
+{
+	const ViewProof *proof;
+
+	check_rows(protected);
+	proof = view_prove_protected(protected);
+	note_units_are_rows(protected, proof);
+	return proof;
+}
+
 /* Sets the definition of what was read. */
 static RowCounts
 train(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *proof, int teacher,
@@ -254,9 +274,7 @@ train(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *p
 	RowCounts rows;
 
 	set_charges(model);
-	check_unit_columns(protected);
-	check_protected_once(model->relid);
-	check_spent_once(model->relid, protected->population, 0);
+	check_rows(protected);
 	check_view_paid_once(proof);
 	check_name_given(model->relid);
 	*definition = definition_now(protected);
@@ -293,10 +311,9 @@ static void
 create_model(void *argument)
 {
 	Training   *task = argument;
+	List	   *dues = forget_begin_dues(task->model, task->protected);
 	const char *definition;
-	List	   *dues;
 
-	dues = forget_begin_dues(task->model, task->protected);
 	task->rows = train(task->model, task->protected, task->proof, TEACHERS_ALL, &definition);
 	model_insert(task->model);
 	model_store_definition(task->model->name, definition);
@@ -311,12 +328,10 @@ request_create_model(const CreateModelRequest *request)
 
 	lock_own_relation(request->relid, AccessShareLock);
 	protected = protected_relation_hold(request->relid);
-	check_unit_columns(protected);
-	task.proof = view_prove_protected(protected);
+	task.proof = before_rows_are_held(protected);
 	progress_begin(request->name, request->relid);
 	task.model = model_declare(request, protected, task.proof);
 	task.protected = protected;
-	note_units_are_rows(protected);
 	with_rows_held(create_model, &task);
 	progress_end();
 	return model_card(request->name);
@@ -417,10 +432,9 @@ request_retrain(const char *name)
 	model = model_get(name); /* as it is now that we need not wait for anybody */
 	if (model->relid != protected->relid)
 		no_such_model(name);
-	check_unit_columns(protected);
 	task.model = model;
 	task.protected = protected;
-	note_units_are_rows(protected);
+	(void) before_rows_are_held(protected);
 	with_rows_held(retrain, &task);
 	return card_of_version(model, task.rows);
 }

@@ -87,6 +87,9 @@ extern void check_missing(const ModelRecord *model);
 /* A model of the current user's; raises like known_model(), or 42501. */
 extern ModelRecord *own_model(const char *name);
 
+/* Keys that are made, or proofs that are found, after rows are held say nothing about them. */
+extern const ViewProof *before_rows_are_held(ProtectedRelation *protected);
+
 /* Has the owner changed the functions of learner "sql" since the model was trained? */
 extern bool functions_have_changed(const ModelRecord *model);
 
@@ -270,7 +273,6 @@ extern RowCounts units_close(UnitSource *source);
  */
 extern bool units_are_rows(const ProtectedRelation *protected, const ViewProof *proof);
 
-/* Before rows are held: keys that are made later say nothing about them. */
-extern void note_units_are_rows(ProtectedRelation *protected);
+extern void note_units_are_rows(ProtectedRelation *protected, const ViewProof *proof);
 
 #endif /* PRIVPRED_TRAIN_H */

@@ -103,9 +103,9 @@ units_are_rows(const ProtectedRelation *protected, const ViewProof *proof)
 }
 
 void
-note_units_are_rows(ProtectedRelation *protected)
+note_units_are_rows(ProtectedRelation *protected, const ViewProof *proof)
 {
-	protected->units_are_rows = units_are_rows(protected, view_prove_protected(protected));
+	protected->units_are_rows = units_are_rows(protected, proof);
 	protected->keys_known = true;
 }
 
