@@ -63,7 +63,7 @@ sub session
 sub drive_out
 {
 	my ($db, @others) = @_;
-	for (1 .. 100)
+	for (1 .. 40)
 	{
 		as($node, 'alice', q{SELECT probe('v')}, db => $_) foreach @others;
 		return 1 if $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'privpred ledger' AND datname = '$db'") == 0;
