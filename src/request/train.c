@@ -187,7 +187,7 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected, const Vie
 	UnitSource	  *units;
 	bytea		  *state;
 	RowCounts	   rows;
-	bool		   one_row_each = units_are_rows(protected, proof); /* before the snapshot is taken */
+	bool one_row_each = units_are_rows(protected, proof); /* before the snapshot is taken */
 
 	relation_owner_begin(&session, model->relid);
 	/* Rows are grouped; else a view has what its own SELECT would have. */
