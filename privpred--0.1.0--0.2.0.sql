@@ -796,7 +796,8 @@ LANGUAGE sql STABLE SET search_path TO pg_catalog, pg_temp AS $$
 			b.epsilon_orphaned AS orphaned, b.delta_limit AS delta, b.delta_spent, b.renyi_order,
 			b.answers_left, b.binding_cap, b.valid_until, b.window_resets_at AS resets,
 			b.lifetime_epsilon_limit AS lifetime, b.lifetime_epsilon_spent AS lifetime_spent,
-			GREATEST(b.epsilon_limit, NULLIF(b.epsilon_spent, 'Infinity')) AS whole,
+			GREATEST(b.epsilon_limit, CASE WHEN b.epsilon_spent OPERATOR(pg_catalog.<) 'Infinity'
+				THEN b.epsilon_spent END) AS whole,
 			pg_catalog.row_number() OVER (PARTITION BY x.relation, b.role IS NULL
 				ORDER BY b.status OPERATOR(pg_catalog.<>) 'active'
 					AND b.status OPERATOR(pg_catalog.<>) 'frozen',

@@ -101,6 +101,7 @@ INSERT INTO tries (name, definition) VALUES
 ('nothing settles it', $$SELECT p.u, c.code FROM p LEFT JOIN (q JOIN c ON c.id <> q.ref) ON q.u = p.u$$),
 ('full join of keys, one side', $$SELECT p.u, q.x FROM p FULL JOIN q ON q.u = p.u$$),
 ('full join of keys that do not match', $$SELECT COALESCE(p.u, q.u) AS u, q.x FROM p FULL JOIN q ON q.u = p.u AND q.x = 5$$),
+('a full join of one row beside', $$SELECT q.u, c.code FROM q, ((VALUES (1)) w(x) FULL JOIN c ON c.id = w.x)$$),
 ('a full join beside', $$SELECT q.u, a.code FROM q LEFT JOIN (c a FULL JOIN c b ON a.id = b.id AND b.id < 0) ON a.id = q.ref OR b.id = q.ref$$),
 -- subqueries
 ('LATERAL aggregate', $$SELECT p.u, l.n FROM p, LATERAL (SELECT count(*) AS n FROM v WHERE v.u = p.u) l$$),

@@ -219,11 +219,11 @@ typedef struct ViewProof
 	Oid	  view;
 	char *unit;
 	List *publics;
-	List *tables;	  /* protected ones under it */
-	int64 population; /* of the protected tables under it */
+	List *tables;		  /* protected ones under it */
+	int64 population;	  /* of the protected tables under it */
 	bool  one_row_a_unit; /* as long as the locks are held, by a snapshot from now on */
-	char *digest;	  /* of all that was looked at */
-	char *definition; /* as the server prints it */
+	char *digest;		  /* of all that was looked at */
+	char *definition;	  /* as the server prints it */
 } ViewProof;
 
 /*

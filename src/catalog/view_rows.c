@@ -297,9 +297,8 @@ clauses_are_settled(Scope *scope, List *clauses, const Var *var)
 		SortGroupClause *clause = lfirst(cell);
 		Node			*node = get_sortgroupclause_expr(clause, scope->query->targetList);
 		Var				*own = key_column(node);
-		bool			 is_column = own != NULL && own->varlevelsup == 0 &&
-						 own->varno == var->varno && own->varattno == var->varattno &&
-						 is_default_equality(clause, node);
+		bool is_column = own != NULL && own->varlevelsup == 0 && own->varno == var->varno &&
+						 own->varattno == var->varattno && is_default_equality(clause, node);
 
 		if (!is_column && !(by_row && depends_on(node, bms_make_singleton(var->varno))))
 			return false;

@@ -41,10 +41,10 @@ typedef enum Locality
 typedef struct Finding
 {
 	Locality	locality;
-	Bitmapset  *keys;  /* local: columns; those that are not NULL are equal, to the row's owner */
-	List	   *pins;  /* pinned: of Pin */
-	Bitmapset  *loose; /* columns known up to equality only: 1.0 or 1.00, 0 or -0 */
-	const char *name;  /* local, pinned: a protected table below, for messages */
+	Bitmapset  *keys;	 /* local: columns; those that are not NULL are equal, to the row's owner */
+	List	   *pins;	 /* pinned: of Pin */
+	Bitmapset  *loose;	 /* columns known up to equality only: 1.0 or 1.00, 0 or -0 */
+	const char *name;	 /* local, pinned: a protected table below, for messages */
 	Bitmapset  *single;	 /* columns that no two rows share, unless they are NULL */
 	bool		one_row; /* there is one at most, given the rows of outer queries */
 } Finding;
@@ -93,8 +93,8 @@ typedef struct ViewWalk
 	List			  *functions; /* OIDs of those that were checked */
 	ProtectedRelation *first;	  /* of the protected tables that were reached */
 	bool			   one_row_a_unit; /* no two rows of the view have one unit */
-	int				   body;	  /* how deep we are in bodies of SQL functions */
-	StringInfo		   digest;	  /* of everything that was walked */
+	int				   body;		   /* how deep we are in bodies of SQL functions */
+	StringInfo		   digest;		   /* of everything that was walked */
 } ViewWalk;
 
 /* A key column of a scope as one number. */

@@ -78,8 +78,8 @@ put_spent(Rows *rows, const Account *account, EpsilonUnits units)
 {
 	EpsilonUnits epsilon = account_epsilon(account, units);
 
-	put_datum(rows, epsilon == PG_INT64_MAX ? infinite_numeric("Infinity")
-											: units_to_numeric(epsilon));
+	put_datum(rows,
+			  epsilon == PG_INT64_MAX ? infinite_numeric("Infinity") : units_to_numeric(epsilon));
 }
 
 static void

@@ -42,11 +42,11 @@ warn_about_promise(const Account *account, const LedgerGrant *grant)
 static void
 warn_about_change(const Account *account, const TermsChange *change)
 {
-	const char *what = account->role == CAP_ROLE ? "cap" : "account";
-	Account		now = *account;
+	const char	*what = account->role == CAP_ROLE ? "cap" : "account";
+	Account		 now = *account;
 	EpsilonUnits now_spent;
-	char		spent[EPSILON_TEXT_SIZE];
-	char		limit[EPSILON_TEXT_SIZE];
+	char		 spent[EPSILON_TEXT_SIZE];
+	char		 limit[EPSILON_TEXT_SIZE];
 
 	if (change->converts)
 		ereport(WARNING,

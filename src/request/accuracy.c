@@ -97,8 +97,8 @@ static void
 measure(AccuracySum *sum, const CachedModel *model, const ProtectedRelation *protected,
 		const ViewProof *proof)
 {
-	bool		   one_row_each = units_are_rows(protected, proof); /* before the snapshot is taken */
-	Oid			   owner = owner_code_check(model);
+	bool one_row_each = units_are_rows(protected, proof); /* before the snapshot is taken */
+	Oid	 owner = owner_code_check(model);
 	MemoryContext  row_context;
 	CatalogSession session;
 	UnitSource	  *units;
@@ -169,8 +169,8 @@ request_release_accuracy(const char *name, double wanted_epsilon)
 	const Receipt	  *receipt;
 	ProtectedRelation *protected;
 	const ViewProof *proof;
-	int64 sensitivity;
-	int64 noisy;
+	int64			 sensitivity;
+	int64			 noisy;
 
 	lock_own_relation(record->relid, AccessShareLock);
 	PreventCommandIfReadOnly("release_accuracy()");

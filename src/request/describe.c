@@ -323,7 +323,7 @@ text *
 request_describe(const DescribeRequest *request)
 {
 	ProtectedRelation *protected;
-	const ViewProof *proof;
+	const ViewProof	 *proof;
 	Description		  description;
 	DescriptionRecord record;
 

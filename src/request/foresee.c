@@ -207,9 +207,8 @@ refuse_statement(const ModelRecord *model, const Ahead *ahead, int64 allowed)
 {
 	double		left = floor(ahead->answers / ahead->share * (1 + 1e-9));
 	bool		by_budget = left <= (double) allowed;
-	const char *whose = ahead->models == 1
-							? psprintf("model \"%s\"", model->name)
-							: psprintf("%d models of one population", ahead->models);
+	const char *whose = ahead->models == 1 ? psprintf("model \"%s\"", model->name)
+										   : psprintf("%d models of one population", ahead->models);
 
 	ereport(
 		ERROR,

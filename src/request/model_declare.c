@@ -356,7 +356,7 @@ draw_salt(ModelRecord *model)
 
 ModelRecord *
 model_declare(const CreateModelRequest *request, const ProtectedRelation *protected,
-			  const ViewProof *proof)
+			  const ViewProof		   *proof)
 {
 	ModelRecord	  *model = palloc0_object(ModelRecord);
 	Relation	   relation = open_relation(request->relid, AccessShareLock);

@@ -104,8 +104,8 @@ typedef struct PastAccount
 {
 	int64 relation_id; /* 0: none */
 	int64 population;
-	bool  has_others;  /* relations about the same units that are there */
-	bool  other_unit;  /* one was protected with another unit or promise */
+	bool  has_others; /* relations about the same units that are there */
+	bool  other_unit; /* one was protected with another unit or promise */
 } PastAccount;
 
 /*
@@ -215,8 +215,7 @@ present_account(Relation relation, const ProtectedRelation *before, ArrayType *u
 		join_past(relation, before, &found);
 		return before->relation_id;
 	}
-	if (relation_has_models(before->relation_id) ||
-		ledger_relation_has_budgets(before->population))
+	if (relation_has_models(before->relation_id) || ledger_relation_has_budgets(before->population))
 		ereport(ERROR, errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				errmsg("relation \"%s\" has another account than one of that name that was dropped",
 					   RelationGetRelationName(relation)),

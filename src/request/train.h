@@ -25,9 +25,8 @@
 /* model_declare.c */
 
 /* Checks a declaration against the columns; trains nothing. */
-extern ModelRecord *
-model_declare(const CreateModelRequest *request, const ProtectedRelation *protected,
-			  const ViewProof *proof);
+extern ModelRecord *model_declare(const CreateModelRequest *request,
+								  const ProtectedRelation *protected, const ViewProof *proof);
 
 /* Raises 42602 or 42710 unless a new model may have this name. */
 extern void check_model_name(const char *name);
@@ -39,8 +38,8 @@ extern const Learner *find_learner(const char *name);
 extern void check_student(const ModelRecord *student);
 
 /* Takes over the sizes that are declared now, and checks that they are sufficient. */
-extern void model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected,
-								const ViewProof *proof);
+extern void
+model_declare_sizes(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *proof);
 
 /* The options and the classes, as the learner's aggregate wants them. */
 extern Jsonb *learner_options(const ModelRecord *model);
