@@ -46,7 +46,7 @@ while (@plan < $rounds)
 }
 splice @plan, $rounds;
 
-my $self = crash_new('crash', seed => $seed, faults => 1);
+my $self = crash_new('crash', seed => $seed);
 my @done;
 my $violations = 0;
 for my $n (1 .. @plan)
