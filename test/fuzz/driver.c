@@ -158,7 +158,7 @@ run(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		if (argv[i][0] != '-')
 			count += replay(argv[i]);
-	fprintf(stderr, "Done %lld runs\n", (long long) count);
+	fprintf(stderr, "\nDone %lld runs\n", (long long) count);
 }
 
 #else
