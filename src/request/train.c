@@ -236,17 +236,6 @@ definition_has_changed(const ModelRecord *model, const ProtectedRelation *protec
 }
 
 static void
-tell_of_change(const ModelRecord *model)
-{
-	if (get_rel_relkind(model->relid) != RELKIND_VIEW || model_definition(model->name) == NULL)
-		return;
-	ereport(NOTICE,
-			errmsg("view \"%s\" was changed since model \"%s\" was trained",
-				   get_rel_name(model->relid), model->name),
-			errdetail("The new version learns from the view as it is now."));
-}
-
-static void
 check_rows(const ProtectedRelation *protected)
 {
 	check_unit_columns(protected);
@@ -281,7 +270,7 @@ train(ModelRecord *model, const ProtectedRelation *protected, const ViewProof *p
 	/* Teachers of one version see one view, and a unit is in one of them. */
 	if (definition_has_changed(model, protected))
 	{
-		tell_of_change(model);
+		report_change(model);
 		teacher = TEACHERS_ALL;
 	}
 	check_columns(model);
@@ -330,8 +319,8 @@ request_create_model(const CreateModelRequest *request)
 	protected = protected_relation_hold(request->relid);
 	task.proof = before_rows_are_held(protected);
 	progress_begin(request->name, request->relid);
-	task.model = model_declare(request, protected, task.proof);
 	task.protected = protected;
+	task.model = model_declare(request, protected, task.proof);
 	with_rows_held(create_model, &task);
 	progress_end();
 	return model_card(request->name);
@@ -413,8 +402,8 @@ static void
 retrain(void *argument)
 {
 	Training   *task = argument;
-	ModelRecord before = *task->model;
 	List	   *dues = forget_begin_dues(task->model, task->protected);
+	ModelRecord before = *task->model;
 
 	task->rows = model_renew(task->model, task->protected, TEACHERS_ALL);
 	forget_end_dues(dues, &before, task->model, task->protected->population);
@@ -425,16 +414,15 @@ request_retrain(const char *name)
 {
 	ModelRecord *model = own_model(name);
 	ProtectedRelation *protected;
-	Training task = {0};
+	Training task;
 
 	lock_own_relation(model->relid, AccessShareLock);
 	protected = protected_relation_hold(model->relid);
 	model = model_get(name); /* as it is now that we need not wait for anybody */
 	if (model->relid != protected->relid)
 		no_such_model(name);
-	task.model = model;
-	task.protected = protected;
 	(void) before_rows_are_held(protected);
+	task = (Training){.model = model, .protected = protected};
 	with_rows_held(retrain, &task);
 	return card_of_version(model, task.rows);
 }

@@ -197,6 +197,9 @@ extern bool owner_listens(const ModelRecord *model);
 extern void
 report_training(const ModelRecord *model, const ProtectedRelation *protected, RowCounts rows);
 
+/* Tells the owner that a view has changed since the version before. */
+extern void report_change(const ModelRecord *model);
+
 /* teachers.c */
 
 /*

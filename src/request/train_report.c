@@ -303,3 +303,14 @@ report_training(const ModelRecord *model, const ProtectedRelation *protected, Ro
 		report_values(model, protected);
 	report_defaults(model);
 }
+
+void
+report_change(const ModelRecord *model)
+{
+	if (get_rel_relkind(model->relid) != RELKIND_VIEW || model_definition(model->name) == NULL)
+		return;
+	ereport(NOTICE,
+			errmsg("view \"%s\" was changed since model \"%s\" was trained",
+				   get_rel_name(model->relid), model->name),
+			errdetail("The new version learns from the view as it is now."));
+}

@@ -47,12 +47,12 @@ check_catalog_version(void)
 {
 	static Oid checked = InvalidOid;
 	Oid		   schema = get_namespace_oid(PRIVPRED_SCHEMA, true);
-	Oid		   relid;
 
 	if (schema == checked || creating_extension)
 		return;
-	relid = get_relname_relid("protected_relation", schema);
-	if (OidIsValid(relid) && get_attnum(relid, "population") == InvalidAttrNumber)
+	/* A function that came with 0.2.0. */
+	if (!SearchSysCacheExists3(PROCNAMEARGSNSP, CStringGetDatum("on_rename"),
+							   PointerGetDatum(buildoidvector(NULL, 0)), ObjectIdGetDatum(schema)))
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("extension \"privpred\" of this database is of an earlier version than the "
 					   "server's library"),

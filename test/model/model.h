@@ -37,6 +37,7 @@ typedef enum RequestKind
 	REQUEST_MARK_PAID,	 /* not modelled: changes no account */
 	REQUEST_MEMO,		 /* not modelled: changes no account */
 	REQUEST_SYNC,		 /* not modelled: changes no account */
+	REQUEST_MAY_ANSWER,	 /* not modelled: changes no account */
 	REQUEST_STREAM_OPEN, /* not modelled: the stream is there from the beginning */
 	REQUEST_STREAM_TAKE,
 	REQUEST_STREAM_FAILED,

@@ -326,7 +326,7 @@ returns_give_up(State *s, const Request *request)
 
 /* ---------- the ledger's process: worker/worker.c, serve.c, debit.c ---------- */
 
-/* worker.c enlist(); client.c ensure_worker() has started it */
+/* queue.c queue_enlist(); queue.c queue_ensure_process() has started it */
 bool
 worker_starts(State *s)
 {
