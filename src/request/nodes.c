@@ -140,8 +140,8 @@ find_tables(const ModelRecord *model)
 	if (model->learner->runs_user_code || model->features->nfeatures >= FUNC_MAX_ARGS - 1 ||
 		model->nbins > 0)
 		return tables;
-	/* A view may read tables of other nodes, and gets their rows. */
-	if (get_rel_relkind(model->relid) == RELKIND_VIEW)
+	/* An audit has rows of its own; a view may read tables of other nodes, and gets their rows. */
+	if (model->made_up_rows != NULL || get_rel_relkind(model->relid) == RELKIND_VIEW)
 		return tables;
 	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
 	{

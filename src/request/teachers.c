@@ -49,15 +49,20 @@ plan_query(const char *query, int *workers)
 	return rows;
 }
 
+static double
+estimated_rows_of(const char *relation)
+{
+	int workers;
+
+	return plan_query(psprintf("SELECT FROM %s r", relation), &workers);
+}
+
 double
 estimated_rows(Oid relid)
 {
 	double counted = citus_rows(relid);
-	int	   workers;
 
-	if (counted >= 0)
-		return counted;
-	return plan_query(psprintf("SELECT FROM %s r", relation_sql_name(relid)), &workers);
+	return counted >= 0 ? counted : estimated_rows_of(relation_sql_name(relid));
 }
 
 /* ---------- choices ---------- */
@@ -206,7 +211,8 @@ append_query(TrainingQuery *query, const ModelRecord *model, const ProtectedRela
 			 int teacher)
 {
 	const char *trains = trains_sql(model, protected);
-	double		rows = estimated_rows(model->relid);
+	double		rows = model->made_up_rows != NULL ? estimated_rows_of(query->relation)
+												   : estimated_rows(model->relid);
 	int			shares = 1;
 
 	if (!append_nodes_query(query, model, protected, teacher >= 0, &rows))
