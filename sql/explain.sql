@@ -35,7 +35,6 @@ SELECT make('two', 'ill', '{no,yes}'), make('three', 'three', '{low,middle,high}
 -- what there is: the same for every training, but for the numbers
 SELECT class, feature, low, high, effect_low = effect_high AS level, effect_low = 0 AS from_zero, noise_low = 0 AS exact, noise_high > 0 AS noisy FROM privpred.explain('two');
 SELECT class, count(*), count(DISTINCT feature) AS features FROM privpred.explain('three') GROUP BY class ORDER BY class;
-SELECT effect_low BETWEEN 30 AND 170 AS in_the_label_s_unit FROM privpred.explain('number') WHERE feature IS NULL;
 SELECT class, effect_high BETWEEN 30 AND 150 AS in_the_label_s_unit FROM privpred.explain('number') WHERE feature = 'age';
 
 -- the effects of a row add up to its score

@@ -42,11 +42,11 @@ SELECT train('{"age": {"min": 0, "max": 100}}', '{b,c}', 'stable_flip');
 INSERT INTO people SELECT i, 'c' || i, i % 100, NULL, NULL, NULL, NULL, NULL, CASE WHEN i % 100 < 50 THEN 'a' ELSE 'b' END FROM generate_series(2001, 6000) i;
 SELECT train('{"age": {"min": 0, "max": 100}}', teachers => 100, epsilon => 0.1);
 SELECT train('{"age": {"min": 0, "max": 100}}', '{a,b,c,d,e,f}', teachers => 100, epsilon => 0.1);
-DELETE FROM people WHERE id > 2000;
 -- a sample is read, of rows that train
 \set VERBOSITY terse
 SELECT train('["age"]', holdout => 0.5);
 \set VERBOSITY default
+DELETE FROM people WHERE id > 2000;
 
 -- nobody else hears anything: not who calls the owner's function, nor whose statement fires a trigger
 RESET ROLE;
