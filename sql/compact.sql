@@ -196,6 +196,15 @@ SELECT aside_is('ALTER TABLE privpred.ledger_sum DISABLE TRIGGER append_only; UP
 CREATE VIEW aside_view AS TABLE aside;
 SELECT refused('SELECT privpred.verify_archive(''aside_view'')');
 SELECT refused('SELECT privpred.verify_archive(''privpred.ledger_fold'')') ~ '^42703';
+-- columns of other types, and entries that lack what all entries have
+CREATE TABLE aside_types (LIKE privpred.ledger_archive);
+ALTER TABLE aside_types ALTER head TYPE int USING 7;
+SELECT refused('SELECT privpred.verify_archive(''aside_types'')');
+CREATE TABLE aside_nulls (LIKE privpred.ledger_archive);
+ALTER TABLE aside_nulls ALTER kind DROP NOT NULL, ALTER head DROP NOT NULL;
+INSERT INTO aside_nulls (id, at, answers, units, cap_units, pid, window_units, delta) SELECT first, now(), 1, 1, 1, 1, 1, 0 FROM privpred.ledger_fold ORDER BY first LIMIT 1;
+SELECT ok, regexp_replace(problem, '\d+', 'N'), entries FROM privpred.verify_archive('aside_nulls');
+DROP TABLE aside_types, aside_nulls;
 
 -- ---------- verifying from where it was verified ----------
 

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "catalog/namespace.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -93,10 +94,36 @@ check_entry(ArchiveCheck *check, LedgerEntry *entry)
 	chain_hash(entry, check->run.fold.head);
 	if (memcmp(stored, entry->head, HEAD_SIZE) != 0)
 		problem(check, entry->id, psprintf("entry " INT64_FORMAT " was changed", entry->id));
+	/* Entries that are not ours may lack what all entries have. */
+	if (check->verdict->problem != NULL)
+		return;
 	if (!run_add(&check->run, entry))
 		problem(check, entry->id,
 				psprintf("entry " INT64_FORMAT " is too large for its sum", entry->id));
 	check->verdict->entries++;
+}
+
+/* Rows are read as what our own columns are. */
+static void
+check_columns(Oid relid)
+{
+	Oid		 ours = get_relname_relid("ledger_archive", get_namespace_oid(PRIVPRED_SCHEMA, false));
+	Relation relation = table_open(ours, AccessShareLock);
+
+	for (int i = 0; i < RelationGetNumberOfAttributes(relation); i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(relation), i);
+		AttrNumber		  number = get_attnum(relid, NameStr(column->attname));
+
+		if (number == InvalidAttrNumber || get_atttype(relid, number) != column->atttypid)
+			ereport(ERROR,
+					errcode(number == InvalidAttrNumber ? ERRCODE_UNDEFINED_COLUMN
+														: ERRCODE_DATATYPE_MISMATCH),
+					errmsg("an archive must have a column \"%s\" of type %s",
+						   NameStr(column->attname), format_type_be(column->atttypid)),
+					errhint("Create it with CREATE TABLE ... (LIKE privpred.ledger_archive)."));
+	}
+	table_close(relation, AccessShareLock);
 }
 
 /* With the rights of whoever asks, unless it is our own. */
@@ -196,6 +223,7 @@ ledger_verify_archive(Oid relid)
 		catalog_end(&session);
 		caller_begin(&session);
 	}
+	check_columns(relid);
 	check_entries(&check, relid);
 	if (!ours)
 	{

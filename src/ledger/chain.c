@@ -127,10 +127,9 @@ entry_from_row(LedgerEntry *entry, uint64 row)
 	}
 	if (SPI_tuptable->tupdesc->natts >= ENTRY_COLUMN_COUNT)
 	{
-		bool   isnull;
-		bytea *head = DatumGetByteaPP(row_value(row, ENTRY_COLUMN_COUNT, &isnull));
+		bytea *head = row_varlena(row, ENTRY_COLUMN_COUNT);
 
-		if (VARSIZE_ANY_EXHDR(head) == HEAD_SIZE)
+		if (head != NULL && VARSIZE_ANY_EXHDR(head) == HEAD_SIZE)
 			memcpy(entry->head, VARDATA_ANY(head), HEAD_SIZE);
 	}
 }

@@ -267,9 +267,15 @@ visit_entry(void *visitor, const LedgerEntry *entry, const uint8 *previous, Item
 {
 	Compaction *compaction = visitor;
 	FoldRun	   *run = &compaction->run;
-	bool		enough = entry->at >= compaction->until || entry->id >= compaction->newest ||
-				  compaction->result->folded + run->entries >= compaction->at_most;
+	bool		enough;
 
+	if (entry == NULL) /* a run ends before what was folded, and its balances are of there */
+	{
+		close_run(compaction);
+		return true;
+	}
+	enough = entry->at >= compaction->until || entry->id >= compaction->newest ||
+			 compaction->result->folded + run->entries >= compaction->at_most;
 	if (enough || !is_foldable(compaction, entry) || run->entries == RUN_MOST_ENTRIES ||
 		list_length(run->sums) >= RUN_MOST_SUMS)
 		close_run(compaction);

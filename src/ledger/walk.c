@@ -183,6 +183,8 @@ pass_folds(LedgerWalk *walk)
 		Fold *fold = &walk->folds[walk->next_fold++];
 
 		CHECK_FOR_INTERRUPTS();
+		if (walk->visit != NULL)
+			(void) walk->visit(walk->visitor, NULL, walk->head, NULL);
 		if (memcmp(fold->before, walk->head, HEAD_SIZE) != 0)
 			walk_problem(walk, 0,
 						 psprintf("entries " INT64_FORMAT " to " INT64_FORMAT

@@ -32,7 +32,7 @@ typedef struct Tally
 
 /*
  * Is called for every entry whose hash is right, before it is added to the tallies; false ends the
- * walk before the entry.
+ * walk before the entry.  Before a run that was folded it is called without an entry.
  */
 typedef bool (*EntryVisitor)(void *visitor, const LedgerEntry *entry, const uint8 *previous,
 							 ItemPointer tid);

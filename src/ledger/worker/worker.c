@@ -219,6 +219,8 @@ privpred_ledger_main(Datum arg)
 	database = queue_choose();
 	if (!OidIsValid(database))
 		return;
+	/* Who renames or copies a database locks it, and must not keep processes from others. */
+	override("lock_timeout", LOCK_TIMEOUT);
 	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
 	before_shmem_exit(delist, (Datum) 0);
 	if (!queue_enlist(&parked))
