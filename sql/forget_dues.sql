@@ -209,3 +209,32 @@ SELECT ok, problem FROM privpred.verify_ledger();
 DROP SCHEMA dues CASCADE;
 DROP OWNED BY due_owner, due_heir, due_other, due_ann, due_stranger;
 DROP ROLE due_owner, due_heir, due_other, due_ann, due_stranger;
+
+-- A learner that forgets the unit it is being trained on: the model would be stored with it afterwards.
+CREATE SCHEMA within;
+CREATE TABLE within.t (u int PRIMARY KEY, x float8, y boolean);
+INSERT INTO within.t SELECT i, i % 7, i % 2 = 0 FROM generate_series(1, 20) i;
+SELECT privpred.protect('within.t', unit => 'u') IS NULL AS "protected";
+CREATE FUNCTION within.step(state int, label boolean, x float8[]) RETURNS int LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF pg_catalog.current_setting('within.forgets', true) = 'yes' THEN
+		PERFORM pg_catalog.set_config('within.forgets', 'no', false);
+		BEGIN
+			PERFORM privpred.forget('within.t', 5, delete_rows => true);
+		EXCEPTION WHEN object_in_use THEN
+			NULL;
+		END;
+	END IF;
+	RETURN COALESCE(state, 0) + 1;
+END $$;
+CREATE AGGREGATE within.train(boolean, float8[]) (SFUNC = within.step, STYPE = int);
+CREATE FUNCTION within.predict(state int, x float8[]) RETURNS boolean LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS 'SELECT state > 0';
+SELECT privpred.create_model('within', 'within.t', 'y', '{"x": {"min": 0, "max": 7}}', learner => 'sql', teachers => 2,
+	options => '{"train": "within.train", "predict": "within.predict"}') ->> 'version' AS version;
+SET within.forgets = 'yes';
+SELECT privpred.retrain('within') ->> 'version' AS version;
+-- refused, so that there are its rows
+SELECT count(*) FROM within.t WHERE u = 5;
+SELECT privpred.forget('within.t', 5, delete_rows => true) -> 'models' -> 0 -> 'version_after' AS version;
+SELECT privpred.drop_model('within');
+DROP SCHEMA within CASCADE;

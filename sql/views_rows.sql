@@ -129,6 +129,10 @@ INSERT INTO tries (name, definition) VALUES
 ('DISTINCT and a window', $$SELECT DISTINCT p.u, rank() OVER (PARTITION BY p.u ORDER BY v.id) AS r FROM p JOIN v ON v.u = p.u$$),
 ('DISTINCT ON the unit', $$SELECT DISTINCT ON (u) u, cost FROM v ORDER BY u, at, id$$),
 ('DISTINCT ON more', $$SELECT DISTINCT ON (u, kind) u, cost FROM v ORDER BY u, kind, at, id$$),
+-- a LATERAL member has rows of its own for each row before it
+('GROUP BY what a LATERAL took in', $$SELECT l.u, count(*) AS n FROM c, LATERAL (SELECT q.u, c.id AS o FROM q) l GROUP BY l.u, l.o$$),
+('DISTINCT of it', $$SELECT DISTINCT l.u, l.o FROM c, LATERAL (SELECT q.u, c.id AS o FROM q) l$$),
+('GROUP BY the unit of a LATERAL', $$SELECT l.u, count(*) AS n FROM c, LATERAL (SELECT q.u, c.id AS o FROM q) l GROUP BY l.u$$),
 -- set operations are not looked into
 ('UNION ALL', $$SELECT u, born FROM p UNION ALL SELECT u, ref FROM q$$),
 ('UNION', $$SELECT u FROM p UNION SELECT u FROM q$$),

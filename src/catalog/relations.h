@@ -20,6 +20,8 @@
 #include "utils/array.h"
 #include "utils/relcache.h"
 
+#include "server/privpred.h"
+
 /* ---------- relations.c ---------- */
 
 typedef struct ProtectedRelation
@@ -238,6 +240,7 @@ extern ViewProof *view_prove_protected(const ProtectedRelation *protected);
 
 /* After rows were read: raises 40001 if what was proved is no longer what is there. */
 extern void view_still_proved(const ViewProof *proof);
+pg_noreturn extern void view_has_changed(Oid view);
 
 /* ---------- view_store.c ---------- */
 

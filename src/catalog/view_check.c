@@ -311,15 +311,21 @@ view_prove_protected(const ProtectedRelation *protected)
 }
 
 void
+view_has_changed(Oid view)
+{
+	ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			errmsg("what view \"%s\" reads was changed while its rows were read",
+				   get_rel_name(view)),
+			errdetail("A function that it calls was replaced, or a table got children."),
+			errhint("Try again."));
+}
+
+void
 view_still_proved(const ViewProof *proof)
 {
 	if (proof == NULL)
 		return;
 	AcceptInvalidationMessages();
 	if (strcmp(view_prove(proof->view, proof->unit, proof->publics)->digest, proof->digest) != 0)
-		ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				errmsg("what view \"%s\" reads was changed while its rows were read",
-					   get_rel_name(proof->view)),
-				errdetail("A function that it calls was replaced, or a table got children."),
-				errhint("Try again."));
+		view_has_changed(proof->view);
 }

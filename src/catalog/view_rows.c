@@ -284,12 +284,14 @@ is_single(Scope *scope, const Var *var)
 
 /*
  * Rows for which these clauses are equal become one.  Are they equal for all rows with
- * one value in the column?
+ * one value in the column?  What a LATERAL member selects has other rows, with the same
+ * value, for each row of the members before it.
  */
 static bool
 clauses_are_settled(Scope *scope, List *clauses, const Var *var)
 {
-	bool	  by_row = is_single(scope, var);
+	bool by_row = is_single(scope, var) &&
+				  bms_is_empty(members_before(rt_fetch(var->varno, scope->query->rtable)));
 	ListCell *cell;
 
 	foreach(cell, clauses)

@@ -81,7 +81,12 @@ units_are_rows(const ProtectedRelation *protected, const ViewProof *proof)
 	ListCell *cell;
 
 	if (protected->keys_known)
+	{
+		/* A table under the view may have got children after the rows were held. */
+		if (protected->units_are_rows && proof != NULL && !proof->one_row_a_unit)
+			view_has_changed(proof->view);
 		return protected->units_are_rows;
+	}
 	relation = open_relation(protected->relid, AccessShareLock);
 	/* A key of a parent says nothing about the rows of its children. */
 	if ((relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||

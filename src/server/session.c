@@ -88,12 +88,20 @@ connect_spi(CatalogSession *session)
 /* What several queries are to see alike; NULL: each sees what is committed when it begins. */
 static Snapshot held_rows = NULL;
 
+/*
+ * Code of the owner runs while rows are held.  If it trained or forgot anything, what is
+ * being trained would afterwards be stored with rows that are older.
+ */
 void
 with_rows_held(void (*work)(void *), void *argument)
 {
-	Snapshot outer = held_rows;
-	Snapshot rows = RegisterSnapshot(GetLatestSnapshot());
+	Snapshot rows;
 
+	if (held_rows != NULL)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+				errmsg("nothing can be trained or forgotten while a model is being trained"),
+				errhint("Functions of a learner, and of a view, only compute."));
+	rows = RegisterSnapshot(GetLatestSnapshot());
 	held_rows = rows;
 	PG_TRY();
 	{
@@ -101,7 +109,7 @@ with_rows_held(void (*work)(void *), void *argument)
 	}
 	PG_FINALLY();
 	{
-		held_rows = outer;
+		held_rows = NULL;
 	}
 	PG_END_TRY();
 	UnregisterSnapshot(rows); /* after an error, the abort does */
