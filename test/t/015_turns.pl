@@ -190,6 +190,29 @@ kill CONT => @stopped;
 is($node->safe_psql('d4', q{SELECT sum(epsilon_spent) FROM privpred.budgets}), $before, 'nothing was');
 charges($node, 'alice', 1, q{SELECT probe('m')}, 'processes go on', db => 'd4');
 
+# ---------- a database that is locked as a whole ----------
+
+# Who renames it takes the lock before its last session has gone, which leaves something.
+$before = spent($node, 'alice', db => 'd1');
+$holder = session('d1', 'alice');
+$holder->query('BEGIN');
+$holder->query('SELECT hold(2)');
+ok(drive_out('d1', 'd2', 'd3', 'd4'), 'its process leaves for others');
+$locker = session('postgres', 'postgres');
+$locker->query('SELECT pg_advisory_lock(1)');
+my $renamer = IPC::Run::start([ 'psql', '-XAtq', '-U', 'postgres', '-h', $node->host, '-p', $node->port, '-d', 'postgres',
+		map { ('-c', $_) } 'BEGIN', 'ALTER DATABASE d1 RENAME TO renamed', 'SELECT pg_advisory_lock(1)', 'ROLLBACK' ], '>', \my $renamed, '2>', \my $not_renamed);
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.objid
+	WHERE l.classid = 'pg_database'::regclass AND d.datname = 'd1' AND l.mode = 'AccessExclusiveLock' AND l.granted}), 'the database is locked');
+$holder->quit;
+@got = map { (as($node, 'alice', q{SELECT count(probe('m')) FROM generate_series(1, 5)}, db => $_))[1] } ('d2', 'd3', 'd4') x 3;
+is("@got", join(' ', (5) x 9), 'no process waits for the lock that others need');
+$locker->quit;
+$renamer->finish;
+is($not_renamed, '', 'the database was locked all the time');
+is((as($node, 'alice', q{SELECT count(probe('m'))}, db => 'd1'))[1], '1', 'it is served again');
+is(spent($node, 'alice', db => 'd1') - $before, 7, 'and what was not used comes back');
+
 # ---------- nothing is left behind ----------
 
 # A database that is dropped while something that comes back to it waits.
