@@ -313,11 +313,11 @@ view_prove_protected(const ProtectedRelation *protected)
 void
 view_has_changed(Oid view)
 {
-	ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			errmsg("what view \"%s\" reads was changed while its rows were read",
-				   get_rel_name(view)),
-			errdetail("A function that it calls was replaced, or a table got children."),
-			errhint("Try again."));
+	ereport(
+		ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+		errmsg("what view \"%s\" reads was changed while its rows were read", get_rel_name(view)),
+		errdetail("A function that it calls was replaced, or a table got children."),
+		errhint("Try again."));
 }
 
 void
