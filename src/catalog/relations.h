@@ -239,7 +239,9 @@ extern ViewProof *view_prove(Oid view, const char *unit, const List *publics);
 extern ViewProof *view_prove_protected(const ProtectedRelation *protected);
 
 /* After rows were read: raises 40001 if what was proved is no longer what is there. */
-extern void				view_still_proved(const ViewProof *proof);
+extern void view_still_proved(const ViewProof *proof);
+
+/* The same error, where something else shows it. */
 pg_noreturn extern void view_has_changed(Oid view);
 
 /* ---------- view_store.c ---------- */

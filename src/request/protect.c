@@ -238,6 +238,7 @@ request_unprotect(Oid relid)
 	ProtectedRelation *protected;
 
 	lock_own_relation(relid, AccessShareLock);
+	check_no_rows_held(); /* a model may be about to be stored */
 	protected = protected_relation_seize(relid);
 	if (relation_has_models(protected->relation_id) ||
 		(!population_has_others(protected, true) &&

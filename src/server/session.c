@@ -93,14 +93,20 @@ static Snapshot held_rows = NULL;
  * being trained would afterwards be stored with rows that are older.
  */
 void
+check_no_rows_held(void)
+{
+	if (held_rows != NULL)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
+				errmsg("tables and models cannot be changed while a model is being trained"),
+				errhint("Functions of a learner only compute."));
+}
+
+void
 with_rows_held(void (*work)(void *), void *argument)
 {
 	Snapshot rows;
 
-	if (held_rows != NULL)
-		ereport(ERROR, errcode(ERRCODE_OBJECT_IN_USE),
-				errmsg("nothing can be trained or forgotten while a model is being trained"),
-				errhint("Functions of a learner, and of a view, only compute."));
+	check_no_rows_held();
 	rows = RegisterSnapshot(GetLatestSnapshot());
 	held_rows = rows;
 	PG_TRY();

@@ -50,6 +50,9 @@ extern void relation_owner_begin(CatalogSession *session, Oid relid);
 /* Calls a function; all such sessions that it begins see the rows that are committed now. */
 extern void with_rows_held(void (*work)(void *), void *argument);
 
+/* Raises an error within such a function. */
+extern void check_no_rows_held(void);
+
 /* The owner of a relation; 42P01, or InvalidOid, if it no longer exists. */
 extern Oid relation_owner(Oid relid);
 extern Oid relation_owner_if_any(Oid relid);
