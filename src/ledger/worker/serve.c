@@ -86,11 +86,14 @@ commit_batch(void)
 	}
 	QueryCancelPending = false; /* came before we stopped listening */
 	CommitTransactionCommand();
-	worker_committing = false;
 	FAULT_POINT("debit_committed");
 
-	/* If the wait for a standby was cut short, nobody gets an answer. */
+	/*
+	 * If the wait for a standby was cut short, nobody gets an answer.  No cancel is heard
+	 * before: what was committed would be served again, and returned twice.
+	 */
 	CHECK_FOR_INTERRUPTS();
+	worker_committing = false;
 	return true;
 }
 
