@@ -345,6 +345,7 @@ check dr_owner "0.2 for the view and 0.3 for the table were paid from one budget
 	FROM privpred.budgets WHERE role = 'analyst'::regrole AND relation <> 'patients'::regclass"
 refused analyst 42501 <<'SQL'
 SELECT * FROM history LIMIT 1;
+SQL
 
 # ----------------------------------------------------------------------
 heading "A patient asks to be forgotten"
