@@ -70,6 +70,8 @@ ifneq ($(filter-out $(SELF_CONTAINED),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(wildcard $(PGXS)),)
 $(error PGXS not found (pg_config: $(PG_CONFIG)); install postgresql-server-dev for your server, or run "make test", which does)
 endif
+# To test/packages.sh it means that no package is installed, to PGXS that we are not.
+override undefine NO_INSTALL
 endif
 -include $(PGXS)
 

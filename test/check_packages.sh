@@ -77,4 +77,8 @@ for script in test/run.sh test/demo/run.sh; do
 	ok "$script: the package is named" said 'not installed: libipc-run-perl'
 	ok "$script: apt-get was not called" not_called
 done
+
+# PGXS has a NO_INSTALL of its own, which would leave the extension out of the staged server.
+env NO_INSTALL=1 make -n install PG_CONFIG="$PG_CONFIG" with_llvm=no >"$fake/out" 2>&1 || true
+ok "NO_INSTALL=1 make install installs the extension" said 'install .*privpred\.control'
 done_testing
