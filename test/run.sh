@@ -1,5 +1,5 @@
 #!/bin/bash
-# make test: packages, build, checks, unit tests, pg_regress, isolation, TAP.
+# make test: packages, build, then checks and unit tests beside pg_regress and isolation, then TAP.
 # Ends with the line "N passed, N failed".
 #
 #	TESTS="streams 035_audit"	only these (regress tests, specs, TAP files,
@@ -138,13 +138,31 @@ finish() {
 
 # ---------- suites ----------
 
-run_checks() {
-	local name status
-	heading "checks"
-	for name in "${checks[@]}"; do
-		status=0
-		run_job "$log/$name.log" bash "test/$name.sh" || status=$?
-		count_tap "$name" "$log/$name.log" "$status"
+# Checks and unit tests, one after the other, keep one core busy while the servers of pg_regress
+# keep the other.
+start_checks() {
+	# shellcheck disable=SC2016
+	start_job "$log/checks.log" bash -c '
+		dir=$1; shift
+		for name; do
+			status=0
+			if [ "$name" = unit ]; then
+				bash test/unit/run.sh "$dir/../unit"
+			else
+				bash "test/$name.sh"
+			fi >"$dir/$name.log" 2>&1 || status=$?
+			echo "$status" >"$dir/$name.status"
+		done' checks "$log" "$@"
+	checks_job=$job
+}
+
+finish_checks() {
+	local name
+	wait "$checks_job" || true
+	heading "checks and unit tests"
+	for name; do
+		touch "$log/$name.log"
+		count_tap "$name" "$log/$name.log" "$(cat "$log/$name.status" 2>/dev/null || echo 1)"
 	done
 }
 
@@ -228,13 +246,8 @@ if [ "$CHECK_MEMORY" = yes ]; then
 	export MALLOC_PERTURB_=165
 fi
 
-[ ${#checks[@]} -eq 0 ] || run_checks
-
-# The unit tests keep one core busy while the servers keep the other.
-if [ -n "$unit" ]; then
-	start_job "$log/unit.log" bash test/unit/run.sh "$sandbox/unit"
-	unit_job=$job
-fi
+[ -z "$unit" ] || checks+=(unit)
+[ ${#checks[@]} -eq 0 ] || start_checks "${checks[@]}"
 if [ ${#regress[@]} -gt 0 ]; then
 	heading "pg_regress"
 	pg_regress_run regress "$pgxs/src/test/regress/pg_regress" . "${regress[@]}"
@@ -243,12 +256,7 @@ if [ ${#specs[@]} -gt 0 ]; then
 	heading "isolation"
 	pg_regress_run isolation "$pgxs/src/test/isolation/pg_isolation_regress" test "${specs[@]}"
 fi
-if [ -n "$unit" ]; then
-	heading "unit"
-	status=0
-	wait "$unit_job" || status=$?
-	count_tap unit "$log/unit.log" "$status"
-fi
+[ ${#checks[@]} -eq 0 ] || finish_checks "${checks[@]}"
 if [ ${#taps[@]} -gt 0 ]; then
 	heading "TAP"
 	run_taps
