@@ -64,7 +64,7 @@ DECLARE
 BEGIN
   PERFORM set_config('privpred.train_by_states', by_states::text, true);
   PERFORM privpred.create_model('holdout', relation, 'y', '["x"]', '{a,b}', mechanism, learner, teachers => 5, epsilon => 100, holdout => 0.9,
-    options => (CASE mechanism WHEN 'littlestone' THEN '{"class": "thresholds", "points": 16}' ELSE '{}' END::jsonb ||
+    options => (CASE mechanism WHEN 'littlestone' THEN '{"class": "thresholds", "points": 2, "batches": 9}' ELSE '{}' END::jsonb ||
       CASE learner WHEN 'sql' THEN '{"train": "holdout.sql_train", "predict": "holdout.sql_predict"}' ELSE '{}' END::jsonb));
   UPDATE privpred.model SET salt = '\x000102030405060708090a0b0c0d0e0f' WHERE name = 'holdout';
   PERFORM privpred.retrain('holdout');

@@ -2,6 +2,7 @@
 -- NULL in place of refusals, and what an exhausted budget has paid for.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS privpred;
+DO $$ BEGIN PERFORM privpred.verify_ledger(incremental => true); END $$;	-- so that what follows looks at the rest alone
 CREATE ROLE price_owner;
 CREATE ROLE price_analyst;
 CREATE ROLE price_buyer;
@@ -47,7 +48,7 @@ ANALYZE price_split;
 -- after whatever statements gave back
 CREATE FUNCTION price_left() RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM privpred.verify_ledger();
+	PERFORM privpred.verify_ledger(incremental => true);
 	RETURN (SELECT answers_left FROM privpred.cost('price'));
 END $$;
 

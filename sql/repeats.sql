@@ -1,6 +1,7 @@
 -- A repeat of the same question in a session is free.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS privpred;
+DO $$ BEGIN PERFORM privpred.verify_ledger(incremental => true); END $$;	-- so that what follows looks at the rest alone
 RESET client_min_messages;
 LOAD 'privpred';
 SELECT boot_val AS default_kb FROM pg_settings WHERE name = 'privpred.repeat_memory';
@@ -18,7 +19,7 @@ SELECT privpred.grant_budget('repeats_bob', 'repeats_people', epsilon => 1);
 -- after whatever statements gave back
 CREATE FUNCTION repeats_answers() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
-	PERFORM privpred.verify_ledger();
+	PERFORM privpred.verify_ledger(incremental => true);
 	RETURN (SELECT COALESCE(sum(answers), 0) FROM privpred.ledger
 		WHERE relation = 'repeats_people'::regclass);
 END $$;

@@ -1,6 +1,7 @@
 -- Streams: bought for a number of unstable answers, shared by sessions, never rolled back.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS privpred;
+DO $$ BEGIN PERFORM privpred.verify_ledger(incremental => true); END $$;	-- so that what follows looks at the rest alone
 CREATE ROLE s_owner;
 CREATE ROLE s_ana;
 CREATE ROLE s_ben;
@@ -11,7 +12,7 @@ GRANT CREATE ON SCHEMA public TO s_owner;
 -- after what statements leave behind has been served
 CREATE FUNCTION s_streams() RETURNS SETOF privpred.streams LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM privpred.verify_ledger();
+	PERFORM privpred.verify_ledger(incremental => true);
 	RETURN QUERY SELECT * FROM privpred.streams ORDER BY stream;
 END $$;
 SET ROLE s_owner;

@@ -2,6 +2,7 @@
 -- one warning at the statement's end says how many and why.  All else is an error as ever.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS privpred;
+DO $$ BEGIN PERFORM privpred.verify_ledger(incremental => true); END $$;	-- so that what follows looks at the rest alone
 CREATE ROLE unanswered_owner;
 CREATE ROLE unanswered_ann;
 CREATE ROLE unanswered_bob;
@@ -29,7 +30,7 @@ CREATE TABLE unanswered_asked AS SELECT i AS id, i / 30.0::float8 AS x, 'a' AS c
 ANALYZE unanswered_asked;
 CREATE FUNCTION unanswered_left() RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM privpred.verify_ledger();
+	PERFORM privpred.verify_ledger(incremental => true);
 	RETURN (SELECT answers_left FROM privpred.cost('unanswered'));
 END $$;
 

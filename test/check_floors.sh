@@ -15,38 +15,37 @@ harmless='^(datatype/.*|postgres\.h|postgres_fe\.h|c\.h|port/.*|common/.*|fmgr\.
 
 included() { sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$1"; }
 
-floor_of() {	# of a path below src/
-	case $1 in */*) echo "${1%%/*}" ;; *) echo . ;; esac
-}
+declare -A height=()
+for ((i = 0; i < ${#floors[@]}; i++)); do
+	height[${floors[i]}]=$((${#floors[@]} - i))
+done
 
-height_of() {	# of a floor; nothing if there is none of that name
-	local i
-	for ((i = 0; i < ${#floors[@]}; i++)); do
-		[ "${floors[i]}" != "$1" ] || echo $((${#floors[@]} - i))
-	done
+# height_of PATH: sets "at" to that of a path below src/.  (Not a command substitution: there are
+# thousands of calls.)
+height_of() {
+	case $1 in */*) at=${height[${1%%/*}]} ;; *) at=${height[.]} ;; esac
 }
 
 # Prints the upward includes of one file.
 upward() {
-	local file=$1 from header path
-	from=$(height_of "$(floor_of "${file#src/}")")
+	local file=$1 from header at
+	height_of "${file#src/}"
+	from=$at
 	for header in $(included "$file"); do
 		# The server has headers of the same style: ours are those that exist.
-		if [ -e "src/$header" ]; then
-			path=$header
-		else
+		if [ ! -e "src/$header" ]; then
 			[[ ! $file =~ $alone || $header =~ $harmless ]] ||
 				echo "$file includes $header, but must work without a server"
 			continue
 		fi
-		[ "$(height_of "$(floor_of "$path")")" -le "$from" ] ||
-			echo "$file includes $path, which is above it"
+		height_of "$header"
+		[ "$at" -le "$from" ] || echo "$file includes $header, which is above it"
 	done
 }
 
 for folder in src/*/; do
 	name=$(basename "$folder")
-	if [ -z "$(height_of "$name")" ]; then
+	if [ -z "${height[$name]-}" ]; then
 		ok "$folder is a floor" false
 		continue
 	fi
@@ -69,14 +68,9 @@ objects() {
 
 # Prints what objects need of floors above: functions and data.
 upward_symbols() {
-	local object
 	{
-		objects | while read -r object; do
-			nm --defined-only --extern-only "$object" | awk -v object="$object" 'NF == 3 { print "has", object, $3 }'
-		done
-		objects | while read -r object; do
-			nm --undefined-only "$object" | awk -v object="$object" '{ print "needs", object, $NF }'
-		done
+		objects | xargs nm -A --defined-only --extern-only | sed -n 's/^\([^:]*\):.* /has \1 /p'
+		objects | xargs nm -A --undefined-only | sed -n 's/^\([^:]*\):.* /needs \1 /p'
 	} | awk -v floors="${floors[*]}" '
 		BEGIN { n = split(floors, name, " "); for (i = 1; i <= n; i++) height[name[i]] = n - i }
 		function floor_of(object, part) { return split(object, part, "/") > 2 ? part[2] : "." }
@@ -96,17 +90,16 @@ tables_of() { sed -n 's/^CREATE TABLE privpred\.\([a-z_]*\).*/\1/p' "$@" | paste
 
 # named_elsewhere FLOOR PART...: code, not comments, of other floors that names the floor's tables.
 named_elsewhere() {
-	local floor=$1 file
+	local floor=$1
 	shift
-	for file in $(find src -name '*.[ch]' ! -path "src/$floor/*" | sort); do
-		TABLES=$(tables_of "$@") perl -0777 -ne '
-			s{(/\*.*?\*/)}{ (my $blank = $1) =~ s/[^\n]//g; $blank }gse;
-			while (/(?:\bprivpred\.|get_relname_relid\(")($ENV{TABLES})\b/g)
-			{
-				my $line = 1 + (substr($_, 0, $-[0]) =~ tr/\n//);
-				print "$ARGV:$line names the table $1\n";
-			}' "$file"
-	done
+	# shellcheck disable=SC2016
+	find src -name '*.[ch]' ! -path "src/$floor/*" | sort | TABLES=$(tables_of "$@") xargs perl -0777 -ne '
+		s{(/\*.*?\*/)}{ (my $blank = $1) =~ s/[^\n]//g; $blank }gse;
+		while (/(?:\bprivpred\.|get_relname_relid\(")($ENV{TABLES})\b/g)
+		{
+			my $line = 1 + (substr($_, 0, $-[0]) =~ tr/\n//);
+			print "$ARGV:$line names the table $1\n";
+		}'
 }
 ok "tables are found at all" test "$(tables_of install/*.sql | tr '|' '\n' | wc -l)" -ge 10
 ok "only catalog/ and ledger/ have tables" test "$(tables_of install/*.sql)" = "$(tables_of install/{catalog,ledger,streams}.sql)"

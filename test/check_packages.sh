@@ -3,6 +3,9 @@
 # A made-up apt-get and a made-up root show it.  Prints TAP.
 . "$(dirname "$0")/lib/tap.sh"
 
+# "make test NO_INSTALL=1" is about the packages of the tests, not about those made up here.
+unset NO_INSTALL
+
 fake=$(mktemp -d)
 trap 'rm -rf "$fake"' EXIT
 mkdir "$fake/bin"

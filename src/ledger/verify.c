@@ -98,15 +98,12 @@ check_releases(LedgerWalk *walk)
 		"FROM entry WHERE kind = 'join'), "
 		"paid AS (SELECT account_id, split_part(detail, ' ', 2) AS training FROM entry "
 		"UNION SELECT m.into_id, p.training FROM paid p JOIN moved m ON m.from_id = p.account_id) "
-		"SELECT r.account_id FROM privpred.release r "
-		"LEFT JOIN privpred.account a USING (account_id) WHERE r.account_id <> 0 "
-		"AND (r.account_id, r.training_id::text) NOT IN "
-		"(SELECT account_id, training FROM paid "
-		"WHERE account_id IS NOT NULL AND training IS NOT NULL) "
-		"AND (a.role IS DISTINCT FROM 0 OR (a.relation_id, r.training_id::text) NOT IN "
-		"(SELECT o.relation_id, p.training FROM paid p JOIN privpred.account o USING (account_id) "
-		"WHERE p.training IS NOT NULL)) "
-		"ORDER BY r.account_id LIMIT 1");
+		"SELECT account_id FROM (SELECT account_id, training_id::text FROM privpred.release "
+		"WHERE account_id <> 0 EXCEPT SELECT account_id, training FROM paid "
+		"EXCEPT SELECT cap.account_id, p.training FROM paid p "
+		"JOIN privpred.account o USING (account_id) "
+		"JOIN privpred.account cap ON cap.relation_id = o.relation_id AND cap.role = 0) unpaid "
+		"ORDER BY account_id LIMIT 1");
 	if (SPI_processed > 0)
 		walk_problem(walk, 0,
 					 psprintf("account " INT64_FORMAT

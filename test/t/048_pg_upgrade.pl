@@ -1,4 +1,4 @@
-# pg_upgrade, with everything in use: nothing is lost, and everything goes on.
+# pg_upgrade, with everything in use, populations included: nothing is lost, and everything goes on.
 #
 # From every older server that is there: OLD_PG_CONFIG, those of make matrix (OTHER_SERVERS), or
 # those of /usr/lib/postgresql.  Where there is none, from this server to itself.
@@ -68,11 +68,13 @@ CREATE TABLE wards (ward int PRIMARY KEY, beds int NOT NULL);
 INSERT INTO wards SELECT i, i * 2 FROM generate_series(0, 29) i;
 CREATE VIEW history AS SELECT v.patient, w.beds, v.again FROM visits v JOIN wards w ON w.ward = v.days;
 CREATE TABLE gone (LIKE patients INCLUDING ALL);
+CREATE TABLE gone_too (LIKE visits INCLUDING ALL);
 SELECT privpred.protect('patients', declared_units => 400, epsilon_cap => 60, delta_cap => 1e-5);
 SELECT privpred.protect('visits', unit => 'patient', declared_units => 200, max_rows_per_unit => 2);
-SELECT privpred.protect('stays', unit => 'patient', declared_units => 200, max_rows_per_unit => 2, same_units_as => 'visits');
+SELECT privpred.protect('stays', unit => 'patient', declared_units => 200, max_rows_per_unit => 2);
 SELECT privpred.protect('history', unit => 'patient', declared_units => 200, max_rows_per_unit => 2, public_tables => '{wards}');
 SELECT privpred.protect('gone');
+SELECT privpred.protect('gone_too', unit => 'patient', same_units_as => 'visits');
 SELECT privpred.create_model('m', 'patients', label => 'ill', features => '{"age": {"min": 0, "max": 90}}', teachers => 10, epsilon => 2);
 SELECT privpred.create_model('v', 'visits', label => 'again', features => '{"days": {"min": 0, "max": 30}}', teachers => 10, epsilon => 1);
 SELECT privpred.create_model('t', 'stays', label => 'again', features => '{"days": {"min": 0, "max": 30}}', teachers => 10, epsilon => 1, learner => 'tree');
@@ -91,6 +93,7 @@ SELECT privpred.grant_budget('ann', 'patients', epsilon => 40, delta => 1e-5, pe
 SELECT privpred.grant_budget('ben', 'patients', epsilon => 12, delta => 1e-5, per_answer => 0.1, refresh => '100 years');
 SELECT privpred.grant_budget('ann', 'visits', epsilon => 30, delta => 1e-5, per_answer => 0.1);
 SELECT privpred.grant_budget('cleo', 'stays', epsilon => 30, delta => 1e-5);
+SELECT privpred.grant_budget('ann', 'stays', epsilon => 10, delta => 1e-4, per_answer => 0.1);
 SELECT privpred.grant_budget('ann', 'gone', epsilon => 5);
 SET ROLE ann;
 SELECT private_predict('m', ARRAY[i]) FROM generate_series(1, 3) i;
@@ -98,6 +101,10 @@ SELECT private_predict('v', ARRAY[i]), private_predict('t', ARRAY[i]), private_p
 SELECT private_predict('kept', ARRAY[1]), private_predict('x', ARRAY[1]), private_predict('own', ARRAY[1]);
 SET ROLE ben;
 SELECT private_predict('g', ARRAY[80]);
+SET ROLE owner;
+-- Two tables that ann has asked are joined.
+SELECT privpred.protect('stays', same_units_as => 'visits');
+SELECT privpred.grant_budget('ann', 'visits', epsilon => 60, delta => 1e-3);
 SET ROLE cleo;
 SELECT privpred.open_stream('s', unstable => 30, epsilon => 0.3, delta => 1e-8);
 SELECT private_predict('s', ARRAY[i]) FROM generate_series(1, 3) i;
@@ -106,6 +113,7 @@ SELECT privpred.describe('visits', columns => '{days}', epsilon => 0.5);
 SELECT privpred.export_model('g') IS NOT NULL;
 SELECT privpred.forget('patients', 17, delete_rows => true) ->> 'certificate';
 DROP TABLE gone;
+DROP TABLE gone_too;
 SQL
 
 # What must not change.
@@ -114,6 +122,7 @@ my %state = (
 	entries => q{SELECT * FROM privpred.ledger_entry ORDER BY id},
 	models => q{SELECT name, relation, label, classes, features, teachers, epsilon, version, options FROM privpred.models ORDER BY name},
 	predictors => q{SELECT name, md5(predictor::text) FROM privpred.model ORDER BY name},
+	releases => q{SELECT account_id, training_id, relation_id, model FROM privpred.release ORDER BY 1, 2},
 	streams => q{SELECT to_jsonb(s) FROM privpred.stream s ORDER BY 1},
 	certificates => q{SELECT certificate_id, document, nonce FROM privpred.certificate ORDER BY 1},
 	descriptions => q{SELECT * FROM privpred.descriptions ORDER BY id},
@@ -136,6 +145,7 @@ sub upgrade
 	$old->safe_psql('postgres', $use);
 	# The ledger's process has written what it was told.
 	$old->safe_psql('postgres', 'SELECT privpred.verify_ledger()');
+	is($old->safe_psql('postgres', q{SELECT count(*) > 1 FROM privpred.ledger_entry WHERE kind = 'join'}), 't', "from $major: joins are written down");
 	my %before = map { $_ => $old->safe_psql('postgres', $state{$_}) } keys %state;
 	my $head = $old->safe_psql('postgres', q{SELECT head FROM privpred.ledger_entry ORDER BY id DESC LIMIT 1});
 	$old->stop;
@@ -178,6 +188,9 @@ sub goes_on
 	like(ask($node, 'ann', q{SELECT private_predict('x', ARRAY[1])}), qr/model "x" does not exist/, "from $major: what was dropped is gone");
 	is(ask($node, 'owner', q{CREATE TABLE gone (id int PRIMARY KEY, age float8, ill boolean); SELECT privpred.protect('gone') IS NULL}) =~ s/\n//r, 'f', "from $major: a table of its name");
 	is($node->safe_psql('postgres', q{SELECT epsilon_spent FROM privpred.budgets WHERE relation_name = 'public.gone'}), '1', "from $major: finds the account");
+	is(ask($node, 'owner', q{CREATE TABLE gone_too (LIKE visits INCLUDING ALL); SELECT privpred.protect('gone_too', unit => 'patient') IS NULL}) =~ s/\n//r, 'f', "from $major: so does one of a population");
+	like($node->safe_psql('postgres', q{SELECT population FROM privpred.budgets WHERE role = 'ann'::regrole AND 'gone_too'::regclass = ANY (population)}),
+		qr/^\{(?=.*visits)(?=.*stays)(?=.*history)/, "from $major: to which it belongs again");
 	is($node->safe_psql('postgres', q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', "from $major: the chain holds to the end");
 }
 

@@ -279,7 +279,7 @@ test_privacy_of(int nclasses, int ncolumns, int npoints, Combination combination
 		return;
 	/* Permute-and-flip comes as near as it likes as further classes fall behind. */
 	ok(loss.range >= p.epsilon - 1e-9 &&
-		   loss.pure >= (p.nclasses == 2 ? p.epsilon - 1e-9 : 0.8 * p.epsilon),
+		   loss.pure >= (p.nclasses == 2 ? p.epsilon - 1e-9 : 0.75 * p.epsilon),
 	   "and attained: %.4f, %.4f", loss.pure, loss.range);
 	if (most == 1)
 		return;
