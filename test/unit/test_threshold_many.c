@@ -3,8 +3,8 @@
  *		Thresholds of several classes and on several columns: private on every small table and
  *		all its neighbours, as accurate as claimed, and the checks catch mistakes.
  *
- * sources: src/mechanism/threshold/many.c src/learner/threshold_walk.c src/learner/predictor_format.c
- * sources: src/learner/forest.c src/mechanism/vote/draw.c src/draw/rng.c src/draw/bernoulli.c
+ * sources: src/mechanism/threshold/many.c src/mechanism/vote/draw.c src/learner/threshold_walk.c
+ * sources: src/learner/predictor_format.c src/learner/forest.c src/draw/rng.c src/draw/bernoulli.c
  */
 #include "c.h"
 
