@@ -1,4 +1,4 @@
--- Mechanism threshold: one numeric feature; dates and timestamps as features;
+-- Mechanism threshold: one numeric feature, two classes (more: threshold_many); dates and timestamps as features;
 -- the aggregate threshold(label, x).
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS privpred;
@@ -115,8 +115,6 @@ CREATE FUNCTION try_model(more text, features text DEFAULT '{"x": {"min": 0, "ma
   SELECT refused(format($f$SELECT privpred.create_model('tried', 'visits', label => 'y', classes => %L, features => %L, %s)$f$, classes, features, more)) $$;
 SELECT try_model($$mechanism => 'threshold'$$);
 SELECT privpred.protect('visits', unit => 'patient', max_rows_per_unit => 4);
-SELECT try_model($$mechanism => 'threshold'$$, classes => '{0,1,2}');
-SELECT try_model($$mechanism => 'threshold'$$, '{"x": {"min": 0, "max": 10}, "y": {"min": 0, "max": 1}}');
 SELECT try_model($$mechanism => 'threshold'$$, '{"ward": {"levels": ["a", "b"]}}');
 SELECT try_model($$mechanism => 'threshold', learner => 'stump'$$);
 SELECT try_model($$mechanism => 'threshold', options => '{"alpha": 0}'$$);

@@ -93,12 +93,11 @@ typedef struct WalkPoints
 	const int32	 *steps[WALK_LINKS];
 } WalkPoints;
 
-/* Where a walk stands at x. */
-static inline int32
-walk_at(const WalkPoints *points, WalkLink link, double x)
+/* How many of the rising values are at most x. */
+static inline int64
+walk_points_up_to(const double *values, int64 n, double x)
 {
-	const double *first = points->x;
-	int64		  n = points->n;
+	const double *first = values;
 
 	while (n > 0)
 	{
@@ -112,7 +111,16 @@ walk_at(const WalkPoints *points, WalkLink link, double x)
 		else
 			n = half;
 	}
-	return first == points->x ? 0 : points->steps[link][first - points->x - 1];
+	return first - values;
+}
+
+/* Where a walk stands at x. */
+static inline int32
+walk_at(const WalkPoints *points, WalkLink link, double x)
+{
+	int64 passed = walk_points_up_to(points->x, points->n, x);
+
+	return passed == 0 ? 0 : points->steps[link][passed - 1];
 }
 
 #endif /* PRIVPRED_THRESHOLD_WALK_H */

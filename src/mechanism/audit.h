@@ -24,9 +24,10 @@
 
 /*
  * A unit has up to three different rows, several times over.  There is one
- * feature: a number in [0, 1] or, for finite classes, 0 or 1 for one of two
- * levels.  Labels are class numbers, or numbers in [-1, 1].  The first row is what
- * a teacher of this unit says of the first question.
+ * feature: a number in [0, 1], in one column or the same in several, or, for
+ * finite classes, 0 or 1 for one of two levels.  Labels are class numbers, or
+ * numbers in [-1, 1].  The first row is what a teacher of this unit says of the
+ * first question.
  */
 typedef struct AuditUnit
 {
@@ -95,7 +96,8 @@ struct AuditCase
 
 	/* How the models are declared. */
 	const Mechanism	  *mechanism;
-	int				   nclasses; /* 0: two */
+	int				   nclasses; /* 0: two; three at most */
+	int				   columns;	 /* that say the same; 0: one */
 	bool			   numeric;	 /* the label is a number */
 	const char		  *options;
 	const FiniteClass *finite_class;

@@ -25,16 +25,32 @@
 
 /* ---------- declarations ---------- */
 
+/* Columns that repeat the feature come last. */
+static int
+repeated_columns(const MechanismSpec *spec)
+{
+	return spec->finite_class != NULL ? 0 : Max(spec->width, 1) - 1;
+}
+
+static char *
+repeated_column(int number)
+{
+	return psprintf(FEATURE_COLUMN "%d", number + 2);
+}
+
 TupleDesc
 made_up_columns(const ModelRecord *model)
 {
-	TupleDesc columns = CreateTemplateTupleDesc(3);
+	int		  repeated = repeated_columns(&model->spec);
+	TupleDesc columns = CreateTemplateTupleDesc(3 + repeated);
 	bool	  levels = model->spec.finite_class != NULL;
 
 	TupleDescInitEntry(columns, 1, UNIT_COLUMN, INT8OID, -1, 0);
 	TupleDescInitEntry(columns, 2, FEATURE_COLUMN, levels ? TEXTOID : FLOAT8OID, -1, 0);
 	TupleDescInitEntry(columns, 3, LABEL_COLUMN, model->spec.nclasses > 0 ? TEXTOID : FLOAT8OID, -1,
 					   0);
+	for (int i = 0; i < repeated; i++)
+		TupleDescInitEntry(columns, 4 + i, repeated_column(i), FLOAT8OID, -1, 0);
 	return columns;
 }
 
@@ -58,6 +74,7 @@ declare_spec(MechanismSpec *spec, const MechanismSpec *audited, const AuditCase 
 	spec->epsilon = plan->epsilon > 0 ? plan->epsilon : audited->epsilon;
 	spec->nclasses = plan->numeric ? 0 : Max(plan->nclasses, 2);
 	spec->classes = classes;
+	spec->width = plan->columns;
 	spec->label_min = -1;
 	spec->label_max = 1;
 	spec->declared_units = plan->declared_units;
@@ -67,14 +84,28 @@ declare_spec(MechanismSpec *spec, const MechanismSpec *audited, const AuditCase 
 	spec->finite_class = plan->finite_class;
 }
 
+/* How the features are declared. */
+static char *
+made_up_features(const MechanismSpec *spec)
+{
+	StringInfoData features;
+
+	initStringInfo(&features);
+	appendStringInfoString(&features, spec->finite_class != NULL
+										  ? "{\"x\": {\"levels\": [\"a\", \"b\"]}"
+										  : "{\"x\": {\"min\": 0, \"max\": 1}");
+	for (int i = 0; i < repeated_columns(spec); i++)
+		appendStringInfo(&features, ", \"%s\": {\"min\": 0, \"max\": 1}", repeated_column(i));
+	appendStringInfoChar(&features, '}');
+	return features.data;
+}
+
 static MadeUp *
 declare(const ModelRecord *audited, const AuditCase *plan)
 {
 	static char *unit_columns[] = {UNIT_COLUMN};
 	MadeUp		*table = palloc0_object(MadeUp);
 	ModelRecord *record = &table->record;
-	const char	*feature = plan->finite_class != NULL ? "{\"x\": {\"levels\": [\"a\", \"b\"]}}"
-													  : "{\"x\": {\"min\": 0, \"max\": 1}}";
 
 	table->plan = plan;
 	record->name = audited->name;
@@ -86,8 +117,8 @@ declare(const ModelRecord *audited, const AuditCase *plan)
 	record->version = 1;
 	memcpy(record->salt, audited->salt, MODEL_SALT_LENGTH);
 	declare_spec(&record->spec, &audited->spec, plan);
-	record->features =
-		feature_spec_declare(CStringGetTextDatum(feature), made_up_columns(record), "made-up rows");
+	record->features = feature_spec_declare(CStringGetTextDatum(made_up_features(&record->spec)),
+											made_up_columns(record), "made-up rows");
 	record->spec.width = record->features->width;
 	record->spec.columns = feature_columns(record->features);
 	record->spec.protects_labels = plan->mechanism->labels_only;
@@ -159,9 +190,12 @@ add_rows(MadeUp *table, const AuditTable *units)
 	int64		  *ids = table->plan->places > 0 ? ids_for_places(table) : NULL;
 
 	initStringInfo(&rows);
+	appendStringInfoString(&rows, "(SELECT v.*");
+	for (int i = 0; i < repeated_columns(&table->record.spec); i++)
+		appendStringInfo(&rows, ", v." FEATURE_COLUMN " AS %s", repeated_column(i));
 	/* "ctid": where a row lies, which nothing may depend on. */
 	appendStringInfo(&rows,
-					 "(SELECT v.* FROM (VALUES (NULL::pg_catalog.int8, NULL::pg_catalog.int8,"
+					 " FROM (VALUES (NULL::pg_catalog.int8, NULL::pg_catalog.int8,"
 					 " NULL::pg_catalog.%s, NULL::pg_catalog.%s)",
 					 table->record.spec.finite_class != NULL ? "text" : "float8",
 					 table->record.spec.nclasses > 0 ? "text" : "float8");
@@ -258,7 +292,8 @@ encode_questions(MadeUp *table, int questions)
 		if (table->plan->finite_class != NULL)
 			table->x[i * width + (int) question] = 1;
 		else
-			table->x[i * width] = question;
+			for (int j = 0; j < width; j++)
+				table->x[i * width + j] = question;
 	}
 }
 

@@ -17,7 +17,7 @@ sub sql { return $node->safe_psql('postgres', $_[0]) }
 
 sql(q{
 CREATE EXTENSION privpred;
-CREATE TABLE people (id int PRIMARY KEY, x float8, y text);
+CREATE TABLE people (id int PRIMARY KEY, x float8, x2 float8, x3 float8, y text);
 CREATE TABLE visits (visit int PRIMARY KEY, patient int NOT NULL, x float8, y text);
 CREATE TABLE labels (LIKE people INCLUDING ALL);
 CREATE TABLE public_points AS SELECT i / 10.0 AS x FROM generate_series(0, 10) i;
@@ -26,7 +26,7 @@ SELECT privpred.protect('visits', unit => 'patient', declared_units => 2000, max
 SELECT privpred.protect('labels', declared_units => 2000, protects => 'labels');
 });
 
-# name, mechanism, options, relation, epsilon, teachers
+# name, mechanism, options, relation, epsilon, teachers, classes, columns
 my @models = (
 	[ 'vote', 'vote' ],
 	[ 'vote, odd', 'vote', '{}', 'people', 1, 31 ],
@@ -37,6 +37,9 @@ my @models = (
 	[ 'soft', 'soft', '{}', 'people', 2 ],
 	[ 'threshold', 'threshold' ],
 	[ 'threshold of visits', 'threshold', '{}', 'visits' ],
+	[ 'threshold of three classes', 'threshold', '{}', 'people', 1, 0, 'no,yes,perhaps' ],
+	[ 'threshold by vote', 'threshold', '{"combine": "vote"}', 'people', 1, 0, 'no,yes', 3 ],
+	[ 'threshold by sum', 'threshold', '{"combine": "sum"}', 'people', 1, 0, 'no,yes', 3 ],
 	[ 'stable_flip', 'stable_flip' ],
 	[ 'relabel', 'relabel' ],
 	[ 'cover', 'cover' ],
@@ -56,12 +59,14 @@ if (defined $ENV{AUDIT_MODELS})
 }
 foreach my $model (@models)
 {
-	my ($name, $mechanism, $options, $relation, $epsilon, $teachers) = @$model;
+	my ($name, $mechanism, $options, $relation, $epsilon, $teachers, $classes, $columns) = @$model;
 	my ($compared, $start) = (0, 0);
 	$options //= '{}';
 	$relation //= 'people';
 	$epsilon //= 1;
-	$teachers //= 30;
+	$teachers ||= 30;
+	$classes //= 'no,yes';
+	my $features = join(', ', map { qq{"$_": {"min": 0, "max": 1}} } (qw(x x2 x3))[ 0 .. ($columns // 1) - 1 ]);
 	if ($mechanism eq 'distill')
 	{
 		sql(q{SELECT privpred.create_model('teacher', 'people', label => 'y', classes => '{no,yes}', features => '{"x": {"min": 0, "max": 1}}', epsilon => 1);
@@ -69,7 +74,7 @@ foreach my $model (@models)
 	}
 	else
 	{
-		sql(qq{SELECT privpred.create_model('$name', '$relation', label => 'y', classes => '{no,yes}', features => '{"x": {"min": 0, "max": 1}}',
+		sql(qq{SELECT privpred.create_model('$name', '$relation', label => 'y', classes => '{$classes}', features => '{$features}',
 			mechanism => '$mechanism', teachers => $teachers, epsilon => $epsilon, options => '$options')});
 	}
 	$start = time;

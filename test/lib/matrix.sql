@@ -84,7 +84,7 @@ CREATE FUNCTION classes_of(label text, n int) RETURNS text[] LANGUAGE sql AS $$
   SELECT CASE label WHEN 'integer' THEN array_agg(c::text ORDER BY c) WHEN 'text' THEN array_agg(chr(97 + c) ORDER BY c) END FROM generate_series(0, n - 1) c $$;
 
 -- NULL, or the refusal
-CREATE FUNCTION train(mechanism text, learner text, label text, relation regclass, classes int, narrow boolean) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION train(mechanism text, learner text, label text, relation regclass, classes int, columns text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   options jsonb := (SELECT l.options FROM matrix.learner l WHERE l.name = learner);
   hint text;
@@ -95,7 +95,8 @@ BEGIN
     options := options || '{"precision": 0.5}';
   END IF;
   PERFORM privpred.create_model('m', relation, CASE label WHEN 'bins' THEN 'number' ELSE label END::name,
-    replace(CASE WHEN narrow THEN '{"x": {"min": 0, "max": 10}}' ELSE '{"x": {"min": 0, "max": 10}, "w": {"levels": ["A", "B", "C"]}, "s": {"type": "boolean"}}' END,
+    replace(CASE columns WHEN 'x' THEN '{"x": {"min": 0, "max": 10}}' WHEN 'numbers' THEN '{"x": {"min": 0, "max": 10}, "s": {"type": "boolean"}}'
+      ELSE '{"x": {"min": 0, "max": 10}, "w": {"levels": ["A", "B", "C"]}, "s": {"type": "boolean"}}' END,
       -- numbers with cuts, one of them on a question, for half of the labels
       '10}', CASE WHEN label IN ('integer', 'enum', 'number') THEN '10, "cuts": [3, 5.5, 8]}' ELSE '10}' END)::json,
     classes => classes_of(label, classes), mechanism => mechanism, learner => learner, teachers => 7, epsilon => 100, options => options);
@@ -108,9 +109,10 @@ END $$;
 CREATE TYPE answers AS (q int, by_array text, by_jsonb text, by_row text);
 
 -- Three questions, in three forms each, of what the model gives: classes or scores.
-CREATE FUNCTION ask(narrow boolean) RETURNS SETOF answers LANGUAGE plpgsql AS $$
+CREATE FUNCTION ask(columns text) RETURNS SETOF answers LANGUAGE plpgsql AS $$
 DECLARE
-  form text := CASE WHEN narrow THEN 'SELECT q, %1$I(''m'', ARRAY[x])::text, %1$I(''m'', jsonb_build_object(''x'', x))::text, %1$I(''m'', question)::text FROM matrix.question ORDER BY q'
+  form text := CASE columns WHEN 'x' THEN 'SELECT q, %1$I(''m'', ARRAY[x])::text, %1$I(''m'', jsonb_build_object(''x'', x))::text, %1$I(''m'', question)::text FROM matrix.question ORDER BY q'
+    WHEN 'numbers' THEN 'SELECT q, %1$I(''m'', ARRAY[x, s::int])::text, %1$I(''m'', jsonb_build_object(''s'', s, ''x'', x))::text, %1$I(''m'', question)::text FROM matrix.question ORDER BY q'
     ELSE 'SELECT q, %1$I(''m'', ARRAY[x, (w = ''A'')::int, (w = ''B'')::int, (w = ''C'')::int, s::int])::text, '
       '%1$I(''m'', jsonb_build_object(''s'', s, ''w'', w, ''x'', x))::text, %1$I(''m'', question)::text FROM matrix.question ORDER BY q' END;
   hint text;
@@ -127,7 +129,7 @@ BEGIN
   RETURN QUERY EXECUTE format(form, 'private_score');
 END $$;
 
-CREATE FUNCTION as_role(asker text, narrow boolean, may_repeat boolean) RETURNS SETOF answers LANGUAGE plpgsql AS $$
+CREATE FUNCTION as_role(asker text, columns text, may_repeat boolean) RETURNS SETOF answers LANGUAGE plpgsql AS $$
 DECLARE
   streams boolean := (SELECT charge_kind = 'per_stream' FROM privpred.model WHERE name = 'm');
 BEGIN
@@ -136,20 +138,20 @@ BEGIN
   IF streams THEN
     PERFORM privpred.open_stream('m', unstable => 20, epsilon => 100, delta => 1e-13);
   END IF;
-  RETURN QUERY SELECT * FROM matrix.ask(narrow);
+  RETURN QUERY SELECT * FROM matrix.ask(columns);
   IF streams THEN
     PERFORM privpred.close_stream('m');
   END IF;
 END $$;
 
 -- By whoever can pay: a budget without delta, one with it, or the owner.
-CREATE FUNCTION answered(narrow boolean, may_repeat boolean, OUT answers answers[], OUT problem text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION answered(columns text, may_repeat boolean, OUT answers answers[], OUT problem text) LANGUAGE plpgsql AS $$
 DECLARE
   asker text;
 BEGIN
   FOREACH asker IN ARRAY '{pure,approximate,none}'::text[] LOOP
     BEGIN
-      answers := ARRAY(SELECT a FROM as_role(asker, narrow, may_repeat) a);
+      answers := ARRAY(SELECT a FROM as_role(asker, columns, may_repeat) a);
       problem := NULL;
     EXCEPTION WHEN OTHERS THEN
       problem := concat_ws(' | ', 'asking', SQLSTATE, SQLERRM);
@@ -289,10 +291,11 @@ CREATE FUNCTION check_forms(mechanism text, label text, answers answers[]) RETUR
       OR (by_array IS NULL AND m.charge_kind <> 'per_stream')
       OR (label <> 'number' AND mechanism <> 'soft' AND by_array <> ALL (m.classes))) $$;
 
--- One cell: on protected rows, with one feature alone, on protected labels alone, whichever it takes.
+-- One cell: on protected rows, with numbers alone (half of the labels), with one feature alone, on protected labels alone, whichever it takes.
 CREATE PROCEDURE look(mechanism text, learner text, label text, s shape) LANGUAGE plpgsql AS $$
 DECLARE
   attempt int := 0;
+  forms text[] := ARRAY['all', CASE WHEN label IN ('boolean', 'text', 'bins') THEN 'numbers' ELSE 'x' END, 'x', 'x'];
   refusal text;
   refusals text[] := '{}';
   problem text;
@@ -302,16 +305,16 @@ DECLARE
   began timestamptz := clock_timestamp();
 BEGIN
   LOOP
-    refusal := train(mechanism, learner, label, CASE attempt WHEN 2 THEN s.of_labels ELSE s.relation END, s.classes, attempt > 0);
+    refusal := train(mechanism, learner, label, CASE attempt WHEN 3 THEN s.of_labels ELSE s.relation END, s.classes, forms[attempt + 1]);
     COMMIT;
     EXIT WHEN refusal IS NULL;
     refusals := refusals || refusal;
     attempt := attempt + 1;
-    EXIT WHEN attempt = 3;
+    EXIT WHEN attempt = 4;
   END LOOP;
   IF refusal IS NULL THEN
     SELECT m.teachers > 0, m.charge_kind = 'per_answer' AND m.mechanism <> 'vote' INTO asks_teachers, repeats FROM privpred.model m WHERE m.name = 'm';
-    SELECT * INTO a FROM answered(attempt > 0, repeats);
+    SELECT * INTO a FROM answered(forms[attempt + 1], repeats);
     problem := coalesce(a.problem, check_forms(mechanism, label, a.answers));
     IF problem IS NULL AND asks_teachers THEN
       problem := check_teachers(s.relation, label, a.answers);
@@ -319,7 +322,7 @@ BEGIN
     PERFORM privpred.drop_model('m');
   END IF;
   SELECT concat_ws('; ', problem, string_agg('refused: ' || r, '; ')) INTO problem FROM unnest(refusals) r WHERE clear_refusal(r) IS NOT TRUE;
-  INSERT INTO cell VALUES (mechanism, learner, label, s.name, attempt < 3, array_to_string(refusals, '; '), nullif(problem, ''),
+  INSERT INTO cell VALUES (mechanism, learner, label, s.name, attempt < 4, array_to_string(refusals, '; '), nullif(problem, ''),
     1000 * extract(epoch FROM clock_timestamp() - began));
   COMMIT;
 END $$;
@@ -327,7 +330,7 @@ END $$;
 -- Students: a teacher, all learners.
 CREATE PROCEDURE look_at_students(label text, s shape) LANGUAGE plpgsql AS $$
 DECLARE
-  refusal text := train('vote', 'linear', label, s.relation, s.classes, false);
+  refusal text := train('vote', 'linear', label, s.relation, s.classes, 'all');
   l matrix.learner;
   a record;
   problem text;
@@ -344,7 +347,7 @@ BEGIN
     problem := NULL;
     COMMIT;
     IF refusal IS NULL THEN
-      SELECT * INTO a FROM answered(false, false);
+      SELECT * INTO a FROM answered('all', false);
       problem := coalesce(a.problem, check_forms('student', label, a.answers), check_student(s.relation, label, a.answers));
       PERFORM privpred.drop_model('m');
     ELSIF clear_refusal(refusal) IS NOT TRUE THEN

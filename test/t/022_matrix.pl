@@ -83,6 +83,8 @@ if ($no_boost)
 	note('left out on purpose (XGBOOST=no): learners boost and forest');
 	is(run_script(q{SELECT count(*) FROM cell WHERE learner IN ('boost', 'forest') AND trained}), 0, 'without XGBoost its learners refuse');
 }
+# Walks take any classes, and columns of numbers beside each other.
+is(run_script(q{SELECT count(*) FROM cell WHERE mechanism = 'threshold' AND learner = 'logistic' AND label <> 'number' AND NOT trained}), 0, 'threshold trains on ten classes, too');
 # Whether a model can be had is a matter of what was declared.
 is(run_script(q{
 	SELECT concat_ws(', ', mechanism, learner, label) FROM cell JOIN shape ON shape.name = shape

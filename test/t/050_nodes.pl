@@ -69,6 +69,7 @@ for my $learner (@learners)
 	  for qw(people whole);
 }
 $coordinator->safe_psql('postgres', "SELECT privpred.create_model('threshold_$_', '$_', label => 'y', features => '{\"x\": {\"min\": 0, \"max\": 1}}', mechanism => 'threshold', epsilon => 1)") for qw(people whole);
+$coordinator->safe_psql('postgres', "SELECT privpred.create_model('walks_$_', '$_', label => 'y', features => '{\"x\": {\"min\": 0, \"max\": 1}, \"z\": {\"min\": 0, \"max\": 1}}', mechanism => 'threshold', epsilon => 1)") for qw(people whole);
 
 # Nodes know which units are held out.
 $coordinator->safe_psql('postgres', "SELECT privpred.create_model('held_$_', '$_', label => 'y', features => '$features', learner => 'linear', teachers => 10, epsilon => 1, holdout => 0.3)") for qw(people whole);
@@ -86,7 +87,7 @@ sub retrain_and_compare
 	$coordinator->safe_psql('postgres', q{SELECT count(privpred.retrain(name)) FROM privpred.model WHERE name LIKE '%\_whole'});
 	is($coordinator->safe_psql('postgres', q{SELECT string_agg(replace(a.name, '_whole', ''), ' ' ORDER BY a.name) FROM privpred.model a JOIN privpred.model b ON b.name = replace(a.name, '_whole', '_people')
 		WHERE a.name LIKE '%\_whole' AND a.predictor::text IS NOT DISTINCT FROM b.predictor::text AND a.state IS NOT DISTINCT FROM b.state}),
-		join(' ', sort(@learners, 'held', 'threshold')), "$how: the same models, bit for bit");
+		join(' ', sort(@learners, 'held', 'threshold', 'walks')), "$how: the same models, bit for bit");
 	return map { my $log = slurp_file($nodes[$_]->logfile, $offsets[$_]); $log } 0, 1;
 }
 
@@ -96,7 +97,7 @@ for my $i (0, 1)
 	my $asked = () = $logs[$i] =~ /privpred\.partial_state\(/g;
 	is($asked, 1 + @learners, "node $i was asked for states by every learner");
 	my $rows = () = $logs[$i] =~ /DECLARE c\d+ CURSOR FOR\s+SELECT (?!privpred)/g;
-	is($rows, 1, "and for rows by the mechanism that learns from units alone");
+	is($rows, 2, "and for rows by the mechanism that learns from units alone");
 }
 
 # Without the extension among the server's, rows are fetched.

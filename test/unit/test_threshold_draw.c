@@ -2,12 +2,13 @@
  * test_threshold_draw.c
  *		The draw of the threshold mechanism, along every path of its coins.
  *
- * sources: src/mechanism/threshold/draw.c
+ * sources: src/mechanism/threshold/draw.c src/mechanism/vote/draw.c
  */
 #include "c.h"
 
 #include "fake_coins.h"
 #include "mechanism/threshold/draw.h"
+#include "mechanism/vote/draw.h"
 #include "unit.h"
 
 typedef struct Case
@@ -25,9 +26,55 @@ draw(const void *argument)
 	return threshold_draw(c->link, &c->step, c->steps);
 }
 
+/* ---------- several classes or columns ---------- */
+
+typedef struct ManyCase
+{
+	bool  infinite;
+	int64 most;
+	int32 scores[3];
+} ManyCase;
+
+static int64
+draw_many(const void *argument)
+{
+	const ManyCase *c = argument;
+
+	trials_left = c->infinite ? -1 : 1;
+	return score_draw_within(c->infinite, EPSILON_UNITS_PER_ONE, c->most, 3, c->scores);
+}
+
+static void
+test_many(bool infinite, int64 most)
+{
+	int wrong = 0;
+
+	for (int32 second = 0; second <= 12; second += 3)
+		for (int32 third = -4; third <= 12; third += 4)
+		{
+			ManyCase	c = {infinite, most, {0, second, third}};
+			double		probability[3];
+			Enumeration found;
+
+			enumerate(draw_many, &c, 1e-12, &found);
+			score_distribution_within(infinite, EPSILON_UNITS_PER_ONE, most, 3, c.scores,
+									  probability);
+			for (int i = 0; i < 3; i++)
+				wrong += !agrees(&found, i, probability[i]);
+		}
+	trials_left = -1;
+	ok(wrong == 0, "three classes, scores that move by " INT64_FORMAT ", %s: drawn as claimed",
+	   most, infinite ? "permute-and-flip" : "exponential");
+}
+
 int
 main(void)
 {
+	for (int64 most = 1; most <= 4; most += 3)
+	{
+		test_many(true, most);
+		test_many(false, most);
+	}
 	for (int link = 0; link < WALK_LINKS; link++)
 		for (int rows = 1; rows <= 4; rows += 3)
 		{

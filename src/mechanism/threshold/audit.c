@@ -5,15 +5,30 @@
 #include "postgres.h"
 
 #include "mechanism/audit.h"
+#include "mechanism/threshold/threshold.h"
 
 static const AuditUnit says_b[] = {AUDIT_UNIT(1, 0.25, 1), AUDIT_UNIT(1, 0.5, 0)};
 static const AuditUnit says_a[] = {AUDIT_UNIT(1, 0.25, 0), AUDIT_UNIT(1, 0.5, 0)};
 
+#define MOST_CLASSES 3
+#define MOST_COLUMNS 5
+
+/* Columns that say the same move together, as far as one unit can move any. */
 static bool
 complete(const AuditedModel *model, AuditCase *audit)
 {
-	audit->options = psprintf("{\"alpha\": %.17g}",
-							  option_number(model->spec->options, threshold_mechanism.options));
+	const MechanismSpec *spec = model->spec;
+	double				 alpha = option_number(spec->options, threshold_mechanism.options);
+
+	audit->nclasses = Min(spec->nclasses, MOST_CLASSES);
+	audit->columns = Min(spec->width, MOST_COLUMNS);
+	if (audit->nclasses > 2)
+		audit->likely = 0.38;
+	if (audit->columns > 1)
+		audit->options =
+			psprintf("{\"alpha\": %.17g, \"combine\": \"%s\"}", alpha, threshold_combine(spec));
+	else
+		audit->options = psprintf("{\"alpha\": %.17g}", alpha);
 	return true;
 }
 

@@ -1,39 +1,38 @@
 /*
  * threshold.c
- *		The "threshold" mechanism: one numeric feature, two classes.
+ *		The "threshold" mechanism: numeric features, no teachers.
  *
- * Thresholds and unions of intervals, whatever the domain, without teachers:
- * the answer at x depends on where a walk over the rows up to x stands
- * (learner/threshold_walk.h), which one unit moves by at most epsilon.
+ * Thresholds and unions of intervals, whatever the domain: the answer at x
+ * depends on where a walk over the rows up to x stands, which one unit moves by
+ * at most epsilon.  Two classes and one column have a walk of one number
+ * (learner/threshold_walk.h); more of either have those of many.h.
  *
- * The state holds a point for every x where the walk moves, so its size could
- * tell how many different values there are.  It has room for a power of two of
- * points, and for all rows of the declared units if they are declared: then
- * its size is that of the declaration.
+ * train.c		from rows to a stored state
+ * many.h		walks of several classes, on several columns
  */
 #include "postgres.h"
-
-#include "miscadmin.h"
 
 #include "draw/record.h"
 #include "learner/predictor_format.h"
 #include "mechanism/audit.h"
-#include "mechanism/mechanism.h"
 #include "mechanism/threshold/draw.h"
-#include "server/progress.h"
-
-/* The state: magic, version, epsilon, rows of a unit; then the body of a predictor's member. */
-#define STATE_MAGIC "PPTH"
-#define STATE_VERSION 1
-#define STATE_HEADER 20
-
-#define FIRST_ROWS 1024
-#define LEAST_POINTS 1024
+#include "mechanism/threshold/threshold.h"
+#include "mechanism/vote/draw.h"
 
 /* ---------- declarations ---------- */
 
+enum
+{
+	ALPHA, /* comes first: audit.c */
+	COMBINE
+};
+
+static const char *const combination_names[] = {
+	[COMBINE_VOTE] = "vote", [COMBINE_SUM] = "sum", [COMBINE_SUM + 1] = NULL};
+
 static const Option options_of[] = {
-	{"alpha", OPTION_NUMBER, WALK_MIN_ALPHA, WALK_MAX_ALPHA, WALK_DEFAULT_ALPHA},
+	[ALPHA] = {"alpha", OPTION_NUMBER, WALK_MIN_ALPHA, WALK_MAX_ALPHA, WALK_DEFAULT_ALPHA},
+	[COMBINE] = CHOICE_OPTION("combine", combination_names),
 	{NULL},
 };
 
@@ -45,106 +44,48 @@ declared_step(const MechanismSpec *spec)
 	return step;
 }
 
+static Combination
+declared_combination(const MechanismSpec *spec)
+{
+	return (Combination) option_number(spec->options, &options_of[COMBINE]);
+}
+
+const char *
+threshold_combine(const MechanismSpec *spec)
+{
+	return combination_names[declared_combination(spec)];
+}
+
+void
+threshold_limits(const MechanismSpec *spec, int32 *limit)
+{
+	ThresholdStep step = declared_step(spec);
+	double		  alpha = option_number(spec->options, &options_of[ALPHA]);
+	double		  size = threshold_step_size(&step);
+
+	if (threshold_is_single(spec))
+		walk_limits(alpha, size, limit);
+	else
+		many_limits(declared_combination(spec), spec->nclasses, spec->width, alpha, size, limit);
+}
+
 static void
 threshold_validate(const MechanismSpec *spec)
 {
-	if (spec->width != 1)
-		refuse(
-			errmsg("mechanism \"threshold\" needs one number as its feature, not %d", spec->width),
-			errhint(
-				"Declare one column of numbers, dates or timestamps, or use mechanism \"vote\"."));
-}
-
-/* ---------- training ---------- */
-
-/* Grows in steps of two, up to what memory there is. */
-static WalkRow *
-reserve_rows(WalkRow *rows, int64 nrows, int64 *capacity, Size memory)
-{
-	if (nrows <= *capacity)
-		return rows;
-	check_training_memory(nrows * sizeof(WalkRow), memory);
-	*capacity = Min(Max(2 * *capacity, nrows), (int64) (memory / sizeof(WalkRow)));
-	return repalloc_huge(rows, *capacity * sizeof(WalkRow));
-}
-
-static WalkRow *
-collect_rows(UnitSource *units, Size memory, int64 *nrows)
-{
-	int64	 capacity = FIRST_ROWS;
-	WalkRow *rows = palloc_array(WalkRow, capacity);
-	UnitRows unit;
-
-	*nrows = 0;
-	while (units->next(units, &unit))
-	{
-		CHECK_FOR_INTERRUPTS();
-		rows = reserve_rows(rows, *nrows + unit.nrows, &capacity, memory);
-		for (int i = 0; i < unit.nrows; i++)
-		{
-			rows[*nrows].x = unit.x[i];
-			rows[*nrows].label = unit.label[i] > 0 ? 1 : 0;
-			(*nrows)++;
-		}
-	}
-	return rows;
-}
-
-/* Room for points, as everybody may see it. */
-static int64
-shown_capacity(const MechanismSpec *spec, int64 points)
-{
-	int64 declared =
-		Min(spec->declared_units, WALK_MAX_POINTS) * Min(spec->max_rows_per_unit, WALK_MAX_POINTS);
-	int64 capacity = LEAST_POINTS;
-
-	while (capacity < Max(points, Min(declared, WALK_MAX_POINTS)))
-		capacity *= 2;
-	return capacity;
-}
-
-static void
-write_state_header(unsigned char *state, const MechanismSpec *spec)
-{
-	memcpy(state, STATE_MAGIC, 4);
-	write_u32(state + 4, STATE_VERSION);
-	write_u32(state + 8, (uint32) spec->epsilon);
-	write_u32(state + 12, (uint32) ((uint64) spec->epsilon >> 32));
-	write_u32(state + 16, spec->max_rows_per_unit);
-}
-
-static bytea *
-threshold_train(const MechanismSpec *spec, UnitSource *units, Size memory)
-{
-	ThresholdStep step = declared_step(spec);
-	int32		  limit[WALK_LINKS];
-	WalkRow		 *rows;
-	int64		  nrows;
-	int64		  points;
-	int64		  capacity;
-	Size		  size;
-	bytea		 *state;
-
-	/* What is declared does not depend on the rows: it is refused before they are read. */
-	check_training_memory(walk_body_size(shown_capacity(spec, 0)), memory);
-	rows = collect_rows(units, memory, &nrows);
-	progress_phase("sorting", -1);
-	walk_sort(rows, nrows);
-	walk_limits(option_number(spec->options, options_of), threshold_step_size(&step), limit);
-	points = walk_points(rows, nrows, limit);
-	if (points > WALK_MAX_POINTS)
-		ereport(
-			ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			errmsg("mechanism \"threshold\" can keep at most %d different values", WALK_MAX_POINTS),
-			errhint("Round the column, in a generated column for instance."));
-	capacity = shown_capacity(spec, points);
-	size = STATE_HEADER + walk_body_size(capacity);
-	check_training_memory(size + nrows * sizeof(WalkRow), memory);
-	state = palloc(VARHDRSZ + size);
-	SET_VARSIZE(state, VARHDRSZ + size);
-	write_state_header((unsigned char *) VARDATA(state), spec);
-	walk_write((unsigned char *) VARDATA(state) + STATE_HEADER, capacity, rows, nrows, limit);
-	return state;
+	for (int i = 0; spec->width > 1 && i < spec->width; i++)
+		if (spec->columns[i].level != NULL)
+			refuse(errmsg("mechanism \"threshold\" needs numbers as its features, and \"%s\" has "
+						  "levels",
+						  spec->columns[i].name),
+				   errhint("Declare columns of numbers, dates, timestamps or booleans, or use "
+						   "mechanism \"vote\"."));
+	if (spec->width == 1 && option_given(spec->options, "combine"))
+		refuse(errmsg("option \"combine\" needs several features"),
+			   errhint("Leave it out: a single column has nothing to be combined with."));
+	if (threshold_most_points(spec) < THRESHOLD_LEAST_POINTS)
+		refuse(errmsg("mechanism \"threshold\" has no room for %d classes and %d features",
+					  spec->nclasses, spec->width),
+			   errhint("Declare fewer of either, or use mechanism \"vote\"."));
 }
 
 /* ---------- answers ---------- */
@@ -152,10 +93,10 @@ threshold_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 static bool
 state_header_ok(const MechanismSpec *spec, const unsigned char *state, Size size)
 {
-	unsigned char expected[STATE_HEADER];
+	unsigned char expected[THRESHOLD_STATE_HEADER];
 
-	write_state_header(expected, spec);
-	return size >= STATE_HEADER && memcmp(state, expected, STATE_HEADER) == 0;
+	threshold_write_header(expected, spec);
+	return size >= THRESHOLD_STATE_HEADER && memcmp(state, expected, THRESHOLD_STATE_HEADER) == 0;
 }
 
 static void *
@@ -164,16 +105,47 @@ threshold_load(const MechanismSpec *spec, bytea *stored)
 	const unsigned char *state = (const unsigned char *) VARDATA_ANY(stored);
 	Size				 size = VARSIZE_ANY_EXHDR(stored);
 
-	if (!state_header_ok(spec, state, size) ||
-		!threshold_body_ok(state + STATE_HEADER, size - STATE_HEADER))
+	ManyState *many = NULL;
+
+	if (!state_header_ok(spec, state, size))
 		state_damaged();
-	return walk_load(state + STATE_HEADER, size - STATE_HEADER);
+	if (threshold_is_single(spec))
+	{
+		if (!threshold_body_ok(state + THRESHOLD_STATE_HEADER, size - THRESHOLD_STATE_HEADER))
+			state_damaged();
+		return walk_load(state + THRESHOLD_STATE_HEADER, size - THRESHOLD_STATE_HEADER);
+	}
+	many = many_load(state + THRESHOLD_STATE_HEADER, size - THRESHOLD_STATE_HEADER, spec->nclasses,
+					 spec->width);
+	if (many == NULL)
+		state_damaged();
+	return many;
 }
 
 static int32
 steps_at(const MechanismModel *model, WalkLink link, const double *x)
 {
 	return walk_at(model->state, link, x[0]);
+}
+
+/* Scores of all classes, which one unit moves by at most declared_most() each, up to a constant. */
+static void
+scores_at(const MechanismModel *model, WalkLink link, const double *x, int32 *scores)
+{
+	const MechanismSpec *spec = model->spec;
+	const int32		   **behind = palloc_array(const int32 *, spec->width);
+	int32				*scratch = palloc_array(int32, 3 * spec->width);
+
+	many_at(model->state, spec->nclasses, spec->width, link, x, behind);
+	many_scores(declared_combination(spec), spec->nclasses, spec->width, behind, scratch, scores);
+	pfree(behind);
+	pfree(scratch);
+}
+
+static int64
+declared_most(const MechanismSpec *spec)
+{
+	return many_most(declared_combination(spec), spec->width, spec->max_rows_per_unit);
 }
 
 static WalkLink
@@ -183,42 +155,91 @@ link_for(bool order_is_infinite)
 }
 
 static int
-threshold_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
+answer_single(bool order_is_infinite, const MechanismModel *model, const double *x)
 {
 	ThresholdStep step = declared_step(model->spec);
-	WalkLink	  link;
-	int32		  steps;
+	WalkLink	  link = link_for(order_is_infinite);
+	int32		  steps = steps_at(model, link, x);
 
-	link = link_for(receipt_order_is_infinite(receipt));
-	steps = steps_at(model, link, x);
 	RECORD_INPUT("threshold", INPUT_LARGEST,
 				 epsilon_real(step.epsilon) / threshold_step_size(&step) + 0.5, 1, &steps);
 	return threshold_draw(link, &step, steps) ? 1 : 0;
+}
+
+#ifdef PRIVPRED_RECORD_INPUTS
+/* How far every class is behind the one in front, which is what is drawn from. */
+static void
+record_scores(const MechanismSpec *spec, const int32 *scores)
+{
+	int32 behind[PRIVPRED_MAX_CLASSES];
+	int32 best = scores[vote_majority(spec->nclasses, scores)];
+
+	for (int i = 0; i < spec->nclasses; i++)
+		behind[i] = best - scores[i];
+	RECORD_INPUT("threshold of many", INPUT_LARGEST, 2 * declared_most(spec), spec->nclasses,
+				 behind);
+}
+#else
+#define record_scores(spec, scores) ((void) 0)
+#endif
+
+static int
+threshold_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
+{
+	const MechanismSpec *spec = model->spec;
+	bool				 order_is_infinite = receipt_order_is_infinite(receipt);
+	int32				 scores[PRIVPRED_MAX_CLASSES];
+
+	if (threshold_is_single(spec))
+		return answer_single(order_is_infinite, model, x);
+	scores_at(model, link_for(order_is_infinite), x, scores);
+	record_scores(spec, scores);
+	return score_draw_within(order_is_infinite, spec->epsilon, declared_most(spec), spec->nclasses,
+							 scores);
 }
 
 static void
 threshold_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
 					   double *probability)
 {
-	ThresholdStep step = declared_step(model->spec);
-	WalkLink	  link = link_for(order_is_infinite);
+	const MechanismSpec *spec = model->spec;
+	ThresholdStep		 step = declared_step(spec);
+	WalkLink			 link = link_for(order_is_infinite);
+	int32				 scores[PRIVPRED_MAX_CLASSES];
 
-	probability[1] = threshold_probability(link, &step, steps_at(model, link, x));
-	probability[0] = 1 - probability[1];
+	if (threshold_is_single(spec))
+	{
+		probability[1] = threshold_probability(link, &step, steps_at(model, link, x));
+		probability[0] = 1 - probability[1];
+		return;
+	}
+	scores_at(model, link, x, scores);
+	score_distribution_within(order_is_infinite, spec->epsilon, declared_most(spec), spec->nclasses,
+							  scores, probability);
 }
 
+/* Whoever is in front; the default, if it is among several. */
 static int
 threshold_majority(const MechanismModel *model, const double *x)
 {
-	int32 steps = steps_at(model, WALK_LAPLACE, x);
+	const MechanismSpec *spec = model->spec;
+	int32				 scores[PRIVPRED_MAX_CLASSES];
+	int					 front;
 
-	return steps > 0 ? 1 : steps < 0 ? 0 : model->spec->default_class;
+	if (threshold_is_single(spec))
+	{
+		int32 steps = steps_at(model, WALK_LAPLACE, x);
+
+		return steps > 0 ? 1 : steps < 0 ? 0 : spec->default_class;
+	}
+	scores_at(model, WALK_LAPLACE, x, scores);
+	front = vote_majority(spec->nclasses, scores);
+	return scores[spec->default_class] == scores[front] ? spec->default_class : front;
 }
 
 const Mechanism threshold_mechanism = {
 	.name = "threshold",
 	.charge_kind = CHARGE_PER_ANSWER,
-	.two_classes = true,
 	.needs_unit_rows = true,
 	.finds_cuts = true,
 	.options = options_of,

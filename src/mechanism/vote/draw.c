@@ -35,11 +35,12 @@ is_odd_binary(int nclasses, int teachers)
 	return nclasses == 2 && teachers % 2 == 1;
 }
 
-/* exp(-(epsilon/2) * behind) */
+/* exp(-(epsilon/2) * behind/most) */
 static bool
-accepts(EpsilonUnits epsilon, int32 behind)
+accepts(EpsilonUnits epsilon, int64 most, int32 behind)
 {
-	return sample_bernoulli_exp(behind, epsilon, 2 * EPSILON_UNITS_PER_ONE);
+	return sample_bernoulli_exp_wide((uint128) behind * epsilon,
+									 (uint128) 2 * most * EPSILON_UNITS_PER_ONE);
 }
 
 /*
@@ -72,9 +73,9 @@ draw_odd_binary(EpsilonUnits epsilon, const int32 *votes)
  * replacement.  Ends at the latest at a winner, who is always accepted.
  */
 static int
-draw_permute_and_flip(EpsilonUnits epsilon, int nclasses, const int32 *votes)
+draw_permute_and_flip(EpsilonUnits epsilon, int64 most, int nclasses, const int32 *scores)
 {
-	int32 most = votes[vote_majority(nclasses, votes)];
+	int32 best = scores[vote_majority(nclasses, scores)];
 	int16 waiting[PRIVPRED_MAX_CLASSES];
 
 	for (int i = 0; i < nclasses; i++)
@@ -84,7 +85,7 @@ draw_permute_and_flip(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 		int pick = (int) sample_uniform(left);
 		int candidate = waiting[pick];
 
-		if (accepts(epsilon, most - votes[candidate]))
+		if (accepts(epsilon, most, best - scores[candidate]))
 			return candidate;
 		waiting[pick] = waiting[left - 1];
 	}
@@ -92,25 +93,32 @@ draw_permute_and_flip(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 
 /* The exponential mechanism (McSherry, Talwar 2007), by rejection. */
 static int
-draw_exponential(EpsilonUnits epsilon, int nclasses, const int32 *votes)
+draw_exponential(EpsilonUnits epsilon, int64 most, int nclasses, const int32 *scores)
 {
-	int32 most = votes[vote_majority(nclasses, votes)];
+	int32 best = scores[vote_majority(nclasses, scores)];
 
 	for (;;)
 	{
 		int candidate = (int) sample_uniform(nclasses);
 
-		if (accepts(epsilon, most - votes[candidate]))
+		if (accepts(epsilon, most, best - scores[candidate]))
 			return candidate;
 	}
 }
 
 int
-score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores)
+score_draw_within(bool order_is_infinite, EpsilonUnits epsilon, int64 most, int nclasses,
+				  const int32 *scores)
 {
 	if (!order_is_infinite)
-		return draw_exponential(epsilon, nclasses, scores);
-	return draw_permute_and_flip(epsilon, nclasses, scores);
+		return draw_exponential(epsilon, most, nclasses, scores);
+	return draw_permute_and_flip(epsilon, most, nclasses, scores);
+}
+
+int
+score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores)
+{
+	return score_draw_within(order_is_infinite, epsilon, 1, nclasses, scores);
 }
 
 int
@@ -206,19 +214,26 @@ distribution_exponential(int nclasses, const double *acceptance, double *probabi
 }
 
 void
-score_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores,
-				   double *probability)
+score_distribution_within(bool order_is_infinite, EpsilonUnits epsilon, int64 most, int nclasses,
+						  const int32 *scores, double *probability)
 {
-	int32  most = scores[vote_majority(nclasses, scores)];
+	int32  best = scores[vote_majority(nclasses, scores)];
 	double acceptance[PRIVPRED_MAX_CLASSES];
 
 	/* Relative to the winner, so that the largest is one: nothing overflows. */
 	for (int i = 0; i < nclasses; i++)
-		acceptance[i] = exp(-epsilon_real(epsilon) / 2 * (most - scores[i]));
+		acceptance[i] = exp(-epsilon_real(epsilon) / 2 / most * (best - scores[i]));
 	if (order_is_infinite)
 		distribution_permute_and_flip(nclasses, acceptance, probability);
 	else
 		distribution_exponential(nclasses, acceptance, probability);
+}
+
+void
+score_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores,
+				   double *probability)
+{
+	score_distribution_within(order_is_infinite, epsilon, 1, nclasses, scores, probability);
 }
 
 void

@@ -36,6 +36,12 @@ score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int
 extern void score_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
 							   const int32 *scores, double *probability);
 
+/* The same for scores that one unit changes by at most "most" each, up to the same constant. */
+extern int score_draw_within(bool order_is_infinite, EpsilonUnits epsilon, int64 most, int nclasses,
+							 const int32 *scores);
+extern void score_distribution_within(bool order_is_infinite, EpsilonUnits epsilon, int64 most,
+									  int nclasses, const int32 *scores, double *probability);
+
 /*
  * ---------- Gaussian noisy max (gaussian.c) ----------
  *

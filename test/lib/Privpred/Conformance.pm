@@ -51,6 +51,15 @@ my %SETUPS = (
 		classes => 'no,yes',
 		rows    => 1
 	},
+	# three columns that say the same
+	copies => {
+		x       => 'float8, x2 float8 GENERATED ALWAYS AS (x) STORED, x3 float8 GENERATED ALWAYS AS (x) STORED',
+		protect => 'declared_units => 1000',
+		model   => q{features => '{"x": {"min": 0, "max": 10}, "x2": {"min": 0, "max": 10}, "x3": {"min": 0, "max": 10}}'},
+		classes => 'no,yes',
+		rows    => 1,
+		copies  => 'x2 x3'
+	},
 	levels => {
 		x       => 'text',
 		protect => 'declared_units => 10000',
@@ -561,7 +570,11 @@ sub _query
 	my ($how) = $question =~ s/^(rolled back|failed|after pure|student|flushed) // ? $1 : '';
 	return _described_query($row, $table, $n) if $SETUPS{ $row->{setup} }{describes};
 	return qq{SELECT a FROM accuracies('$table', $row->{parameters}{release}, $1, $n) a} if $question =~ /^accuracy >= (\S+)$/;
-	my $x = sub { my ($value) = @_; return $value =~ /^[\d.]+$/ ? qq{'{"x": $value}'::jsonb} : qq{'{"x": "$value"}'::jsonb} };
+	my @columns = ('x', split ' ', $SETUPS{ $row->{setup} }{copies} // '');
+	my $x = sub {
+		my $value = $_[0] =~ /^[\d.]+$/ ? $_[0] : qq{"$_[0]"};
+		return "'{" . join(', ', map { qq{"$_": $value} } @columns) . "}'::jsonb";
+	};
 
 	if ($question =~ /^x = (\S+)$/)
 	{
