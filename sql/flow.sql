@@ -61,6 +61,8 @@ INSERT INTO declarations (mechanism, learner, width, options, epsilon) VALUES
 ('threshold', 'logistic', 1, '{}', 1), ('threshold', 'logistic', 2, '{}', 1), ('threshold', 'logistic', 1, '{"alpha": 0}', 1),
 ('stable_flip', 'logistic', 1, '{"hypotheses": "threshold"}', 1), ('stable_flip', 'logistic', 2, '{}', 1), ('stable_flip', 'logistic', 1, '{"hypotheses": "interval"}', 0.1),
 ('stable_flip', 'logistic', 2, '{"hypotheses": "halfspace"}', 1), ('stable_flip', 'logistic', 1, '{"q": 0.9, "e": 9}', 1),
+('stable_flip', 'logistic', 2, '{"hypotheses": "rectangle"}', 1), ('stable_flip', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('stable_flip', 'logistic', 4, '{"hypotheses": "halfspace"}', 1),
+('relabel', 'logistic', 1, '{"hypotheses": "interval"}', 1), ('relabel', 'logistic', 2, '{"hypotheses": "halfspace"}', 1), ('relabel', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('relabel', 'logistic', 2, '{"hypotheses": "rectangle"}', 1),
 ('stable', 'logistic', 1, '{}', 1), ('relabel', 'logistic', 1, '{}', 1), ('relabel', 'logistic', 2, '{}', 0.1), ('relabel', 'logistic', 1, '{"n_max": 10}', 1),
 ('cover', 'logistic', 2, '{}', 1), ('cover', 'logistic', 2, '{"class": "rectangles"}', 1), ('cover', 'logistic', 2, '{"class": "halfspaces"}', 1),
 ('cover', 'logistic', 2, '{"class": "stumps", "reference": "flow.points"}', 1), ('cover', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('cover', 'logistic', 2, '{"accuracy": 0.01}', 1),
