@@ -61,8 +61,6 @@ INSERT INTO declarations (mechanism, learner, width, options, epsilon) VALUES
 ('threshold', 'logistic', 1, '{}', 1), ('threshold', 'logistic', 2, '{}', 1), ('threshold', 'logistic', 1, '{"alpha": 0}', 1),
 ('stable_flip', 'logistic', 1, '{"hypotheses": "threshold"}', 1), ('stable_flip', 'logistic', 2, '{}', 1), ('stable_flip', 'logistic', 1, '{"hypotheses": "interval"}', 0.1),
 ('stable_flip', 'logistic', 2, '{"hypotheses": "halfspace"}', 1), ('stable_flip', 'logistic', 1, '{"q": 0.9, "e": 9}', 1),
-('stable_flip', 'logistic', 2, '{"hypotheses": "rectangle"}', 1), ('stable_flip', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('stable_flip', 'logistic', 4, '{"hypotheses": "halfspace"}', 1),
-('relabel', 'logistic', 1, '{"hypotheses": "interval"}', 1), ('relabel', 'logistic', 2, '{"hypotheses": "halfspace"}', 1), ('relabel', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('relabel', 'logistic', 2, '{"hypotheses": "rectangle"}', 1),
 ('stable', 'logistic', 1, '{}', 1), ('relabel', 'logistic', 1, '{}', 1), ('relabel', 'logistic', 2, '{}', 0.1), ('relabel', 'logistic', 1, '{"n_max": 10}', 1),
 ('cover', 'logistic', 2, '{}', 1), ('cover', 'logistic', 2, '{"class": "rectangles"}', 1), ('cover', 'logistic', 2, '{"class": "halfspaces"}', 1),
 ('cover', 'logistic', 2, '{"class": "stumps", "reference": "flow.points"}', 1), ('cover', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('cover', 'logistic', 2, '{"accuracy": 0.01}', 1),
@@ -72,6 +70,9 @@ INSERT INTO declarations (mechanism, learner, width, options, epsilon, label) VA
 ('vote', 'linear', 2, '{"bins": [0, 20, 40, 60]}', 1, 'days'), ('stable_erm', 'logistic', 2, '{"target": {"min": 0, "max": 60}}', 1, 'days'),
 ('stable_erm', 'logistic', 2, '{"loss": "squared", "target": {"min": 0, "max": 60}}', 1, 'days'), ('gradient', 'logistic', 2, '{"target": {"min": 0, "max": 60}}', 1, 'days'),
 ('threshold', 'logistic', 1, '{"target": {"min": 0, "max": 60}}', 1, 'days');
+INSERT INTO declarations (mechanism, learner, width, options, epsilon) VALUES
+('stable_flip', 'logistic', 2, '{"hypotheses": "rectangle"}', 1), ('stable_flip', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('stable_flip', 'logistic', 4, '{"hypotheses": "halfspace"}', 1),
+('relabel', 'logistic', 1, '{"hypotheses": "interval"}', 1), ('relabel', 'logistic', 2, '{"hypotheses": "halfspace"}', 1), ('relabel', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('relabel', 'logistic', 2, '{"hypotheses": "rectangle"}', 1);
 CREATE FUNCTION features_of(width int) RETURNS text LANGUAGE sql AS $$
 SELECT CASE width WHEN 1 THEN '{"a": {"min": 0, "max": 1}}' WHEN 2 THEN '{"a": {"min": 0, "max": 1}, "b": {"min": 0, "max": 1}}'
   ELSE '{"ward": {"levels": ["p0", "p1", "p2", "p3"]}}' END $$;
