@@ -35,11 +35,11 @@ is_odd_binary(int nclasses, int teachers)
 	return nclasses == 2 && teachers % 2 == 1;
 }
 
-/* exp(-(epsilon/2) * behind) */
+/* exp(-(epsilon/2) * behind/steps) */
 static bool
-accepts(EpsilonUnits epsilon, int32 behind)
+accepts(EpsilonUnits epsilon, int32 behind, int32 steps)
 {
-	return sample_bernoulli_exp(behind, epsilon, 2 * EPSILON_UNITS_PER_ONE);
+	return sample_bernoulli_exp(behind, epsilon, 2 * EPSILON_UNITS_PER_ONE * steps);
 }
 
 /*
@@ -72,7 +72,7 @@ draw_odd_binary(EpsilonUnits epsilon, const int32 *votes)
  * replacement.  Ends at the latest at a winner, who is always accepted.
  */
 static int
-draw_permute_and_flip(EpsilonUnits epsilon, int nclasses, const int32 *votes)
+draw_permute_and_flip(EpsilonUnits epsilon, int nclasses, const int32 *votes, int32 steps)
 {
 	int32 most = votes[vote_majority(nclasses, votes)];
 	int16 waiting[PRIVPRED_MAX_CLASSES];
@@ -84,7 +84,7 @@ draw_permute_and_flip(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 		int pick = (int) sample_uniform(left);
 		int candidate = waiting[pick];
 
-		if (accepts(epsilon, most - votes[candidate]))
+		if (accepts(epsilon, most - votes[candidate], steps))
 			return candidate;
 		waiting[pick] = waiting[left - 1];
 	}
@@ -92,7 +92,7 @@ draw_permute_and_flip(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 
 /* The exponential mechanism (McSherry, Talwar 2007), by rejection. */
 static int
-draw_exponential(EpsilonUnits epsilon, int nclasses, const int32 *votes)
+draw_exponential(EpsilonUnits epsilon, int nclasses, const int32 *votes, int32 steps)
 {
 	int32 most = votes[vote_majority(nclasses, votes)];
 
@@ -100,17 +100,24 @@ draw_exponential(EpsilonUnits epsilon, int nclasses, const int32 *votes)
 	{
 		int candidate = (int) sample_uniform(nclasses);
 
-		if (accepts(epsilon, most - votes[candidate]))
+		if (accepts(epsilon, most - votes[candidate], steps))
 			return candidate;
 	}
 }
 
 int
-score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores)
+steps_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores,
+		   int32 steps)
 {
 	if (!order_is_infinite)
-		return draw_exponential(epsilon, nclasses, scores);
-	return draw_permute_and_flip(epsilon, nclasses, scores);
+		return draw_exponential(epsilon, nclasses, scores, steps);
+	return draw_permute_and_flip(epsilon, nclasses, scores, steps);
+}
+
+int
+score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores)
+{
+	return steps_draw(order_is_infinite, epsilon, nclasses, scores, 1);
 }
 
 int
@@ -206,19 +213,26 @@ distribution_exponential(int nclasses, const double *acceptance, double *probabi
 }
 
 void
-score_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores,
-				   double *probability)
+steps_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores,
+				   int32 steps, double *probability)
 {
 	int32  most = scores[vote_majority(nclasses, scores)];
 	double acceptance[PRIVPRED_MAX_CLASSES];
 
 	/* Relative to the winner, so that the largest is one: nothing overflows. */
 	for (int i = 0; i < nclasses; i++)
-		acceptance[i] = exp(-epsilon_real(epsilon) / 2 * (most - scores[i]));
+		acceptance[i] = exp(-epsilon_real(epsilon) / 2 * (most - scores[i]) / steps);
 	if (order_is_infinite)
 		distribution_permute_and_flip(nclasses, acceptance, probability);
 	else
 		distribution_exponential(nclasses, acceptance, probability);
+}
+
+void
+score_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int32 *scores,
+				   double *probability)
+{
+	steps_distribution(order_is_infinite, epsilon, nclasses, scores, 1, probability);
 }
 
 void

@@ -36,6 +36,12 @@ score_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses, const int
 extern void score_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
 							   const int32 *scores, double *probability);
 
+/* For scores that one unit changes by at most so many steps each, at most 2^18. */
+extern int	steps_draw(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
+					   const int32 *scores, int32 steps);
+extern void steps_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
+							   const int32 *scores, int32 steps, double *probability);
+
 /*
  * ---------- Gaussian noisy max (gaussian.c) ----------
  *
