@@ -77,9 +77,10 @@ typedef struct MechanismModel
 /*
  * ---------- protected rows ----------
  *
- * All rows of one unit at a time, in no particular order of units: nothing
- * that is learnt may depend on it.  Rows whose label is NULL or not declared are
- * left out; no more than max_rows_per_unit are given, chosen by a rule that
+ * All rows of one unit at a time, in no particular order of units, unless the
+ * mechanism wants that of their hashes: nothing that is learnt may depend on
+ * another.  Rows whose label is NULL or not declared are left out; no more than
+ * max_rows_per_unit are given, chosen by a rule that
  * sees that unit alone.  Labels are class numbers, or numbers within bounds.
  *
  * If labels alone are protected, a mechanism may use features as it likes, so
@@ -156,6 +157,8 @@ typedef struct Mechanism
 	bool		needs_unit_rows; /* the largest number of rows of a unit must be declared */
 	bool		finds_cuts;		 /* of features, by itself: declared ones are left out */
 
+	bool scores_two_classes; /* score() is of two classes, or of a number */
+
 	const Option *options; /* its own; NULL: none */
 
 	/*
@@ -174,6 +177,9 @@ typedef struct Mechanism
 	 * is left in it.  NULL: one draw at the model's epsilon.
 	 */
 	bool (*charge)(const MechanismSpec *spec, bool order_is_infinite, Charge *charge);
+
+	/* Must units come in the order of their hashes, as signed numbers?  NULL: in any. */
+	bool (*wants_order)(const MechanismSpec *spec);
 
 	/* Unless it asks teachers.  memory is what train() may take, in bytes. */
 	bytea *(*train)(const MechanismSpec *spec, UnitSource *units, Size memory);
@@ -256,8 +262,10 @@ mechanism_gives_answers(const Mechanism *mechanism)
 }
 
 static inline bool
-mechanism_gives_scores(const Mechanism *mechanism)
+mechanism_gives_scores(const Mechanism *mechanism, const MechanismSpec *spec)
 {
+	if (mechanism->scores_two_classes && spec->nclasses > 2)
+		return false;
 	return mechanism->score != NULL ||
 		   (mechanism->charge_kind == CHARGE_ONCE && mechanism->plain_score != NULL);
 }

@@ -123,6 +123,12 @@ enum
 	COLUMN_HASH
 };
 
+static bool
+wants_order(const ModelRecord *model)
+{
+	return model->mechanism->wants_order != NULL && model->mechanism->wants_order(&model->spec);
+}
+
 /*
  * Inner columns are the label, the features and u0, u1, ..., which identify the
  * unit.  The hash is that of teachers' queries.
@@ -165,7 +171,8 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 	appendStringInfoString(&scan->query.text, ") s");
 	if (!scan->unit_is_row)
 		appendStringInfo(&scan->query.text, " GROUP BY %s", outer.data);
-	if (scan->held_out)
+	/* The units' ids tell those apart whose hashes are the same. */
+	if (scan->held_out || wants_order(model))
 		appendStringInfo(&scan->query.text, " ORDER BY %d, %s", COLUMN_HASH, outer.data);
 }
 

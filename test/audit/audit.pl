@@ -47,6 +47,7 @@ my @models = (
 	[ 'label_private', 'label_private', '{}', 'labels' ],
 	[ 'littlestone', 'littlestone' ],
 	[ 'stable_erm', 'stable_erm' ],
+	[ 'stable_erm, one pass', 'stable_erm', '{"solver": "sgd"}' ],
 	[ 'gradient', 'gradient', '{"delta": 0.02}', 'people', 4 ],
 	[ 'student', 'distill' ]);
 my $total = 0;

@@ -46,10 +46,18 @@ sub row
 # Also more rows than are declared for a unit.
 sub unit { my ($id) = @_; return [ map { row($id) } 1 .. one_of(1, 1, 2, 3, 8, 30) ] }
 
+# One row at a corner, which is also a question, with its labels at one end or the other: what moves a score most.
+sub corner { my ($id, $high) = @_; return [ join(', ', $id, map { literal($_) } 10, 'C', 'f', $high ? ('yes', 10, 'k0') : ('no', 0, 'k1')) ] }
+
 # A unit changed, added or removed.
 sub pair
 {
 	my ($number) = @_;
+	if ($number % 6 == 3)
+	{
+		my %a = map { $_ => unit($_) } 2 .. one_of(3, 20);
+		return ('changed', { %a, 1 => corner(1, 1) }, { %a, 1 => corner(1, 0) });
+	}
 	my $how = (qw(changed added removed))[ $number % 3 ];
 	my $units = $how eq 'changed' ? one_of(20, 40) : $number % 5 == 4 ? 1 : one_of(3, 20, 40);
 	my %a = map { $_ => unit($_) } 1 .. $units;

@@ -45,7 +45,7 @@ DECLARE
   problem text;
 BEGIN
   FOR attempt IN SELECT * FROM (VALUES
-      ('loaded'::regclass, '{"x": {"min": 0, "max": 10}, "w": {"levels": ["A", "B", "C"]}, "s": {}}', '{"x": 3, "w": "A", "s": true}'::jsonb, '{"x": 7, "w": "C", "s": false}'::jsonb),
+      ('loaded'::regclass, '{"x": {"min": 0, "max": 10}, "w": {"levels": ["A", "B", "C"]}, "s": {}}', '{"x": 3, "w": "A", "s": true}'::jsonb, '{"x": 10, "w": "C", "s": false}'::jsonb),
       ('loaded', '{"x": {"min": 0, "max": 10}}', '{"x": 3}', '{"x": 7}'),
       ('of_labels', '{"x": {"min": 0, "max": 10}}', '{"x": 3}', '{"x": 7}')) a (relation, features, q1, q2), unnest('{1,100}'::float8[]) e ORDER BY e LOOP
     BEGIN
@@ -89,6 +89,7 @@ BEGIN
     END IF;
   END LOOP;
   PERFORM inputs.declare('gaussian', 'vote', 'linear', 'k', '{"noise": "gaussian"}');
+  PERFORM inputs.declare('sgd_' || l, 'stable_erm', 'none', l, '{"solver": "sgd"}') FROM unnest('{y,k,n}'::text[]) l;
   PERFORM inputs.declare('held', 'vote', 'linear', 'y', '{}', 0.3);
   PERFORM inputs.declare('held_cover', 'cover', 'none', 'y', '{}', 0.3);
 END $$;

@@ -72,7 +72,8 @@ EXCEPTION WHEN undefined_object THEN
   GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
   RETURN QUERY SELECT unnest(string_to_array(substring(hint FROM ': (.*)\.$'), ', '));
 END $$;
-CREATE TABLE mechanism AS SELECT m AS name FROM named('mechanism') m;
+-- and forms of them, by an option
+CREATE TABLE mechanism AS SELECT m AS name FROM named('mechanism') m UNION ALL SELECT 'stable_erm, one pass';
 CREATE TABLE learner AS SELECT l AS name, (CASE l WHEN 'sql' THEN '{"train": "matrix.sql_train", "predict": "matrix.sql_predict"}' WHEN 'boost' THEN '{"rounds": 3, "depth": 2}'
   WHEN 'forest' THEN '{"trees": 3, "depth": 2}' WHEN 'tree' THEN '{"min_rows": 1}' ELSE '{}' END)::jsonb AS options FROM named('learner') l;
 CREATE TABLE label (name text);
@@ -93,13 +94,15 @@ BEGIN
     WHEN 'bins' THEN jsonb_build_object('bins', to_jsonb(ARRAY(SELECT generate_series(0, classes)))) ELSE '{}' END;
   IF mechanism = 'soft' THEN
     options := options || '{"precision": 0.5}';
+  ELSIF mechanism = 'stable_erm, one pass' THEN
+    options := options || '{"solver": "sgd"}';
   END IF;
   PERFORM privpred.create_model('m', relation, CASE label WHEN 'bins' THEN 'number' ELSE label END::name,
     replace(CASE columns WHEN 'x' THEN '{"x": {"min": 0, "max": 10}}' WHEN 'numbers' THEN '{"x": {"min": 0, "max": 10}, "s": {"type": "boolean"}}'
       ELSE '{"x": {"min": 0, "max": 10}, "w": {"levels": ["A", "B", "C"]}, "s": {"type": "boolean"}}' END,
       -- numbers with cuts, one of them on a question, for half of the labels
       '10}', CASE WHEN label IN ('integer', 'enum', 'number') THEN '10, "cuts": [3, 5.5, 8]}' ELSE '10}' END)::json,
-    classes => classes_of(label, classes), mechanism => mechanism, learner => learner, teachers => 7, epsilon => 100, options => options);
+    classes => classes_of(label, classes), mechanism => split_part(mechanism, ',', 1), learner => learner, teachers => 7, epsilon => 100, options => options);
   RETURN NULL;
 EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;

@@ -22,15 +22,14 @@
 #include "mechanism/stable_erm/erm.h"
 
 #define UNIT_ROUNDOFF 0x1p-53
-#define FIXED_ONE 0x1p61
 
 /* Room for rounding to single precision, and more. */
 #define FLOAT_ROOM 1e-6
 
 /* ---------- constants ---------- */
 
-static double
-largest_curvature(const ErmProblem *problem)
+double
+erm_curvature(const ErmProblem *problem)
 {
 	return problem->loss == ERM_LOGISTIC ? 0.25 : 1;
 }
@@ -38,7 +37,7 @@ largest_curvature(const ErmProblem *problem)
 double
 erm_smoothness(const ErmProblem *problem)
 {
-	return largest_curvature(problem) * problem->norm * problem->norm + problem->lambda;
+	return erm_curvature(problem) * problem->norm * problem->norm + problem->lambda;
 }
 
 void
@@ -128,6 +127,14 @@ erm_score(const ErmProblem *problem, const double *w, const float *x)
 /* ---------- losses ---------- */
 
 static double
+label_of(const ErmProblem *problem, const ErmUnit *unit, int64 row)
+{
+	if (problem->one_class)
+		return unit->label[row] == problem->class ? 1 : -1;
+	return unit->label[row];
+}
+
+static double
 slope(const ErmProblem *problem, double score, double label)
 {
 	double difference = score - label;
@@ -180,28 +187,28 @@ normaliser(const ErmProblem *problem, int64 units)
 static void
 add_row(const ErmProblem *problem, const double *w, const float *x, double label, int128 *sum)
 {
-	/* |x| <= R and |slope| <= L: at most FIXED_ONE, nearly. */
+	/* |x| <= R and |slope| <= L: at most ERM_FIXED_ONE, nearly. */
 	double factor = slope(problem, erm_score(problem, w, x), label) *
-					(FIXED_ONE / (problem->lipschitz * problem->norm));
+					(ERM_FIXED_ONE / (problem->lipschitz * problem->norm));
 
 	for (int j = 0; j < problem->dimension; j++)
 		sum[j] += (int64) rint(factor * x[j]);
 }
 
 /* The mean of a unit's rows, from exact sums. */
-static void
-add_unit(const ErmProblem *problem, const double *w, const ErmUnit *unit, const ErmSums *sums)
+void
+erm_add_unit(const ErmProblem *problem, const double *w, const ErmUnit *unit, const ErmSums *sums)
 {
 	int n = problem->dimension;
 
 	if (unit->nrows == 1)
 	{
-		add_row(problem, w, unit->x, unit->label[0], sums->total);
+		add_row(problem, w, unit->x, label_of(problem, unit, 0), sums->total);
 		return;
 	}
 	memset(sums->of_unit, 0, sizeof(int128) * n);
 	for (int64 i = 0; i < unit->nrows; i++)
-		add_row(problem, w, unit->x + i * n, unit->label[i], sums->of_unit);
+		add_row(problem, w, unit->x + i * n, label_of(problem, unit, i), sums->of_unit);
 	for (int j = 0; j < n; j++)
 		sums->total[j] += (int64) rint((double) sums->of_unit[j] / unit->nrows);
 }
@@ -219,10 +226,10 @@ erm_gradient(const ErmProblem *problem, ErmSource *source, const double *w, cons
 	source->rewind(source);
 	while (source->next(source, &unit))
 	{
-		add_unit(problem, w, &unit, sums);
+		erm_add_unit(problem, w, &unit, sums);
 		units++;
 	}
-	scale = problem->lipschitz * problem->norm / FIXED_ONE / normaliser(problem, units);
+	scale = problem->lipschitz * problem->norm / ERM_FIXED_ONE / normaliser(problem, units);
 	for (int j = 0; j < n; j++)
 		gradient[j] = (double) sums->total[j] * scale + problem->lambda * w[j];
 }
@@ -234,7 +241,7 @@ row_curvature(const ErmProblem *problem, const double *w, const ErmUnit *unit, i
 {
 	double score = erm_score(problem, w, unit->x + row * problem->dimension);
 
-	return curvature(problem, score, unit->label[row], which) / unit->nrows;
+	return curvature(problem, score, label_of(problem, unit, row), which) / unit->nrows;
 }
 
 void

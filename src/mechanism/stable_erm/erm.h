@@ -5,7 +5,9 @@
  *
  * erm.c		the objective: constants, gradient, curvature, certificate
  * solve.c	its minimum, certified
+ * sgd.h		one pass over the units in its place
  * noise.c	a score on a grid, with noise
+ * classes.c	a class by the scores of several fits
  *
  * Minimised over |w| <= W is
  *
@@ -47,8 +49,10 @@ typedef struct ErmProblem
 	double	radius;	   /* W; given for squared loss */
 	double	lambda;
 	double	units;	   /* n0 */
-	double	rounding;  /* how far a computed gradient may be off */
-	double	tolerance; /* certified norm of the gradient */
+	bool	one_class; /* labels are classes: 1 for the one below, -1 for all others */
+	int class;
+	double rounding;  /* how far a computed gradient may be off */
+	double tolerance; /* certified norm of the gradient */
 } ErmProblem;
 
 /*
@@ -73,8 +77,8 @@ extern double erm_sensitivity(const ErmProblem *problem, double question_norm);
 typedef struct ErmUnit
 {
 	int64		  nrows; /* at least 1 */
-	const double *label;
-	const float	 *x; /* dimension numbers a row */
+	const double *label; /* or classes */
+	const float	 *x;	 /* dimension numbers a row */
 } ErmUnit;
 
 typedef struct ErmSource ErmSource;
@@ -106,6 +110,12 @@ typedef struct ErmSums
 	int128 *of_unit;
 } ErmSums;
 
+/* Adds the gradient of a unit's mean loss at w to the total, in units of 2^-61 L R. */
+#define ERM_FIXED_ONE 0x1p61
+
+extern void
+erm_add_unit(const ErmProblem *problem, const double *w, const ErmUnit *unit, const ErmSums *sums);
+
 /*
  * The gradient of F at w, no further than problem->rounding from the true one,
  * whatever the order of units and of rows within a unit.
@@ -136,7 +146,8 @@ extern double erm_residual(const ErmProblem *problem, const double *w, const dou
 /* Shortens w to the ball. */
 extern void erm_project(const ErmProblem *problem, double *w);
 
-/* Of the objective's curvature. */
+/* Of a unit's loss in the score, and of the objective. */
+extern double erm_curvature(const ErmProblem *problem);
 extern double erm_smoothness(const ErmProblem *problem);
 
 extern double erm_dot(const double *a, const double *b, int n);
@@ -195,5 +206,25 @@ extern void erm_draw_signs(bool order_is_infinite, EpsilonUnits epsilon, double 
 extern void
 erm_draw_moments(bool order_is_infinite, EpsilonUnits epsilon, double score, double grid,
 				 int64 shift, double from, double to, double *mean, double *square);
+
+/*
+ * ---------- classes.c ----------
+ *
+ * With more than two classes each has a fit of its own, against the rest, and a
+ * score that one unit moves by shift steps at most.  A class is drawn with
+ * odds that fall by exp(-epsilon/(2 shift)) for each step that it is behind: by
+ * permute-and-flip, which is epsilon-DP, or, for accounts of finite order, by
+ * the exponential mechanism, which has bounded range epsilon.
+ */
+extern int erm_draw_class(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
+						  const double *scores, double grid, int64 shift);
+
+/* Its distribution, in doubles; not private. */
+extern void
+erm_class_distribution(bool order_is_infinite, EpsilonUnits epsilon, int nclasses,
+					   const double *scores, double grid, int64 shift, double *probability);
+
+/* On the grid; nobody's score is further from another's than the draw can tell. */
+extern int64 erm_steps(double score, double grid);
 
 #endif /* PRIVPRED_ERM_H */

@@ -26,8 +26,8 @@ erm_shift(double sensitivity, double grid)
 	return (int64) floor(sensitivity / grid * (1 + 1e-12)) + 1;
 }
 
-static int64
-steps_of(double score, double grid)
+int64
+erm_steps(double score, double grid)
 {
 	return (int64) rint(score / grid);
 }
@@ -68,7 +68,7 @@ draw_noise(bool order_is_infinite, EpsilonUnits epsilon, int64 shift)
 int64
 erm_draw(bool order_is_infinite, EpsilonUnits epsilon, double score, double grid, int64 shift)
 {
-	int64 steps = steps_of(score, grid);
+	int64 steps = erm_steps(score, grid);
 
 	RECORD_INPUT("stable_erm", INPUT_LARGEST, shift, 1, &steps);
 	return steps + draw_noise(order_is_infinite, epsilon, shift);
@@ -123,7 +123,7 @@ void
 erm_draw_signs(bool order_is_infinite, EpsilonUnits epsilon, double score, double grid, int64 shift,
 			   double *above, double *below)
 {
-	int64  steps = steps_of(score, grid);
+	int64  steps = erm_steps(score, grid);
 	double scale = noise_scale(order_is_infinite, epsilon, shift);
 
 	*above = tail(order_is_infinite, scale, 1 - steps);
@@ -162,7 +162,7 @@ void
 erm_draw_moments(bool order_is_infinite, EpsilonUnits epsilon, double score, double grid,
 				 int64 shift, double from, double to, double *mean, double *square)
 {
-	double centre = steps_of(score, grid) * grid;
+	double centre = erm_steps(score, grid) * grid;
 	double scale = noise_scale(order_is_infinite, epsilon, shift) * grid;
 	double a = (from - centre) / scale;
 	double b = (to - centre) / scale;

@@ -55,6 +55,8 @@ erm_label(const MechanismSpec *spec, double label)
 {
 	double scaled;
 
+	if (spec->nclasses > 2)
+		return label;
 	if (spec->nclasses > 0)
 		return label > 0 ? 1 : -1;
 	scaled = (label - label_centre(spec)) / erm_label_scale(spec);

@@ -6,16 +6,24 @@
 #ifndef PRIVPRED_ERM_ROWS_H
 #define PRIVPRED_ERM_ROWS_H
 
-#include "mechanism/stable_erm/erm.h"
 #include "mechanism/mechanism.h"
+#include "mechanism/stable_erm/sgd.h"
 
 /* Lives in the current context; takes at most memory bytes, besides one unit. */
 extern ErmSource *
 erm_rows_open(const ErmProblem *problem, const MechanismSpec *spec, UnitSource *units, Size memory);
 
-/* A label as a number in [-1, 1], and back. */
+/* A label as a number in [-1, 1], and back; one of more than two classes is its number. */
 extern double erm_label(const MechanismSpec *spec, double label);
 extern double erm_number(const MechanismSpec *spec, double score);
+
+/*
+ * sgd_rows.c: one pass (sgd.h) over units that come in the order of their hashes, for so
+ * many classes, or a single fit.  w has dimension numbers for each.
+ */
+extern void erm_sgd_train(const ErmProblem *problem, const ErmSgd *sgd, const MechanismSpec *spec,
+						  UnitSource *units, int fits, double *w);
+extern Size erm_sgd_workspace(const ErmProblem *problem, int fits);
 
 /* Half of the declared range; 1 for classes. */
 extern double erm_label_scale(const MechanismSpec *spec);

@@ -6,167 +6,21 @@
  * One unit moves the score by a declared amount at most (erm.h), so noise on
  * the score makes an answer private: one draw, whatever the dimension.  Every
  * constant comes from the declaration.
+ *
+ * With more than two classes each has a fit against the rest, and the answer is
+ * drawn by all their scores together (classes.c).
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "mechanism/audit.h"
-#include "mechanism/stable_erm/erm.h"
 #include "mechanism/stable_erm/rows.h"
+#include "mechanism/stable_erm/stable_erm.h"
 #include "mechanism/weights.h"
 #include "server/number_text.h"
 
 #define STATE_FORMAT 0x45524d31 /* "ERM1" */
-
-#define MAX_UNITS INT64CONST(1000000000000)
-
-/*
- * The default lambda makes the largest scale of the noise this much: of the
- * margin, found on Adult; of half the range of a number.
- */
-#define MARGIN_NOISE 0.2
-#define NUMBER_NOISE 0.03
-
-#define DEFAULT_HUBER 0.25
-
-typedef struct StableErm
-{
-	ErmProblem problem;
-	double	   grid; /* in units of the score */
-	double	  *w;	 /* once trained */
-	float	  *x;	 /* scratch, for one question */
-} StableErm;
-
-/* ---------- the declaration ---------- */
-
-static const char *const losses_of_classes[] = {"logistic", NULL};
-static const char *const losses_of_numbers[] = {"huber", "squared", NULL};
-
-enum
-{
-	LOSS,
-	LAMBDA,
-	HUBER,
-	RADIUS,
-	NORM,
-	GRID,
-	TOLERANCE
-};
-
-static const Option options_of[] = {
-	[LOSS] = {"loss", OPTION_CHOICE},				 /* by the kind of the label */
-	[LAMBDA] = {"lambda", OPTION_NUMBER, 1e-9, 1e3}, /* default_lambda() */
-	[HUBER] = {"huber", OPTION_NUMBER},				 /* in units of the label */
-	[RADIUS] = {"radius", OPTION_NUMBER, 1e-3, 1e3, 1},
-	[NORM] = {"norm", OPTION_NUMBER, 1e-3, 1e3},	 /* that of the encoded features */
-	[GRID] = {"grid", OPTION_NUMBER, 1e-300, 1e300}, /* erm_default_grid() */
-	[TOLERANCE] = {"tolerance", OPTION_NUMBER, 1e-6, 1, 0.01},
-	{NULL},
-};
-
-static ErmLoss
-declared_loss(const MechanismSpec *spec)
-{
-	Option loss = options_of[LOSS];
-	bool   squared;
-
-	loss.choices = spec->nclasses > 0 ? losses_of_classes : losses_of_numbers;
-	squared = option_number(spec->options, &loss) == 1;
-	return spec->nclasses > 0 ? ERM_LOGISTIC : squared ? ERM_SQUARED : ERM_HUBER;
-}
-
-/* Huber's loss becomes linear at this share of half the label's range. */
-static double
-declared_huber(const MechanismSpec *spec, double scale)
-{
-	Option huber = options_of[HUBER];
-
-	huber.min = 1e-4 * scale;
-	huber.max = 10 * scale;
-	return option_or(spec->options, &huber, DEFAULT_HUBER * scale) / scale;
-}
-
-static double
-default_lambda(const ErmProblem *problem, const MechanismSpec *spec)
-{
-	double epsilon = epsilon_real(spec->epsilon);
-	double noise = problem->loss == ERM_LOGISTIC ? MARGIN_NOISE : NUMBER_NOISE;
-	double lipschitz = 1;
-
-	if (problem->loss == ERM_HUBER)
-		lipschitz = problem->lipschitz;
-	else if (problem->loss == ERM_SQUARED)
-		lipschitz = problem->norm * problem->radius + 1;
-	return 2 * lipschitz * problem->norm * problem->norm / (problem->units * epsilon * noise);
-}
-
-/* Reads all options, and refuses values that are wrong by themselves. */
-static void
-describe(const MechanismSpec *spec, StableErm *erm)
-{
-	ErmProblem *problem = &erm->problem;
-	double		natural = erm_natural_norm(spec->width);
-	double		scale = erm_label_scale(spec);
-
-	memset(erm, 0, sizeof(StableErm));
-	problem->loss = declared_loss(spec);
-	problem->dimension = spec->width + 1;
-	problem->norm = Min(option_or(spec->options, &options_of[NORM], natural), natural);
-	problem->units = spec->declared_units;
-	if (problem->loss == ERM_HUBER)
-		problem->lipschitz = declared_huber(spec, scale);
-	if (problem->loss == ERM_SQUARED)
-		problem->radius = option_number(spec->options, &options_of[RADIUS]);
-	problem->lambda = option_or(spec->options, &options_of[LAMBDA], default_lambda(problem, spec));
-	erm_complete(problem, option_number(spec->options, &options_of[TOLERANCE]));
-	erm->grid = erm_default_grid(erm_sensitivity(problem, problem->norm));
-	erm->grid = option_or(spec->options, &options_of[GRID], erm->grid * scale) / scale;
-}
-
-static void
-check_loss_option(const MechanismSpec *spec, const char *key, bool applies, const char *loss)
-{
-	if (option_given(spec->options, key) && !applies)
-		refuse(errmsg("option \"%s\" is for loss \"%s\"", key, loss),
-			   errhint("Leave it out, or use that loss, which is for labels that are numbers."));
-}
-
-static void
-check_sizes(const MechanismSpec *spec)
-{
-	if (spec->declared_units > MAX_UNITS)
-		refuse(errmsg("mechanism \"stable_erm\" needs declared_units of at most " INT64_FORMAT,
-					  MAX_UNITS),
-			   errhint("Protect the relation again, with about as many as there are."));
-	if (spec->epsilon < ERM_MIN_EPSILON)
-		refuse(errmsg("mechanism \"stable_erm\" needs an epsilon of at least %g",
-					  epsilon_real(ERM_MIN_EPSILON)),
-			   errhint("Declare a larger epsilon."));
-}
-
-static void
-stable_erm_validate(const MechanismSpec *spec)
-{
-	StableErm erm;
-	double	  sensitivity;
-
-	check_sizes(spec);
-	describe(spec, &erm);
-	check_loss_option(spec, "huber", erm.problem.loss == ERM_HUBER, "huber");
-	check_loss_option(spec, "radius", erm.problem.loss == ERM_SQUARED, "squared");
-	if (erm.problem.loss == ERM_SQUARED && erm.problem.dimension > ERM_MAX_DENSE)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("loss \"squared\" takes at most %d encoded features, not %d",
-					   ERM_MAX_DENSE - 1, spec->width),
-				errhint("Use loss \"huber\"."));
-	sensitivity = erm_sensitivity(&erm.problem, erm.problem.norm);
-	if (!(erm.grid >= sensitivity / (ERM_MAX_SHIFT - 1)))
-		refuse(errmsg("option \"grid\" must be at least %g",
-					  sensitivity / (ERM_MAX_SHIFT - 1) * erm_label_scale(spec) * 1.001),
-			   errdetail("One unit may move a score by %g.", sensitivity * erm_label_scale(spec)),
-			   errhint("Leave it out for a grid that is fine enough."));
-}
 
 /* ---------- the price ---------- */
 
@@ -176,9 +30,10 @@ stable_erm_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *cha
 	ChargePart *part = &charge->part[0];
 
 	part->times = 1;
-	if (order_is_infinite)
+	if (order_is_infinite || spec->nclasses > 2)
 	{
-		part->shape = CHARGE_PURE;
+		/* Of several classes: permute-and-flip, and the exponential mechanism. */
+		part->shape = order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
 		part->epsilon = spec->epsilon;
 	}
 	else
@@ -191,22 +46,63 @@ stable_erm_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *cha
 
 /* ---------- training ---------- */
 
+/* The minimum for each class, or the only one. */
+static void
+solve_all(StableErm *erm, const MechanismSpec *spec, UnitSource *units, Size memory)
+{
+	ErmProblem *problem = &erm->problem;
+	ErmSource  *rows;
+	bool		dense;
+	Size		workspace;
+	void	   *work;
+
+	dense = problem->dimension <= ERM_MAX_DENSE &&
+			(problem->loss == ERM_SQUARED || erm_workspace(problem, true) <= memory / 2);
+	workspace = erm_workspace(problem, dense);
+	check_training_memory(workspace, memory);
+	work = palloc(workspace);
+	rows = erm_rows_open(problem, spec, units, memory - workspace);
+	for (int k = 0; k < erm->fits; k++)
+	{
+		problem->class = k;
+		(void) erm_solve(problem, rows, dense, work, erm->w + (Size) k * problem->dimension);
+	}
+}
+
 static bytea *
 stable_erm_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 {
 	StableErm erm;
-	bool	  dense;
-	Size	  workspace;
+	int64	  weights;
 
-	describe(spec, &erm);
-	dense = erm.problem.dimension <= ERM_MAX_DENSE &&
-			(erm.problem.loss == ERM_SQUARED || erm_workspace(&erm.problem, true) <= memory / 2);
-	workspace = erm_workspace(&erm.problem, dense);
-	check_training_memory(workspace, memory);
-	erm.w = palloc_array(double, erm.problem.dimension);
-	(void) erm_solve(&erm.problem, erm_rows_open(&erm.problem, spec, units, memory - workspace),
-					 dense, palloc(workspace), erm.w);
-	return weights_write(STATE_FORMAT, erm.problem.dimension, erm.w);
+	stable_erm_describe(spec, &erm);
+	weights = (int64) erm.fits * erm.problem.dimension;
+	erm.w = palloc_array(double, weights);
+	if (erm.one_pass)
+	{
+		check_training_memory(erm_sgd_workspace(&erm.problem, erm.fits), memory);
+		erm_sgd_train(&erm.problem, &erm.sgd, spec, units, erm.fits, erm.w);
+	}
+	else
+		solve_all(&erm, spec, units, memory);
+	return weights_write(STATE_FORMAT, weights, erm.w);
+}
+
+/* What training cannot have written. */
+static void
+check_weights(const StableErm *erm)
+{
+	int n = erm->problem.dimension;
+
+	for (int k = 0; k < erm->fits; k++)
+	{
+		const double *w = erm->w + (Size) k * n;
+		double		  radius =
+			   erm->one_pass ? sqrt(n) * erm->sgd.weight * (1 + 1e-9) : erm->problem.radius;
+
+		if (sqrt(erm_dot(w, w, n)) > radius)
+			state_damaged();
+	}
 }
 
 static void *
@@ -215,25 +111,35 @@ stable_erm_load(const MechanismSpec *spec, bytea *state)
 	StableErm *erm = palloc_object(StableErm);
 	int		   dimension = spec->width + 1;
 
-	describe(spec, erm);
+	stable_erm_describe(spec, erm);
 	erm->x = palloc_array(float, dimension);
-	erm->w = weights_read(STATE_FORMAT, dimension, state);
-	if (sqrt(erm_dot(erm->w, erm->w, dimension)) > erm->problem.radius)
-		state_damaged();
+	erm->w = weights_read(STATE_FORMAT, (int64) erm->fits * dimension, state);
+	check_weights(erm);
 	return erm;
 }
 
 /* ---------- answers ---------- */
 
-/* The score at x, and how many steps of the grid one unit can move it. */
-static double
-score_at(const MechanismModel *model, const double *x, int64 *shift)
+/* The score at x of every fit, and how many steps of the grid one unit can move each. */
+static int64
+scores_at(const MechanismModel *model, const double *x, double *scores)
 {
 	StableErm *erm = model->state;
 	double	   norm = erm_features(&erm->problem, x, erm->x);
 
-	*shift = erm_shift(erm_sensitivity(&erm->problem, norm), erm->grid);
-	return erm_score(&erm->problem, erm->w, erm->x);
+	for (int k = 0; k < erm->fits; k++)
+		scores[k] = erm_score(&erm->problem, erm->w + (Size) k * erm->problem.dimension, erm->x);
+	return erm_shift(stable_erm_sensitivity(erm, norm), erm->grid);
+}
+
+/* Of the only fit. */
+static double
+score_at(const MechanismModel *model, const double *x, int64 *shift)
+{
+	double score;
+
+	*shift = scores_at(model, x, &score);
+	return score;
 }
 
 static int64
@@ -255,7 +161,15 @@ class_of(const MechanismSpec *spec, double score)
 static int
 stable_erm_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
-	return class_of(model->spec, (double) draw_steps(receipt, model, x));
+	const StableErm *erm = model->state;
+	double			 scores[PRIVPRED_MAX_CLASSES];
+	int64			 shift;
+
+	if (erm->fits == 1)
+		return class_of(model->spec, (double) draw_steps(receipt, model, x));
+	shift = scores_at(model, x, scores);
+	return erm_draw_class(receipt_order_is_infinite(receipt), model->spec->epsilon, erm->fits,
+						  scores, erm->grid, shift);
 }
 
 static bool
@@ -274,20 +188,37 @@ static void
 stable_erm_distribution(bool order_is_infinite, const MechanismModel *model, const double *x,
 						double *probability)
 {
-	int64  shift;
-	double score = score_at(model, x, &shift);
+	const StableErm *erm = model->state;
+	double			 scores[PRIVPRED_MAX_CLASSES];
+	int64			 shift = scores_at(model, x, scores);
 
-	erm_draw_signs(order_is_infinite, model->spec->epsilon, score,
-				   ((StableErm *) model->state)->grid, shift, &probability[1], &probability[0]);
+	if (erm->fits > 1)
+	{
+		erm_class_distribution(order_is_infinite, model->spec->epsilon, erm->fits, scores,
+							   erm->grid, shift, probability);
+		return;
+	}
+	erm_draw_signs(order_is_infinite, model->spec->epsilon, scores[0], erm->grid, shift,
+				   &probability[1], &probability[0]);
 	probability[model->spec->default_class] += Max(0, 1 - probability[0] - probability[1]);
 }
 
 static int
 stable_erm_majority(const MechanismModel *model, const double *x)
 {
-	int64 shift;
+	const StableErm *erm = model->state;
+	double			 scores[PRIVPRED_MAX_CLASSES];
+	int				 best = 0;
 
-	return class_of(model->spec, score_at(model, x, &shift));
+	(void) scores_at(model, x, scores);
+	if (erm->fits == 1)
+		return class_of(model->spec, scores[0]);
+	for (int k = 1; k < erm->fits; k++)
+	{
+		if (scores[k] > scores[best])
+			best = k;
+	}
+	return best;
 }
 
 static bool
@@ -336,9 +267,10 @@ const Mechanism stable_erm_mechanism = {
 	.name = "stable_erm",
 	.charge_kind = CHARGE_PER_ANSWER,
 	.numeric_labels = true,
-	.two_classes = true,
+	.scores_two_classes = true,
 	.needs_units = true,
-	.options = options_of,
+	.wants_order = stable_erm_wants_order,
+	.options = stable_erm_options,
 	.validate = stable_erm_validate,
 	.finite_shape = CHARGE_BOUNDED_RANGE, /* what the Gaussian noise is set to cost */
 	.charge = stable_erm_charge,
