@@ -209,7 +209,7 @@ check_wish(const ModelRecord *model, const Wish *wish)
 {
 	const Mechanism *mechanism = model->mechanism;
 
-	if (wish->score && !mechanism_gives_scores(mechanism) && model->nbins == 0)
+	if (wish->score && !mechanism_gives_scores(mechanism, &model->spec) && model->nbins == 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("model \"%s\" gives classes, not scores", model->name),
 						errhint("Use private_predict, or a model whose mechanism gives scores.")));
@@ -219,7 +219,7 @@ check_wish(const ModelRecord *model, const Wish *wish)
 						errhint("Use private_score.")));
 	if (wish->precision == 0)
 		return;
-	if (!mechanism_gives_scores(mechanism) || mechanism->check_precision == NULL)
+	if (!mechanism_gives_scores(mechanism, &model->spec) || mechanism->check_precision == NULL)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("scores of model \"%s\" have a fixed precision", model->name),
 						errhint("Leave the argument precision out.")));
@@ -235,7 +235,7 @@ draw(Oid owner, const Receipt *receipt, const Mechanism *mechanism, const Cached
 	Answer		   answer = {0};
 
 	owner_code_enter(&session, owner);
-	if (wish->score && mechanism_gives_scores(mechanism))
+	if (wish->score && mechanism_gives_scores(mechanism, &model->record->spec))
 		answer.isnull = !mechanism_score(mechanism, receipt, &model->mechanism_model, x,
 										 wish->precision, &answer.score);
 	else

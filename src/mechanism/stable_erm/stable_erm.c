@@ -173,19 +173,7 @@ stable_erm_validate(const MechanismSpec *spec)
 static bool
 stable_erm_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *charge)
 {
-	ChargePart *part = &charge->part[0];
-
-	part->times = 1;
-	if (order_is_infinite)
-	{
-		part->shape = CHARGE_PURE;
-		part->epsilon = spec->epsilon;
-	}
-	else
-	{
-		part->shape = CHARGE_GAUSSIAN;
-		erm_gaussian_ratio(spec->epsilon, &part->numerator, &part->denominator);
-	}
+	erm_noise_charge(order_is_infinite, spec->epsilon, &charge->part[0]);
 	return true;
 }
 
