@@ -55,6 +55,7 @@ SELECT plain_rmse FROM make('beyond', 'average', 'knn', '{}', relation => 'bare'
 
 -- forms, and who may ask what
 SET ROLE teachers_pure;
+SET privpred.repeat_memory = 100;
 SELECT private_score('rent linear', ARRAY[50, 1]) = private_score('rent linear', '{"area": 50, "quiet": true}'::jsonb) AS json,
   (SELECT private_score('rent linear', r) FROM (SELECT 50::float8 AS area, true AS quiet) r) = private_score('rent linear', ARRAY[50, 1]) AS row,
   private_score('rent linear', ARRAY[50, 1]) BETWEEN 0 AND 1600 AS within;
@@ -65,6 +66,7 @@ SELECT private_score('rent knn', ARRAY[50, 1]) BETWEEN 0 AND 1600, private_score
 SET ROLE teachers_approximate;
 SELECT private_score('rent linear', ARRAY[50, 1]) BETWEEN 0 AND 1600 AS within;
 RESET ROLE;
+RESET privpred.repeat_memory;
 SELECT role, epsilon_spent FROM privpred.budgets WHERE role = 'teachers_pure'::regrole;
 
 -- refusals
