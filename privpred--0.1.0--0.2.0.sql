@@ -669,7 +669,9 @@ BEGIN
 				AND (baseline IS NULL OR m.expected OPERATOR(pg_catalog.>) (baseline OPERATOR(pg_catalog.+)
 					(0.05 OPERATOR(pg_catalog.*) (plain OPERATOR(pg_catalog.-) baseline))))));
 		why := CASE WHEN is_number AND NOT m.numeric_labels THEN
-				'learns classes, and the label is a number: declare bins of it by options => ''{"bins": [...]}'''
+				CASE WHEN m.mechanism OPERATOR(pg_catalog.=) ANY (ARRAY['average', 'soft'])
+				THEN 'learns numbers with learners of numbers, and is not planned for them: see owner.md'
+				ELSE 'learns classes, and the label is a number: declare bins of it by options => ''{"bins": [...]}''' END
 			WHEN m.why IS NOT NULL THEN m.why
 			WHEN is_number AND feasible THEN 'learns numbers, of which no accuracy is foretold'
 			WHEN units IS NULL AND feasible THEN 'reaches the target from rows_needed on'
@@ -1058,3 +1060,67 @@ SET search_path TO pg_catalog, pg_temp SET jit TO off AS $$
 				0)::pg_catalog.int8 AS chained,
 				pg_catalog.max(l.id) AS head, pg_catalog.max(l.at) AS at
 		FROM privpred.ledger l) p $$;
+
+-- ---------- trees and neighbours of numbers in words ----------
+
+CREATE OR REPLACE FUNCTION privpred._explain_leaf(leaf float4[], shares boolean, tree int, classes text[])
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
+	SELECT CASE
+		WHEN shares AND classes OPERATOR(pg_catalog.=) ARRAY['number']
+			THEN (0.5::pg_catalog.float8 OPERATOR(pg_catalog.+) leaf[1])::pg_catalog.text
+		WHEN shares AND pg_catalog.cardinality(classes) OPERATOR(pg_catalog.=) 2
+			THEN pg_catalog.format('%s (%s%%)',
+				classes[CASE WHEN leaf[1] OPERATOR(pg_catalog.>) 0 THEN 2 ELSE 1 END],
+				pg_catalog.round(100 OPERATOR(pg_catalog.*) (0.5::pg_catalog.float8
+					OPERATOR(pg_catalog.+) pg_catalog.abs(leaf[1]::pg_catalog.float8))))
+		WHEN shares THEN (
+			SELECT pg_catalog.format('%s (%s%%)', classes[l.place],
+				pg_catalog.round(100 OPERATOR(pg_catalog.*) l.share::pg_catalog.float8))
+			FROM pg_catalog.unnest(leaf) WITH ORDINALITY l(share, place)
+			ORDER BY l.share DESC, l.place LIMIT 1)
+		WHEN pg_catalog.cardinality(leaf) OPERATOR(pg_catalog.=) 1
+			THEN pg_catalog.format('%s for %s', leaf[1],
+				classes[CASE WHEN pg_catalog.cardinality(classes) OPERATOR(pg_catalog.=) 2 THEN 2
+					ELSE 1 OPERATOR(pg_catalog.+) pg_catalog.mod(tree,
+						pg_catalog.cardinality(classes)) END])
+		ELSE (
+			SELECT pg_catalog.string_agg(pg_catalog.format('%s for %s', l.score, classes[l.place]),
+				', ' ORDER BY l.place)
+			FROM pg_catalog.unnest(leaf) WITH ORDINALITY l(score, place)) END $$;
+
+CREATE OR REPLACE FUNCTION privpred._explain_member(member jsonb, names text[], classes text[]) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
+	SELECT CASE
+		WHEN k.kind OPERATOR(pg_catalog.=) 'forest' THEN (
+			SELECT pg_catalog.string_agg(CASE
+				WHEN pg_catalog.jsonb_array_length(member OPERATOR(pg_catalog.->) 'trees')
+					OPERATOR(pg_catalog.=) 1
+					THEN privpred._explain_tree(member, tree, names, classes)
+				ELSE pg_catalog.concat('tree ', tree OPERATOR(pg_catalog.+) 1, e':\n',
+					privpred._indent(privpred._explain_tree(member, tree, names, classes))) END, ''
+				ORDER BY tree)
+			FROM pg_catalog.generate_series(0, pg_catalog.jsonb_array_length(
+				member OPERATOR(pg_catalog.->) 'trees') OPERATOR(pg_catalog.-) 1) tree)
+		WHEN k.kind OPERATOR(pg_catalog.=) 'stump' THEN pg_catalog.format(e'if %s <= %s:\n  %s\nelse:\n  %s\n',
+			names[(member OPERATOR(pg_catalog.->) 'feature')::pg_catalog.int4
+				OPERATOR(pg_catalog.+) 1],
+			(member OPERATOR(pg_catalog.->>) 'threshold')::pg_catalog.float8,
+			classes[(member OPERATOR(pg_catalog.->) 'class_below')::pg_catalog.int4
+				OPERATOR(pg_catalog.+) 1],
+			classes[(member OPERATOR(pg_catalog.->) 'class_above')::pg_catalog.int4
+				OPERATOR(pg_catalog.+) 1])
+		WHEN k.kind OPERATOR(pg_catalog.=) 'constant' AND classes OPERATOR(pg_catalog.=) ARRAY['number'] THEN e'always 0.5\n'
+		WHEN k.kind OPERATOR(pg_catalog.=) 'constant' THEN pg_catalog.format(e'always %s\n',
+			classes[(member OPERATOR(pg_catalog.->) 'class')::pg_catalog.int4
+				OPERATOR(pg_catalog.+) 1])
+		WHEN k.kind OPERATOR(pg_catalog.=) 'linear' THEN e'a linear score, without rules\n'
+		WHEN k.kind OPERATOR(pg_catalog.=) 'gaussian' THEN e'a naive Bayes score, without rules\n'
+		WHEN k.kind OPERATOR(pg_catalog.=) 'threshold' THEN e'a walk along one feature, without rules\n'
+		WHEN k.kind OPERATOR(pg_catalog.=) 'neighbours' THEN pg_catalog.format(
+			e'the %s of the %s nearest of %s rows, without rules\n',
+			CASE WHEN classes OPERATOR(pg_catalog.=) ARRAY['number'] THEN 'mean' ELSE 'majority' END,
+			member OPERATOR(pg_catalog.->) 'k',
+			pg_catalog.jsonb_array_length(member OPERATOR(pg_catalog.->) 'rows'))
+		WHEN k.kind OPERATOR(pg_catalog.=) 'sql' THEN e'a function of its own\n' END
+	FROM (SELECT member OPERATOR(pg_catalog.->>) 'kind' AS kind) k $$;

@@ -22,7 +22,7 @@
 
 PG_MODULE_MAGIC;
 
-extern PGDLLEXPORT bool privpred_boost_fit_1(const BoostTask *task, Forest *forest);
+extern PGDLLEXPORT bool privpred_boost_fit_2(const BoostTask *task, Forest *forest);
 
 /* Handles of the library. */
 typedef struct Library
@@ -92,10 +92,13 @@ configure(Library *library, const BoostTask *task, const Forest *forest)
 	set_text(library, "booster", "gbtree");
 	set_text(library, "tree_method", "hist");
 	set_number(library, "max_bin", BOOST_MAX_BINS);
-	set_text(library, "objective", multi ? "multi:softprob" : "binary:logistic");
+	set_text(library, "objective",
+			 multi				   ? "multi:softprob"
+			 : task->nclasses == 1 ? "reg:squarederror"
+								   : "binary:logistic");
 	if (multi)
 		set_number(library, "num_class", forest->scores);
-	/* scores start at zero, as they do where the trees are evaluated */
+	/* scores start at zero, as they do where the trees are evaluated; numbers at one half */
 	set_text(library, "base_score", multi ? "0" : "0.5");
 	set_text(library, "disable_default_eval_metric", "1");
 	set_number(library, "max_depth", forest->depth);
@@ -108,7 +111,7 @@ configure(Library *library, const BoostTask *task, const Forest *forest)
 
 /*
  * First and second derivatives of the loss where all scores are zero, as
- * XGBoost defines them.
+ * XGBoost defines them.  Of numbers, those of half the squared error.
  */
 static void
 derivatives_at_zero(const BoostTask *task, uint32 scores, float *first, float *second)
@@ -116,7 +119,12 @@ derivatives_at_zero(const BoostTask *task, uint32 scores, float *first, float *s
 	float p = scores == 1 ? 0.5f : 1.0f / scores;
 	float curvature = (scores == 1 ? 1 : 2) * p * (1 - p);
 
-	for (int64 row = 0; row < task->rows; row++)
+	for (int64 row = 0; row < task->rows && task->nclasses == 1; row++)
+	{
+		first[row] = 0.5f - task->classes[row];
+		second[row] = 1;
+	}
+	for (int64 row = 0; row < task->rows && task->nclasses > 1; row++)
 		for (uint32 s = 0; s < scores; s++)
 		{
 			bool hit = task->classes[row] == (scores == 1 ? 1 : s);
@@ -184,7 +192,7 @@ read_trees(Library *library, const BoostTask *task, Forest *forest)
 }
 
 bool
-privpred_boost_fit_1(const BoostTask *task, Forest *forest)
+privpred_boost_fit_2(const BoostTask *task, Forest *forest)
 {
 	static Library library;
 	volatile bool  finite = false;

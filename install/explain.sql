@@ -25,6 +25,8 @@ CREATE FUNCTION privpred._explain_leaf(leaf float4[], shares boolean, tree int, 
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $$
 	SELECT CASE
+		WHEN shares AND classes OPERATOR(pg_catalog.=) ARRAY['number']
+			THEN (0.5::pg_catalog.float8 OPERATOR(pg_catalog.+) leaf[1])::pg_catalog.text
 		WHEN shares AND pg_catalog.cardinality(classes) OPERATOR(pg_catalog.=) 2
 			THEN pg_catalog.format('%s (%s%%)',
 				classes[CASE WHEN leaf[1] OPERATOR(pg_catalog.>) 0 THEN 2 ELSE 1 END],
@@ -115,6 +117,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $
 				OPERATOR(pg_catalog.+) 1],
 			classes[(member OPERATOR(pg_catalog.->) 'class_above')::pg_catalog.int4
 				OPERATOR(pg_catalog.+) 1])
+		WHEN k.kind OPERATOR(pg_catalog.=) 'constant' AND classes OPERATOR(pg_catalog.=) ARRAY['number'] THEN e'always 0.5\n'
 		WHEN k.kind OPERATOR(pg_catalog.=) 'constant' THEN pg_catalog.format(e'always %s\n',
 			classes[(member OPERATOR(pg_catalog.->) 'class')::pg_catalog.int4
 				OPERATOR(pg_catalog.+) 1])
@@ -122,7 +125,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $
 		WHEN k.kind OPERATOR(pg_catalog.=) 'gaussian' THEN e'a naive Bayes score, without rules\n'
 		WHEN k.kind OPERATOR(pg_catalog.=) 'threshold' THEN e'a walk along one feature, without rules\n'
 		WHEN k.kind OPERATOR(pg_catalog.=) 'neighbours' THEN pg_catalog.format(
-			e'the majority of the %s nearest of %s rows, without rules\n',
+			e'the %s of the %s nearest of %s rows, without rules\n',
+			CASE WHEN classes OPERATOR(pg_catalog.=) ARRAY['number'] THEN 'mean' ELSE 'majority' END,
 			member OPERATOR(pg_catalog.->) 'k',
 			pg_catalog.jsonb_array_length(member OPERATOR(pg_catalog.->) 'rows'))
 		WHEN k.kind OPERATOR(pg_catalog.=) 'sql' THEN e'a function of its own\n' END

@@ -246,7 +246,9 @@ BEGIN
 				AND (baseline IS NULL OR m.expected OPERATOR(pg_catalog.>) (baseline OPERATOR(pg_catalog.+)
 					(0.05 OPERATOR(pg_catalog.*) (plain OPERATOR(pg_catalog.-) baseline))))));
 		why := CASE WHEN is_number AND NOT m.numeric_labels THEN
-				'learns classes, and the label is a number: declare bins of it by options => ''{"bins": [...]}'''
+				CASE WHEN m.mechanism OPERATOR(pg_catalog.=) ANY (ARRAY['average', 'soft'])
+				THEN 'learns numbers with learners of numbers, and is not planned for them: see owner.md'
+				ELSE 'learns classes, and the label is a number: declare bins of it by options => ''{"bins": [...]}''' END
 			WHEN m.why IS NOT NULL THEN m.why
 			WHEN is_number AND feasible THEN 'learns numbers, of which no accuracy is foretold'
 			WHEN units IS NULL AND feasible THEN 'reaches the target from rows_needed on'

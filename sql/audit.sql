@@ -39,6 +39,8 @@ SELECT make('stable_erm', 'stable_erm');
 SELECT make('gradient', 'gradient', '{"delta": 0.02}', 'audit_people', 4);
 SELECT privpred.distill('student', 'vote', 'audit_public', 'stump') IS NOT NULL AS distilled;
 SELECT privpred.create_model('three', 'audit_people', label => 'y', classes => '{no,yes,perhaps}', features => '["x"]', learner => 'tree', epsilon => 0.5) IS NOT NULL AS created;
+SELECT privpred.create_model('average, 3', 'audit_people', label => 'y', classes => '{no,yes,perhaps}', features => '["x"]', mechanism => 'average', epsilon => 0.6) IS NOT NULL AS created;
+SELECT privpred.create_model('a number', 'audit_people', label => 'x', features => '{"x": {"min": 0, "max": 1}}', mechanism => 'average', learner => 'stump', epsilon => 1, options => '{"target": {"min": 0, "max": 1}}') IS NOT NULL AS created;
 
 -- what is released beside models: an accuracy, and a description of the table
 CREATE TABLE audit_held (LIKE audit_people INCLUDING ALL);
@@ -58,7 +60,7 @@ INSERT INTO before SELECT * FROM everything;
 
 -- every mechanism
 SELECT m.name, a.mechanism, a.pair, a.compared, round(a.claimed_delta::numeric, 4) AS delta, a.verdict
-FROM (VALUES ('vote'), ('noisy max'), ('three'), ('average'), ('sparse'), ('soft'), ('threshold'), ('visits'), ('stable_flip'), ('stable'), ('relabel'),
+FROM (VALUES ('vote'), ('noisy max'), ('three'), ('average'), ('average, 3'), ('a number'), ('sparse'), ('soft'), ('threshold'), ('visits'), ('stable_flip'), ('stable'), ('relabel'),
 	('cover'), ('label_private'), ('littlestone'), ('stable_erm'), ('gradient'), ('student')) m (name), privpred.audit(m.name) a;
 
 SELECT m.name, a.pair, a.compared, a.claimed_epsilon, a.verdict FROM (VALUES ('held vote'), ('held cover')) m (name), privpred.audit(m.name) a WHERE a.pair ~ 'measured|cell';

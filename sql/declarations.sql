@@ -67,7 +67,7 @@ SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes =
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', epsilon => 1e-320)$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', mechanism => 'magic')$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', mechanism => 'average', teachers => 19, epsilon => 0.1)$c$);
-SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b,c}', features => '["x"]', mechanism => 'average')$c$);
+SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b,c}', features => '["x"]', mechanism => 'average', teachers => 9, epsilon => 0.1)$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', learner => 'oracle')$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', options => '[]')$c$);
 SELECT refused($c$SELECT privpred.create_model('m', 't', label => 'y', classes => '{a,b}', features => '["x"]', options => '{"colour": "red"}')$c$);

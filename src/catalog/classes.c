@@ -14,7 +14,7 @@
 #include "server/session.h"
 
 #define LABEL_OF_NUMBERS \
-	"Numbers are learnt by mechanisms gradient and stable_erm with options => " \
+	"Numbers are learnt by mechanisms average, gradient, soft and stable_erm with options => " \
 	"'{\"target\": {\"min\": 0, \"max\": 100}}', and by the others in bins, " \
 	"'{\"bins\": [0, 10, 100]}'."
 

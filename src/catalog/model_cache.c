@@ -113,7 +113,7 @@ decode(const ModelRecord *record, MechanismModel *model)
 		model->gaussian_noise = vote_noise_is_gaussian(&record->spec);
 	}
 	if ((model->state == NULL && model->ensemble == NULL) ||
-		(model->ensemble != NULL && (ensemble_classes(model->ensemble) != record->spec.nclasses ||
+		(model->ensemble != NULL && (ensemble_classes(model->ensemble) != Max(record->spec.nclasses, 1) ||
 									 ensemble_width(model->ensemble) != record->features->width ||
 									 ensemble_members(model->ensemble) != record->spec.teachers)))
 		ereport(

@@ -101,6 +101,7 @@ bins_of_array(ArrayType *array, ModelRecord *model)
 	for (int i = 0; i < count; i++)
 		model->bin_edges[i] = DatumGetFloat8(elements[i]);
 	/* The outer bins bound the number. */
+	model->spec.bin_edges = model->bin_edges;
 	model->spec.label_min = model->bin_edges[0];
 	model->spec.label_max = model->bin_edges[count - 1];
 }

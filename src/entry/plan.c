@@ -169,7 +169,8 @@ put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result)
 	put_text(rows, plan->grounds);
 	put_text(rows, plan_lower_bound(question, result));
 	put_text(rows, mechanism_gives_answers(mechanism) ? "private_predict" : "private_score");
-	put_bool(rows, mechanism->numeric_labels);
+	/* what teachers of numbers are worth was not measured */
+	put_bool(rows, mechanism->numeric_labels && !mechanism->asks_teachers);
 	put_bool(rows, result->cuts);
 	rows_next(rows);
 }

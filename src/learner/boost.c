@@ -131,7 +131,7 @@ is_indicator(const TrainingData *data, int feature)
 {
 	for (int64 row = 0; row < data->nrows; row++)
 	{
-		double value = data->values[row * data->width + feature];
+		double value = data->values[row * data->stride + feature];
 
 		if (value != 0 && value != 1 && !isnan(value))
 			return false;
@@ -167,7 +167,9 @@ fit_task(BoostTask *task, const TrainingData *data, const LearnerOptions *option
 	for (int64 i = 0; i < data->nrows; i++)
 	{
 		(void) forest_features(training_row(data, i), data->width, features + i * data->width);
-		classes[i] = training_class(data, i);
+		classes[i] = options->numbers
+						 ? (float) (training_number(data, data->order[i]) / FIXED_POINT_ONE)
+						 : training_class(data, i);
 	}
 	task->rows = data->nrows;
 	task->width = data->width;
@@ -213,6 +215,7 @@ const Learner boost_learner = {
 	.member_size = member_size,
 	.fit_bytes = fit_bytes,
 	.fit = fit_boost,
+	.fit_numbers = fit_boost,
 };
 
 const Learner forest_learner = {
@@ -225,4 +228,5 @@ const Learner forest_learner = {
 	.member_size = member_size,
 	.fit_bytes = fit_bytes,
 	.fit = fit_forest,
+	.fit_numbers = fit_forest,
 };

@@ -17,9 +17,9 @@ typedef struct BoostTask
 {
 	int64		 rows;
 	int			 width;
-	int			 nclasses;
+	int			 nclasses;	  /* 1: labels are numbers */
 	const float *features;	  /* width per row; NaN: missing */
-	const float *classes;	  /* of each row */
+	const float *classes;	  /* of each row, or its number in [0, 1] */
 	bool		 independent; /* trees do not correct one another: a random forest */
 	int			 rounds;	  /* of as many trees as there are scores */
 	double		 rate;
@@ -40,6 +40,6 @@ typedef struct BoostTask
 typedef bool (*BoostFit)(const BoostTask *task, Forest *forest);
 
 #define BOOST_MODULE "$libdir/privpred_boost"
-#define BOOST_FIT "privpred_boost_fit_1"
+#define BOOST_FIT "privpred_boost_fit_2"
 
 #endif /* PRIVPRED_BOOST_MODULE_H */

@@ -45,6 +45,7 @@ fit_bytes(const TrainingData *data, const LearnerOptions *options)
 	return member_size(data->nclasses, data->width, options);
 }
 
+/* Of numbers, a row has its number in fixed point in place of its class. */
 static bool
 fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
 {
@@ -66,7 +67,8 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 		const double  *x = training_row(data, position);
 		unsigned char *row = body + neighbours_row(i, data->width);
 
-		write_u32(row, training_class(data, position));
+		write_u32(row, options->numbers ? training_number(data, data->order[position])
+										: training_class(data, position));
 		for (int j = 0; j < data->width; j++)
 			write_double(row + 4 + 8 * j, x[j]);
 	}
@@ -80,6 +82,7 @@ const Learner knn_learner = {
 	.member_size = member_size,
 	.fit_bytes = fit_bytes,
 	.fit = fit,
+	.fit_numbers = fit,
 	.learns_one_class = true, /* a constant teacher would be quicker to ask, which tells */
 };
 
@@ -111,18 +114,18 @@ neighbours_load(const unsigned char *body, int width)
 	return neighbours;
 }
 
-/* Rows at one distance are taken in the order of their classes. */
+/* Rows at one distance are taken in the order of their classes, or numbers. */
 static bool
 is_nearer(double distance, int32 of_class, double other, int32 other_class)
 {
 	return distance < other || (distance == other && of_class < other_class);
 }
 
-void
-neighbours_count(const Neighbours *neighbours, const double *x, int32 *counts)
+/* Fills the classes, or numbers, of the nearest rows; returns how many there are. */
+static int
+nearest(const Neighbours *neighbours, const double *x, int32 *classes)
 {
 	double distances[NEIGHBOURS_MAX_K];
-	int32  classes[NEIGHBOURS_MAX_K];
 	int	   found = 0;
 
 	for (int row = 0; row < neighbours->room; row++)
@@ -148,6 +151,27 @@ neighbours_count(const Neighbours *neighbours, const double *x, int32 *counts)
 		distances[place] = distance;
 		classes[place] = of_class;
 	}
+	return found;
+}
+
+void
+neighbours_count(const Neighbours *neighbours, const double *x, int32 *counts)
+{
+	int32 classes[NEIGHBOURS_MAX_K];
+	int	  found = nearest(neighbours, x, classes);
+
 	for (int i = 0; i < found; i++)
 		counts[classes[i]]++;
+}
+
+double
+neighbours_mean(const Neighbours *neighbours, const double *x)
+{
+	int32 numbers[NEIGHBOURS_MAX_K];
+	int	  found = nearest(neighbours, x, numbers);
+	int64 sum = 0;
+
+	for (int i = 0; i < found; i++)
+		sum += numbers[i];
+	return sum / FIXED_POINT_ONE / found;
 }

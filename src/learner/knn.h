@@ -11,8 +11,8 @@ typedef struct Neighbours
 	int			  k;	/* at most the number of rows */
 	int			  room; /* rows, and what was left for more of them */
 	int			  width;
-	int32		 *classes;
-	const double *x; /* width per row */
+	int32		 *classes; /* of numbers: each in fixed point */
+	const double *x;	   /* width per row */
 } Neighbours;
 
 /* Of a body that predictor_parse() accepted, in the current context. */
@@ -24,5 +24,8 @@ extern Neighbours *neighbours_load(const unsigned char *body, int width);
  * infinitely far are alike.
  */
 extern void neighbours_count(const Neighbours *neighbours, const double *x, int32 *counts);
+
+/* The same for numbers: their mean. */
+extern double neighbours_mean(const Neighbours *neighbours, const double *x);
 
 #endif /* PRIVPRED_KNN_H */

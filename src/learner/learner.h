@@ -102,6 +102,8 @@ extern void ensemble_check_functions(const Ensemble *ensemble);
  * returns a number gives that number (NULL or NaN counts as the default class), and
  * the others give their vote, 0 or 1.  Returns how many scores it filled; the caller
  * uses no more of them, and checks that there is one for every member.
+ *
+ * For one class, the numbers that members give, in [0, 1].
  */
 extern int ensemble_scores(const Ensemble *ensemble, const double *x, double *scores);
 
@@ -143,7 +145,14 @@ extern bool predictor_same_shape(const Predictor *a, const Predictor *b);
  * default.  It allocates in the current context, which the caller resets, checks for
  * interrupts, and never raises an error that depends on the rows, except for
  * memory.
+ *
+ * Numbers.  Teachers of numbers in [0, 1] have the option "numbers".  The number is one more
+ * feature of a row, the last, so that sums, rows, merging and the order of rows are as they
+ * are; all rows are of one class, NUMBERS_CLASS, and so is the predictor, whose members have
+ * scores (ensemble_scores) in place of votes.  A chunk without rows says one half.
  */
+
+#define NUMBERS_CLASS "number"
 
 #define LEARNER_MAX_OPTIONS 5
 
@@ -156,6 +165,7 @@ typedef struct LearnerOptions
 	char  *default_class; /* vote of a teacher that could not be fitted; NULL: first */
 	int	   nclasses;	  /* declared classes, or 0 to collect them */
 	char **classes;
+	bool   numbers; /* teachers give numbers: see below */
 } LearnerOptions;
 
 /* What fit() sees: rows in canonical order, or sums; classes in final order. */
@@ -164,6 +174,7 @@ typedef struct TrainingData
 	int			 nclasses;
 	char	   **classes;
 	int			 width;
+	int			 stride;	 /* of a row: its width, and one more for a number */
 	Oid			 label_type; /* base type of the label column */
 	int64		 nrows;
 	const int64 *class_rows; /* rows of each class */
@@ -224,6 +235,10 @@ typedef struct Learner
 
 	/* both: fit and describe the result through the builder; false = default */
 	bool (*fit)(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result);
+
+	/* the same for numbers; NULL: learns classes alone */
+	bool (*fit_numbers)(const TrainingData *data, const LearnerOptions *options,
+						PredictorBuilder *result);
 } Learner;
 
 /*
@@ -250,6 +265,7 @@ predictor_assemble(const Learner *learner, const LearnerOptions *options, int te
 
 extern const Learner *learner_lookup(const char *name); /* NULL if unknown */
 extern char			 *learner_names(void);				/* "centroid, linear, ...", for hints */
+extern char			 *learner_names_of_numbers(void);	/* those that learn numbers */
 
 /*
  * Parses and checks an options object for one learner.  Unknown keys, wrong

@@ -5,6 +5,8 @@
 #ifndef PRIVPRED_LEARNERS_H
 #define PRIVPRED_LEARNERS_H
 
+#include <math.h>
+
 #include "access/htup.h"
 #include "utils/memutils.h"
 
@@ -66,7 +68,21 @@ palloc0_huge(Size size)
 static inline const double *
 training_row(const TrainingData *data, int64 position)
 {
-	return data->values + data->order[position] * data->width;
+	return data->values + data->order[position] * data->stride;
+}
+
+/* Numbers in fixed point, as sums of features are. */
+static inline int32
+fixed_number(double number)
+{
+	return number > 0 ? (int32) rint(Min(number, 1.0) * FIXED_POINT_ONE) : 0;
+}
+
+/* The number of a row, in order of arrival; NaN is nothing that training gives. */
+static inline int32
+training_number(const TrainingData *data, int64 row)
+{
+	return fixed_number(data->values[row * data->stride + data->width]);
 }
 
 static inline int
@@ -110,6 +126,11 @@ extern void builder_forest(PredictorBuilder *builder, const Forest *forest);
 
 /* A stored forest that predictor_parse() accepted, in the current context. */
 extern Forest *forest_read(const unsigned char *body, Size size, int nclasses, int width);
+
+/* Learner "tree" for numbers. */
+extern bool
+tree_fit_numbers(const TrainingData *data, int depth, int min_rows, PredictorBuilder *result);
+extern Size tree_fit_row_bytes(int nclasses, int width);
 
 /* A forest whose arrays are zero, in the current context. */
 extern Forest *forest_create(int depth, int trees, int nclasses, bool leaf_per_score);

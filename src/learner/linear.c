@@ -70,11 +70,24 @@ gram_matrix(const TrainingData *data, double ridge)
 
 		gram[PACKED_ROW(i) + i] += ridge;
 		for (int c = 0; c < data->nclasses; c++)
-			sum += data->of_class[(Size) c * width + i];
+			sum += data->of_class[(Size) c * data->stride + i];
 		last[i] = (double) sum / FIXED_POINT_ONE;
 	}
 	last[width] = data->nrows;
 	return gram;
+}
+
+/* The normal equations are solved in place. */
+static bool
+factor(double *gram, int dimension)
+{
+	for (int i = 0; i < dimension; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!cholesky_row(gram, i))
+			return false;
+	}
+	return true;
 }
 
 static bool
@@ -87,12 +100,8 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 	double *weights = palloc0((Size) vectors * (width + 1) * sizeof(double));
 
 	memcpy(totals, gram + PACKED_ROW(width), (width + 1) * sizeof(double));
-	for (int i = 0; i <= width; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!cholesky_row(gram, i))
-			return false;
-	}
+	if (!factor(gram, width + 1))
+		return false;
 	for (int v = 0; v < vectors; v++)
 	{
 		/* of two classes, the second is the positive one */
@@ -115,6 +124,28 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 	return true;
 }
 
+/* The number is the last feature, so that its products with the others are sums, too. */
+static bool
+fit_numbers(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	int			  width = data->width;
+	double		 *gram = gram_matrix(data, options->number[RIDGE]);
+	double		 *w = palloc((width + 1) * sizeof(double));
+	const int128 *products = data->shared + PACKED_ROW(width);
+
+	if (!factor(gram, width + 1))
+		return false;
+	for (int i = 0; i < width; i++)
+		w[i] = (double) products[i] / FIXED_POINT_ONE / FIXED_POINT_ONE;
+	w[width] = (double) data->of_class[width] / FIXED_POINT_ONE;
+	cholesky_solve(gram, width + 1, w);
+	for (int i = 0; i <= width; i++)
+		if (!isfinite(w[i]))
+			return false;
+	builder_linear(result, w);
+	return true;
+}
+
 const Learner linear_learner = {
 	.name = "linear",
 	.additive = true,
@@ -126,4 +157,5 @@ const Learner linear_learner = {
 	.add_small_to_shared = add_small_to_shared,
 	.member_size = linear_member_size,
 	.fit = fit,
+	.fit_numbers = fit_numbers,
 };

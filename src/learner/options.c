@@ -52,6 +52,35 @@ classes_option(JsonbValue *value, LearnerOptions *options)
 	}
 }
 
+static void
+numbers_option(const Learner *learner, const JsonbValue *value, LearnerOptions *options)
+{
+	if (value->type != jbvBool)
+		bad_option("numbers", "true or false");
+	options->numbers = value->val.boolean;
+	if (options->numbers && learner->fit_numbers == NULL)
+		refuse(errmsg("learner \"%s\" learns classes, not numbers", learner->name),
+			   errhint("Learners of numbers are: %s.", learner_names_of_numbers()));
+}
+
+/* All rows are of one class; its number is their last feature. */
+static void
+complete_numbers(LearnerOptions *options)
+{
+	if (!options->numbers)
+		return;
+	if (options->nclasses > 0)
+		refuse(errmsg("option \"numbers\" is not for labels that have classes"),
+			   errhint("Leave it out."));
+	if (options->default_class != NULL)
+		refuse(errmsg("option \"default\" is for classes, not for numbers"),
+			   errdetail("A teacher without rows says the middle of the bounds."),
+			   errhint("Leave it out."));
+	options->classes = palloc_array(char *, 1);
+	options->classes[0] = pstrdup(NUMBERS_CLASS);
+	options->nclasses = 1;
+}
+
 pg_noreturn static void
 unknown_option(const Learner *learner, const char *key)
 {
@@ -70,6 +99,8 @@ set_option(const Learner *learner, const char *key, JsonbValue *value, LearnerOp
 
 	if (strcmp(key, "classes") == 0)
 		classes_option(value, options);
+	else if (strcmp(key, "numbers") == 0)
+		numbers_option(learner, value, options);
 	else if (strcmp(key, "default") == 0)
 		options->default_class = scalar_text(key, value);
 	else if (option == NULL)
@@ -117,6 +148,7 @@ learner_parse_options(const Learner *learner, Jsonb *json, LearnerOptions *optio
 				set_option(learner, key, &value, options);
 		}
 	}
+	complete_numbers(options);
 	check_default(options);
 	if (learner->check_options)
 		learner->check_options(options);

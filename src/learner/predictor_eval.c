@@ -262,6 +262,11 @@ neighbours_vote(const Ensemble *ensemble, const Neighbours *neighbours, const do
 void
 ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 {
+	if (ensemble->nclasses == 1)
+	{
+		votes[0] += ensemble->nmembers;
+		return;
+	}
 	for (int c = 0; c < ensemble->nclasses; c++)
 		votes[c] += ensemble->constant_votes[c];
 	ensemble->kernels->vote(&ensemble->linear, x, ensemble->default_class, votes);
@@ -331,11 +336,46 @@ score_votes(const Ensemble *ensemble, const double *x, double *scores)
 	return scores;
 }
 
+/* The sum of a forest for numbers, or two classes. */
+static double
+forest_number(const Ensemble *ensemble, const Forest *forest, bool missing)
+{
+	ensemble->scores[0] = 0;
+	forest_add_scores(forest, ensemble->features, missing, ensemble->scores);
+	return ensemble->scores[0] + 0.5;
+}
+
+/* Numbers, in [0, 1] whatever members make of x; those that have none say one half. */
+static int
+ensemble_numbers(const Ensemble *ensemble, const double *x, double *numbers)
+{
+	int	 n = ensemble->linear.n;
+	bool missing = false;
+
+	ensemble->kernels->margins(&ensemble->linear, x, numbers);
+	if (ensemble->nforests > 0)
+		missing = forest_features(x, ensemble->width, ensemble->features);
+	for (int i = 0; i < ensemble->nforests; i++)
+		numbers[n++] = forest_number(ensemble, ensemble->forests[i], missing);
+	for (int i = 0; i < ensemble->nneighbours; i++)
+		numbers[n++] = neighbours_mean(ensemble->neighbours[i], x);
+	if (ensemble->nsql > 0)
+		sql_members_ask(ensemble->sql, ensemble, x, NULL, numbers + n);
+	n += ensemble->nsql;
+	while (n < ensemble->nmembers)
+		numbers[n++] = 0.5;
+	for (int i = 0; i < n; i++)
+		numbers[i] = isnan(numbers[i]) ? 0.5 : Min(Max(numbers[i], 0), 1);
+	return n;
+}
+
 int
 ensemble_scores(const Ensemble *ensemble, const double *x, double *scores)
 {
 	double *next = scores;
 
+	if (ensemble->nclasses == 1)
+		return ensemble_numbers(ensemble, x, scores);
 	Assert(ensemble->nclasses == 2);
 	next = score_group(ensemble, &ensemble->linear, x, next);
 	next = score_group(ensemble, &ensemble->gaussian, x, next);

@@ -218,6 +218,7 @@ neighbours_ok(const PredictorShape *shape, const PredictorMember *member)
 	const unsigned char *body = member->body;
 	uint32_t			 room;
 	uint32_t			 rows;
+	uint32_t			 largest = shape->nclasses == 1 ? NEIGHBOURS_ONE : shape->nclasses - 1;
 
 	if (member->size < NEIGHBOURS_HEADER)
 		return false;
@@ -231,7 +232,7 @@ neighbours_ok(const PredictorShape *shape, const PredictorMember *member)
 	{
 		const unsigned char *row = body + neighbours_row(i, shape->width);
 
-		if (read_u32(row) >= shape->nclasses || !all_finite(row + 4, shape->width))
+		if (read_u32(row) > largest || !all_finite(row + 4, shape->width))
 			return false;
 	}
 	/* unused room is zero */

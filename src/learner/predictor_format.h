@@ -25,6 +25,10 @@
  *				each); see threshold_walk.h
  *	neighbours	k (4), room (4), rows (4), zero (4); then, with room for more rows,
  *				of each its class (4) and width doubles
+ *
+ * Predictors of one class, "number", give numbers in [0, 1]: a constant one half, linear its
+ * product with x, a forest its sum and one half, neighbours the mean of what they have in
+ * place of a class, in units of 2^-24.
  */
 #ifndef PRIVPRED_PREDICTOR_FORMAT_H
 #define PRIVPRED_PREDICTOR_FORMAT_H
@@ -103,6 +107,7 @@ extern bool threshold_body_ok(const unsigned char *body, size_t size);
 #define NEIGHBOURS_HEADER 16
 #define NEIGHBOURS_MAX_K 100
 #define NEIGHBOURS_MAX_ROWS 10000
+#define NEIGHBOURS_ONE (1 << 24) /* of numbers */
 
 static inline size_t
 neighbours_row(size_t row, size_t width)

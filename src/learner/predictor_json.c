@@ -144,7 +144,10 @@ add_neighbours(StringInfo json, const unsigned char *body, const PredictorShape 
 		const unsigned char *row = body + neighbours_row(i, shape->width);
 
 		json_open(json, NULL, '{');
-		add_integer(json, "class", read_u32(row));
+		if (shape->nclasses == 1)
+			add_number(json, "number", (double) read_u32(row) / NEIGHBOURS_ONE);
+		else
+			add_integer(json, "class", read_u32(row));
 		add_vector(json, "x", row + 4, shape->width);
 		json_close(json, '}');
 	}

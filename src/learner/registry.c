@@ -20,14 +20,26 @@ learner_lookup(const char *name)
 	return NULL;
 }
 
-char *
-learner_names(void)
+static char *
+list_names(bool of_numbers)
 {
 	StringInfoData names;
 
 	initStringInfo(&names);
 	for (int i = 0; i < lengthof(learners); i++)
-		if (!learners[i]->aggregate_only)
+		if (!learners[i]->aggregate_only && !(of_numbers && learners[i]->fit_numbers == NULL))
 			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", learners[i]->name);
 	return names.data;
+}
+
+char *
+learner_names(void)
+{
+	return list_names(false);
+}
+
+char *
+learner_names_of_numbers(void)
+{
+	return list_names(true);
 }

@@ -189,7 +189,7 @@ void
 sql_functions_find(const LearnerOptions *options, Oid label_type, SqlFunction *train,
 				   SqlFunction *predict)
 {
-	Oid			base_type = getBaseType(label_type);
+	Oid			base_type = options->numbers ? FLOAT8OID : getBaseType(label_type);
 	const char *aggregate = options->name[SQL_TRAIN];
 	const char *function = options->name[SQL_PREDICT];
 

@@ -3,7 +3,7 @@
  *		Any aggregate of the user's own as a learner.
  *
  * train is an aggregate over (label, float8[]); predict is a function of its
- * result and float8[] that returns a label.  What train returns is stored as
+ * result and float8[] that returns a label.  Of numbers, both are in [0, 1].  What train returns is stored as
  * text.  Both run as the current user, in a subtransaction, and whatever goes
  * wrong in them (except cancellation) becomes a vote for the default class:
  * an error that depends on the rows would tell about them.
@@ -22,6 +22,7 @@
 #include "utils/tuplestore.h"
 
 #include "learner/learners.h"
+#include "server/number_text.h"
 
 #define ROWS_NAME "privpred_rows"
 
@@ -42,21 +43,27 @@ static Tuplestorestate *
 store_rows(const TrainingData *data, const SqlFunction *train, TupleDesc descriptor)
 {
 	Tuplestorestate *store = tuplestore_begin_heap(false, false, work_mem);
+	bool			 numbers = data->stride > data->width;
 	Datum			*labels = palloc(data->nclasses * sizeof(Datum));
 	Oid				 input;
 	Oid				 parameter;
 
 	getTypeInputInfo(train->arguments[0], &input, &parameter);
 	for (int c = 0; c < data->nclasses; c++)
-		if (data->class_rows[c] > 0)
+		if (data->class_rows[c] > 0 && !numbers)
 			labels[c] = OidInputFunctionCall(input, data->classes[c], parameter, -1);
 
 	for (int64 i = 0; i < data->nrows; i++)
 	{
 		Datum values[2];
 		bool  nulls[2] = {false, false};
+		char  text[NUMBER_TEXT_SIZE];
 
-		values[0] = labels[training_class(data, i)];
+		values[0] =
+			numbers
+				? OidInputFunctionCall(input, number_text(training_row(data, i)[data->width], text),
+									   parameter, -1)
+				: labels[training_class(data, i)];
 		values[1] = PointerGetDatum(sql_features(training_row(data, i), data->width));
 		tuplestore_putvalues(store, descriptor, values, nulls);
 		pfree(DatumGetPointer(values[1]));
@@ -150,7 +157,9 @@ find_and_train(void *arg)
 	const LearnerOptions *options = training->options;
 	SqlFunction			  predict;
 
-	if (sql_train_find(options->name[SQL_TRAIN], training->data->label_type, &training->train) &&
+	if (sql_train_find(options->name[SQL_TRAIN],
+					   options->numbers ? FLOAT8OID : training->data->label_type,
+					   &training->train) &&
 		sql_function_find(options->name[SQL_PREDICT], false, training->train.result, &predict))
 	{
 		training->predict = sql_signature(predict.function);
@@ -205,4 +214,5 @@ const Learner sql_learner = {
 	.check_options = check_options,
 	.fit_row_bytes = fit_row_bytes,
 	.fit = fit,
+	.fit_numbers = fit,
 };

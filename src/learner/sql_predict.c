@@ -342,7 +342,9 @@ ask_all(SqlQuestion *question, int32 *votes, double *scores)
 		if (votes != NULL)
 			votes[opinion->class_index]++;
 		else
-			scores[i] = isnan(opinion->number) ? opinion->class_index : opinion->number;
+			scores[i] = !isnan(opinion->number)						? opinion->number
+						: ensemble_classes(question->ensemble) == 1 ? 0.5
+																	: opinion->class_index;
 	}
 	MemoryContextDelete(scratch);
 }

@@ -27,13 +27,18 @@ typedef struct Split
 static Size
 fit_row_bytes(int nclasses, int width)
 {
-	return 16 + sizeof(int32) + sizeof(Point) + sizeof(int64) + sizeof(int32);
+	Size bytes = 16 + sizeof(int32) + sizeof(Point) + sizeof(int64) + sizeof(int32);
+
+	/* one class, as far as is known: perhaps numbers */
+	return nclasses == 1 ? Max(bytes, tree_fit_row_bytes(nclasses, width)) : bytes;
 }
 
 static Size
 member_size(int nclasses, int width, const LearnerOptions *options)
 {
-	return STUMP_SIZE;
+	Forest shape = {.depth = 1, .trees = 1, .outputs = 1};
+
+	return options->numbers ? forest_stored_size(&shape) : STUMP_SIZE;
 }
 
 #define ST_SORT sort_points
@@ -145,10 +150,18 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 	return true;
 }
 
+/* A tree of one split; so it is stored as one. */
+static bool
+fit_numbers(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	return tree_fit_numbers(data, 1, 1, result);
+}
+
 const Learner stump_learner = {
 	.name = "stump",
 	.finds_cuts = true,
 	.fit_row_bytes = fit_row_bytes,
 	.member_size = member_size,
 	.fit = fit,
+	.fit_numbers = fit_numbers,
 };

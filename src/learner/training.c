@@ -74,6 +74,9 @@ training_create(const Learner *learner, const LearnerOptions *options, Oid label
 	state->kind = label_kind(label_type);
 	state->width = width;
 	state->memory_limit = memory_limit;
+	if (options->numbers && width < 2)
+		refuse(errmsg("a row of numbers needs a feature, and its number as the last one"),
+			   errhint("Append the number, in [0, 1], to the features."));
 
 	if (learner->additive)
 	{

@@ -151,7 +151,8 @@ prepare_data(const TrainingState *state, TrainingData *data)
 	memset(data, 0, sizeof(*data));
 	data->nclasses = n;
 	data->classes = palloc(n * sizeof(char *));
-	data->width = state->width;
+	data->width = state->options.numbers ? state->width - 1 : state->width;
+	data->stride = state->width;
 	data->label_type = state->label_type;
 	data->nrows = state->nrows;
 	data->class_rows = class_rows;
@@ -218,6 +219,8 @@ only_vote(const TrainingState *state, const TrainingData *data, int fallback)
 {
 	int seen = -1;
 
+	if (state->options.numbers)
+		return state->nrows > 0 ? -1 : fallback;
 	if (state->learner->learns_one_class)
 		return -1;
 	for (int c = 0; c < data->nclasses; c++)
@@ -245,7 +248,7 @@ digest_rows(Digest *digest, const TrainingData *data)
 	{
 		int32		  row_class = training_class(data, i);
 		const double *row = training_row(data, i);
-		Size		  size = data->width * sizeof(double);
+		Size		  size = data->stride * sizeof(double);
 
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -313,6 +316,8 @@ fit_data(const TrainingState *state, const TrainingData *data, MemoryContext cal
 	int				  fallback = default_class(data, &state->options);
 	PredictorBuilder *builder;
 	int				  vote;
+	bool (*fit)(const TrainingData *, const LearnerOptions *, PredictorBuilder *) =
+		state->options.numbers ? state->learner->fit_numbers : state->learner->fit;
 
 	if (state->learner->fit_bytes)
 		check_fit_memory(state, data);
@@ -320,7 +325,7 @@ fit_data(const TrainingState *state, const TrainingData *data, MemoryContext cal
 	vote = only_vote(state, data, fallback);
 	if (vote >= 0)
 		builder_constant(builder, vote);
-	else if (!state->learner->fit(data, &state->options, builder))
+	else if (!fit(data, &state->options, builder))
 		builder_constant(builder, fallback);
 	MemoryContextSwitchTo(caller);
 	return builder_finish(builder);

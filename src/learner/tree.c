@@ -7,6 +7,9 @@
  * Rows in which a feature is missing go to the side where they do least harm.
  * Every choice is made by counts between distinct values, so the order of rows
  * does not matter.
+ *
+ * Of numbers it is a regression tree, whose splits leave the least squared error; their
+ * sums are of integers, so that the order does not matter, either.
  */
 #include "postgres.h"
 
@@ -28,10 +31,12 @@ static const Option options_of[] = {
 	{NULL},
 };
 
+#define HALF (1 << (FIXED_POINT_BITS - 1))
+
 typedef struct Point
 {
 	float value;
-	int32 class_index;
+	int32 label; /* a class, or a number less one half, in fixed point */
 } Point;
 
 typedef struct Split
@@ -42,12 +47,13 @@ typedef struct Split
 	bool   missing_left;
 } Split;
 
-/* Counts of classes on one side, and the sum of their squares. */
+/* Counts of classes on one side, and the sum of their squares; or the sum of its numbers. */
 typedef struct Side
 {
 	int64  rows;
 	int64  squares; /* at most the square of the rows of one chunk */
-	int64 *counts;
+	int64 *counts;	/* NULL: numbers */
+	int64  sum;
 } Side;
 
 typedef struct Grower
@@ -63,8 +69,8 @@ typedef struct Grower
 	float			   *leaf;
 } Grower;
 
-static Size
-fit_row_bytes(int nclasses, int width)
+Size
+tree_fit_row_bytes(int nclasses, int width)
 {
 	return 16 + width * sizeof(float) + 2 * sizeof(int32) + sizeof(Point);
 }
@@ -79,12 +85,17 @@ member_size(int nclasses, int width, const LearnerOptions *options)
 }
 
 static void
-move_row(Side *side, int class_index, int sign)
+move_row(Side *side, int32 label, int sign)
 {
-	/* (n + s)^2 - n^2 = 2 s n + 1 */
-	side->squares += 2 * sign * side->counts[class_index] + 1;
-	side->counts[class_index] += sign;
 	side->rows += sign;
+	if (side->counts == NULL)
+	{
+		side->sum += sign * (int64) label;
+		return;
+	}
+	/* (n + s)^2 - n^2 = 2 s n + 1 */
+	side->squares += 2 * sign * side->counts[label] + 1;
+	side->counts[label] += sign;
 }
 
 static void
@@ -92,12 +103,17 @@ clear_side(Side *side, int nclasses)
 {
 	side->rows = 0;
 	side->squares = 0;
-	memset(side->counts, 0, nclasses * sizeof(int64));
+	side->sum = 0;
+	if (side->counts != NULL)
+		memset(side->counts, 0, nclasses * sizeof(int64));
 }
 
+/* What is left is least where this is largest: counts squared, or the sum, by rows. */
 static double
 purity(const Side *side)
 {
+	if (side->counts == NULL)
+		return (double) side->sum / side->rows * side->sum;
 	return (double) side->squares / side->rows;
 }
 
@@ -139,13 +155,13 @@ sweep(Grower *grower, int64 present, int64 n, int feature, bool missing_left, Sp
 	clear_side(left, nclasses);
 	clear_side(right, nclasses);
 	for (int64 i = 0; i < n; i++)
-		move_row(i >= present && missing_left ? left : right, points[i].class_index, 1);
+		move_row(i >= present && missing_left ? left : right, points[i].label, 1);
 	for (int64 i = 0; i < present; i++)
 	{
 		float threshold;
 
-		move_row(left, points[i].class_index, 1);
-		move_row(right, points[i].class_index, -1);
+		move_row(left, points[i].label, 1);
+		move_row(right, points[i].label, -1);
 		if ((i + 1 < present && points[i].value == points[i + 1].value) ||
 			left->rows < grower->min_rows || right->rows < grower->min_rows)
 			continue;
@@ -160,6 +176,14 @@ sweep(Grower *grower, int64 present, int64 n, int feature, bool missing_left, Sp
 	}
 }
 
+static int32
+label_of(const Grower *grower, int32 row)
+{
+	if (grower->left.counts == NULL)
+		return training_number(grower->data, row) - HALF;
+	return grower->data->row_class[row];
+}
+
 /* The best split of some rows; feature -1 if none makes them purer. */
 static Split
 find_split(Grower *grower, const int32 *rows, int64 n)
@@ -169,7 +193,7 @@ find_split(Grower *grower, const int32 *rows, int64 n)
 
 	clear_side(&grower->left, data->nclasses);
 	for (int64 i = 0; i < n; i++)
-		move_row(&grower->left, data->row_class[rows[i]], 1);
+		move_row(&grower->left, label_of(grower, rows[i]), 1);
 	/* not by rounding alone */
 	best.purity = purity(&grower->left) * (1 + 1e-9);
 	for (int feature = 0; feature < data->width; feature++)
@@ -184,7 +208,7 @@ find_split(Grower *grower, const int32 *rows, int64 n)
 			Point *point = &grower->points[isnan(value) ? --end : present++];
 
 			point->value = value;
-			point->class_index = data->row_class[rows[i]];
+			point->label = label_of(grower, rows[i]);
 		}
 		sort_points(grower->points, present);
 		CHECK_FOR_INTERRUPTS();
@@ -220,7 +244,10 @@ partition(const Grower *grower, int32 *rows, int64 n, const Split *split)
 	return left;
 }
 
-/* A leaf holds the share of each class; of two, how far that of the second is above one half. */
+/*
+ * A leaf holds the share of each class; of two, how far that of the second is above one half,
+ * and so does the mean of numbers.
+ */
 static void
 make_leaf(Grower *grower, const int32 *rows, int64 n, uint32 node, uint32 level)
 {
@@ -229,8 +256,10 @@ make_leaf(Grower *grower, const int32 *rows, int64 n, uint32 node, uint32 level)
 
 	clear_side(&grower->left, data->nclasses);
 	for (int64 i = 0; i < n; i++)
-		counts[data->row_class[rows[i]]]++;
-	if (data->nclasses == 2)
+		move_row(&grower->left, label_of(grower, rows[i]), 1);
+	if (counts == NULL)
+		grower->leaf[0] = (float) (grower->left.sum / FIXED_POINT_ONE / n);
+	else if (data->nclasses == 2)
 		grower->leaf[0] = (float) ((double) counts[1] / n - 0.5);
 	else
 		for (int c = 0; c < data->nclasses; c++)
@@ -259,23 +288,26 @@ grow(Grower *grower, int32 *rows, int64 n, uint32 node, uint32 level)
 }
 
 static bool
-fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+fit_tree(const TrainingData *data, bool numbers, int depth, int min_rows, PredictorBuilder *result)
 {
-	Grower grower = {.data = data, .min_rows = options->number[MIN_ROWS]};
+	Grower grower = {.data = data, .min_rows = min_rows};
 
 	if (data->nrows > PG_INT32_MAX)
 		return false;
-	grower.forest = forest_create(options->number[DEPTH], 1, data->nclasses, true);
+	grower.forest = forest_create(depth, 1, data->nclasses, true);
 	grower.forest->shares = true;
 	grower.values = palloc_huge(data->nrows * data->width * sizeof(float));
 	grower.rows = palloc_huge(data->nrows * sizeof(int32));
 	grower.points = palloc_huge(data->nrows * sizeof(Point));
-	grower.left.counts = palloc_array(int64, data->nclasses);
-	grower.right.counts = palloc_array(int64, data->nclasses);
+	if (!numbers)
+	{
+		grower.left.counts = palloc_array(int64, data->nclasses);
+		grower.right.counts = palloc_array(int64, data->nclasses);
+	}
 	grower.leaf = palloc_array(float, data->nclasses);
 	for (int64 i = 0; i < data->nrows; i++)
 	{
-		(void) forest_features(data->values + i * data->width, data->width,
+		(void) forest_features(data->values + i * data->stride, data->width,
 							   grower.values + i * data->width);
 		grower.rows[i] = i;
 	}
@@ -284,12 +316,31 @@ fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *r
 	return true;
 }
 
+static bool
+fit(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	return fit_tree(data, false, options->number[DEPTH], options->number[MIN_ROWS], result);
+}
+
+bool
+tree_fit_numbers(const TrainingData *data, int depth, int min_rows, PredictorBuilder *result)
+{
+	return fit_tree(data, true, depth, min_rows, result);
+}
+
+static bool
+fit_numbers(const TrainingData *data, const LearnerOptions *options, PredictorBuilder *result)
+{
+	return tree_fit_numbers(data, options->number[DEPTH], options->number[MIN_ROWS], result);
+}
+
 const Learner tree_learner = {
 	.name = "tree",
 	.accepts_missing = true,
 	.finds_cuts = true,
 	.options = options_of,
-	.fit_row_bytes = fit_row_bytes,
+	.fit_row_bytes = tree_fit_row_bytes,
 	.member_size = member_size,
 	.fit = fit,
+	.fit_numbers = fit_numbers,
 };

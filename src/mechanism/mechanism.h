@@ -46,9 +46,10 @@ typedef struct MechanismSpec
 	int						default_class;
 	double					label_min; /* of a number; labels are clamped */
 	double					label_max;
-	int						width;			   /* encoded features, in [0, 1] */
-	const SpecColumn	   *columns;		   /* width of them */
-	int64					declared_units;	   /* 0: not declared */
+	const double		   *bin_edges;		/* of a number whose bins are the classes; else NULL */
+	int						width;			/* encoded features, in [0, 1] */
+	const SpecColumn	   *columns;		/* width of them */
+	int64					declared_units; /* 0: not declared */
 	int						max_rows_per_unit; /* 0: not declared */
 	bool					protects_labels;   /* and nothing else */
 	Jsonb				   *options; /* of the learner, the mechanism and the model itself */
@@ -152,6 +153,7 @@ typedef struct Mechanism
 	bool		owner_only;		/* no account can pay for its answers */
 	bool		labels_only;	/* protects labels and nothing else */
 	bool		numeric_labels; /* learns numbers, too */
+	bool		scores_numbers; /* and has scores for these alone, not for classes */
 	bool		two_classes;	/* of classes it learns exactly two */
 	bool		needs_units;	/* their number must be declared */
 	bool		needs_unit_rows; /* the largest number of rows of a unit must be declared */
@@ -265,6 +267,8 @@ static inline bool
 mechanism_gives_scores(const Mechanism *mechanism, const MechanismSpec *spec)
 {
 	if (mechanism->scores_two_classes && spec->nclasses > 2)
+		return false;
+	if (mechanism->scores_numbers && spec->nclasses > 0)
 		return false;
 	return mechanism->score != NULL ||
 		   (mechanism->charge_kind == CHARGE_ONCE && mechanism->plain_score != NULL);

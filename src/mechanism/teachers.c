@@ -46,3 +46,37 @@ teachers_scores(const MechanismModel *model, const double *x)
 				errhint("Train it again with privpred.retrain()."));
 	return scores;
 }
+
+static double
+bin_share(const MechanismSpec *spec, int bin)
+{
+	double middle = spec->bin_edges[bin] / 2 + spec->bin_edges[bin + 1] / 2;
+
+	return (middle - spec->label_min) / (spec->label_max - spec->label_min);
+}
+
+double *
+teachers_numbers(const MechanismModel *model, const double *x)
+{
+	const MechanismSpec *spec = model->spec;
+	int32				 votes[PRIVPRED_MAX_CLASSES];
+	double				*numbers;
+	int					 filled = 0;
+
+	if (spec->bin_edges == NULL)
+		return teachers_scores(model, x);
+	numbers = palloc0_array(double, spec->teachers);
+	teachers_votes(model, x, votes);
+	for (int bin = 0; bin < spec->nclasses; bin++)
+		for (int i = 0; i < votes[bin] && filled < spec->teachers; i++)
+			numbers[filled++] = bin_share(spec, bin);
+	return numbers;
+}
+
+double
+label_of_share(const MechanismSpec *spec, double share)
+{
+	if (spec->nclasses > 0 && spec->bin_edges == NULL)
+		return share;
+	return spec->label_min + share * (spec->label_max - spec->label_min);
+}

@@ -61,6 +61,7 @@ own_learner_options(const ModelRecord *model)
 	Datum options = JsonbPGetDatum(learner_options(model));
 
 	options = DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum("classes"));
+	options = DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum("numbers"));
 	return DatumGetJsonbP(
 		DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum("default")));
 }

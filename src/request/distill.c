@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "executor/spi.h"
@@ -31,8 +33,10 @@ typedef struct Distillation
 	const Learner *learner;
 	int64		   nrows;
 	int			   width;
-	double		  *x;	  /* nrows * width */
-	int32		  *label; /* -1: unstable */
+	double		  *x;		/* nrows * width */
+	bool		   numbers; /* the labels are numbers, or scores of two classes */
+	int32		  *label;	/* -1: unstable */
+	double		  *number;	/* in its place: within the bounds; NaN: unstable */
 	int64		   labelled;
 	int64		   asked;
 	int64		   by_infinite; /* labels paid by accounts of infinite order */
@@ -48,10 +52,6 @@ typedef struct Distillation
 static void
 check_teacher(const ModelRecord *teacher)
 {
-	if (!mechanism_gives_answers(teacher->mechanism) || teacher->spec.nclasses == 0)
-		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("model \"%s\" gives scores, and a student learns classes", teacher->name),
-				errhint("Distill a model of classes, or of bins of a number."));
 	if (teacher->mechanism->charge_kind == CHARGE_ONCE || teacher->mechanism->owner_only)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("answers of model \"%s\" cannot teach a student", teacher->name),
@@ -93,7 +93,7 @@ check_learner(const Learner *learner)
 static void
 read_rows(Distillation *task, Oid relid, int64 most)
 {
-	Size		   row_size = task->width * sizeof(double) + sizeof(int32);
+	Size row_size = task->width * sizeof(double) + (task->numbers ? sizeof(double) : sizeof(int32));
 	int64		   fitting = (Size) maintenance_work_mem * 1024 / row_size;
 	MemoryContext  caller = CurrentMemoryContext;
 	CatalogSession session;
@@ -161,6 +161,27 @@ pay_for_label(Distillation *task)
 	return ledger_owner_receipt();
 }
 
+/* Draws one label; false: it is unstable. */
+static bool
+draw_label(Distillation *task, const Receipt *receipt)
+{
+	const Mechanism		 *mechanism = task->teacher->record->mechanism;
+	const MechanismModel *model = &task->teacher->mechanism_model;
+	const double		 *x = task->x + task->asked * task->width;
+	double				 *number;
+
+	if (!task->numbers)
+	{
+		task->label[task->asked] = mechanism_answer(mechanism, receipt, model, x);
+		return task->label[task->asked] >= 0;
+	}
+	number = &task->number[task->asked];
+	if (mechanism_score(mechanism, receipt, model, x, 0, number))
+		return true;
+	*number = NAN;
+	return false;
+}
+
 /* A stream may end before all rows are labelled. */
 static void
 label_rows(Distillation *task)
@@ -169,13 +190,16 @@ label_rows(Distillation *task)
 	CatalogSession	   session;
 	bool			   more = true;
 
-	task->label = MemoryContextAllocHuge(CurrentMemoryContext, task->nrows * sizeof(int32));
+	if (task->numbers)
+		task->number = MemoryContextAllocHuge(CurrentMemoryContext, task->nrows * sizeof(double));
+	else
+		task->label = MemoryContextAllocHuge(CurrentMemoryContext, task->nrows * sizeof(int32));
 	progress_phase("labelling", task->nrows);
 	while (more && task->asked < task->nrows)
 	{
 		const Receipt *receipt;
 		Oid			   owner;
-		int			   label;
+		bool		   stable;
 
 		CHECK_FOR_INTERRUPTS();
 		owner = owner_code_check(teacher);
@@ -183,20 +207,35 @@ label_rows(Distillation *task)
 		stats_count(task->stats, STAT_ANSWERS, 1);
 		task->by_infinite += receipt_order_is_infinite(receipt) ? 1 : 0;
 		owner_code_enter(&session, owner);
-		label = mechanism_answer(teacher->record->mechanism, receipt, &teacher->mechanism_model,
-								 task->x + task->asked * task->width);
+		stable = draw_label(task, receipt);
 		owner_code_leave(&session, owner);
 		if (task->stream != NULL)
 			ledger_stream_even_out(task->stream, teacher->record->mechanism->tests);
-		task->label[task->asked++] = label;
-		task->labelled += label >= 0 ? 1 : 0;
-		stats_count(task->stats, STAT_UNSTABLE, label >= 0 ? 0 : 1);
+		task->asked++;
+		task->labelled += stable ? 1 : 0;
+		stats_count(task->stats, STAT_UNSTABLE, stable ? 0 : 1);
 		more = task->stream == NULL || receipt_failures_left(receipt) > 0;
 		progress_update(task->asked);
 	}
 }
 
 /* ---------- the student ---------- */
+
+/* A student of numbers has its teacher's bounds; scores of two classes are in [0, 1]. */
+static void
+declare_number(ModelRecord *student)
+{
+	if (student->spec.nclasses > 0 && student->nbins == 0)
+	{
+		student->spec.label_min = 0;
+		student->spec.label_max = 1;
+	}
+	student->nbins = 0;
+	student->bin_edges = NULL;
+	student->spec.bin_edges = NULL;
+	student->spec.nclasses = 0;
+	student->spec.classes = NULL;
+}
 
 static ModelRecord *
 declare_student(const Distillation *task, const char *name, Jsonb *options)
@@ -210,6 +249,8 @@ declare_student(const Distillation *task, const char *name, Jsonb *options)
 	student->spec.mechanism = student->mechanism = &distill_mechanism;
 	student->learner = task->learner;
 	student->spec.teachers = 1;
+	if (task->numbers)
+		declare_number(student);
 	student->spec.options = options_object(options);
 	student->spec.default_class = model_default_class(student);
 	student->predictor = NULL;
@@ -219,27 +260,25 @@ declare_student(const Distillation *task, const char *name, Jsonb *options)
 	return student;
 }
 
-void
-student_train(ModelRecord *student, int64 nrows, const double *x, const int32 *labels)
+/* How far the student's numbers are from those it learnt: the root of the mean square. */
+static double
+distance(const Distillation *task, const ModelRecord *student)
 {
-	int			   width = student->spec.width;
-	LearnerOptions options;
-	TrainingState *state;
+	MechanismModel model = {.spec = &student->spec, .ensemble = ensemble_load(student->predictor)};
+	double		   sum = 0;
 
-	progress_phase("training the student", nrows);
-	learner_parse_options(student->learner, learner_options(student), &options);
-	state = training_create(student->learner, &options, TEXTOID, width,
-							(Size) maintenance_work_mem * 1024);
-	for (int64 i = 0; i < nrows; i++)
+	for (int64 i = 0; i < task->asked; i++)
 	{
+		double number = task->number[i];
+
 		CHECK_FOR_INTERRUPTS();
-		if (labels[i] >= 0)
-			training_add(state, CStringGetTextDatum(student->spec.classes[labels[i]]), false,
-						 x + i * width);
-		progress_update(i + 1);
+		if (!isnan(number))
+		{
+			number -= distill_mechanism.plain_score(&model, task->x + i * task->width);
+			sum += number * number;
+		}
 	}
-	student->predictor = predictor_complete(student->learner, &options, training_finish(state), 1,
-											width, student->spec.default_class);
+	return task->labelled > 0 ? sqrt(sum / task->labelled) : 0;
 }
 
 /* The share of the labels that the student would have given. */
@@ -315,9 +354,11 @@ report(const Distillation *task, const ModelRecord *student)
 {
 	int64 unstable = task->asked - task->labelled;
 	char *figures = psprintf("{\"labels\": " INT64_FORMAT ", \"unstable\": " INT64_FORMAT
-							 ", \"unstable_share\": %.4f, \"agreement\": %.4f, \"charge\": \"%s\"}",
+							 ", \"unstable_share\": %.4f, \"%s\": %.4f, \"charge\": \"%s\"}",
 							 task->labelled, unstable, (double) unstable / task->asked,
-							 agreement(task, student), student->charge);
+							 task->numbers ? "rmse" : "agreement",
+							 task->numbers ? distance(task, student) : agreement(task, student),
+							 student->charge);
 
 	return DatumGetJsonbP(
 		DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(model_card(student->name)),
@@ -338,6 +379,7 @@ request_distill(const DistillRequest *request)
 	(void) protected_relation_hold(teacher->relid);
 	task.width = teacher->spec.width;
 	task.learner = find_learner(request->learner);
+	task.numbers = teacher->spec.nclasses == 0 || !mechanism_gives_answers(teacher->mechanism);
 	check_teacher(teacher);
 	check_learner(task.learner);
 	check_public(request->public_relation, teacher->features);
@@ -353,7 +395,10 @@ request_distill(const DistillRequest *request)
 	open_purse(&task, &labels);
 	label_rows(&task);
 	set_price(&task, &labels, student);
-	student_train(student, task.asked, task.x, task.label);
+	if (task.numbers)
+		student_train_numbers(student, task.asked, task.x, task.number);
+	else
+		student_train(student, task.asked, task.x, task.label);
 	progress_phase("storing", -1);
 	model_insert(student);
 	price = request_price(student);

@@ -288,7 +288,7 @@ tally_begin(Tally *tally, const EpsilonUnits *asked, int count)
 	for (int i = 0; i < ACCOUNT_KINDS; i++)
 		sums->confusion[i] = palloc0_array(double, nclasses *(nclasses + 1));
 	tally->probability = palloc_array(double, nclasses);
-	if (tally->model->mechanism_model.ensemble != NULL)
+	if (tally->model->mechanism_model.ensemble != NULL && sums->has_classes)
 		tally->votes = palloc_array(int32, nclasses);
 	sums->npoints = count;
 	sums->points = palloc0_array(EvaluationPoint, count);

@@ -46,6 +46,13 @@ released_json(const CachedModel *model)
 	json_string(&json, "charge", record->charge);
 	if (record->spec.nclasses > 0)
 		json_literal(&json, "classes", classes_json(&record->spec));
+	else if (record->predictor != NULL)
+	{
+		json_open(&json, "target", '{');
+		json_number(&json, "min", record->spec.label_min);
+		json_number(&json, "max", record->spec.label_max);
+		json_close(&json, '}');
+	}
 	json_literal(&json, "features", JsonbToCString(NULL, &features->root, VARSIZE(features)));
 	json_literal(&json, "predictor",
 				 record->predictor != NULL

@@ -55,7 +55,7 @@ static void
 check_size(const ModelRecord *model, const LearnerOptions *options)
 {
 	const Learner *learner = model->learner;
-	int			   nclasses = model->spec.nclasses;
+	int			   nclasses = learner != NULL ? options->nclasses : model->spec.nclasses;
 	int			   width = model->features->width;
 	int64		   member = learner && learner->member_size
 								? learner->member_size(nclasses, width, options)
@@ -147,7 +147,10 @@ learner_options(const ModelRecord *model)
 			options = DirectFunctionCall2(jsonb_delete, options, CStringGetTextDatum(lfirst(cell)));
 
 	initStringInfo(&declared);
-	appendStringInfo(&declared, "{\"classes\": %s", classes_json(&model->spec));
+	if (model->spec.nclasses > 0)
+		appendStringInfo(&declared, "{\"classes\": %s", classes_json(&model->spec));
+	else
+		appendStringInfoString(&declared, "{\"numbers\": true");
 	if (model->functions != NULL)
 	{
 		/* in place of names, which somebody else might overload */
@@ -252,6 +255,7 @@ declare_bins(JsonbValue *bins, ModelRecord *model)
 		if (i > 0 && !(model->bin_edges[i - 1] < model->bin_edges[i]))
 			bad_number_label("the edges of option \"bins\" must increase");
 	}
+	model->spec.bin_edges = model->bin_edges;
 	model->spec.label_min = model->bin_edges[0];
 	model->spec.label_max = model->bin_edges[count - 1];
 	model->spec.nclasses = model->nbins;
@@ -286,9 +290,10 @@ declare_label(const CreateModelRequest *request, Oid label_type, Relation relati
 		model->spec.classes =
 			classes_declare(request->classes, request->label, label_type, &model->spec.nclasses);
 	if (target != NULL && !model->mechanism->numeric_labels)
-		refuse(errmsg("mechanism \"%s\" learns classes, not numbers", model->mechanism->name),
-			   errhint("Use mechanism gradient or stable_erm, or declare bins of the number by "
-					   "options => '{\"bins\": [0, 10, 100]}'."));
+		refuse(
+			errmsg("mechanism \"%s\" learns classes, not numbers", model->mechanism->name),
+			errhint("Use mechanism average, gradient, soft or stable_erm, or declare bins of the "
+					"number by options => '{\"bins\": [0, 10, 100]}'."));
 	/* Raises an error if the column cannot be such a label. */
 	if (target != NULL || bins != NULL)
 		(void) label_spec(model, RelationGetDescr(relation), RelationGetRelationName(relation));

@@ -136,9 +136,9 @@ find_tables(const ModelRecord *model)
 	NodeTables tables = {0};
 	ListCell  *cell;
 
-	/* The user's code, rows of so many columns and text made of bins cannot be sent. */
+	/* The user's code, rows of so many columns, text made of bins and numbers cannot be sent. */
 	if (model->learner->runs_user_code || model->features->nfeatures >= FUNC_MAX_ARGS - 1 ||
-		model->nbins > 0)
+		model->nbins > 0 || model->spec.nclasses == 0)
 		return tables;
 	/* An audit has rows of its own; a view may read tables of other nodes, and gets their rows. */
 	if (model->made_up_rows != NULL || get_rel_relkind(model->relid) == RELKIND_VIEW)

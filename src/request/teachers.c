@@ -107,14 +107,14 @@ static void
 choose_grouping(const ModelRecord *model, double rows, int shares)
 {
 	const Learner *learner = model->learner;
-	int			   width = model->features->width;
+	int			   width = model->features->width + (model->spec.nclasses == 0 ? 1 : 0);
 	double		   limit = maintenance_work_mem * 1024.0;
 	double		   bytes;
 
 	if (learner->additive)
 		bytes = Min(rows, model->spec.teachers) * sizeof(int128) *
 				(learner->shared_sums(width) +
-				 (double) model->spec.nclasses * learner->class_sums(width));
+				 (double) Max(model->spec.nclasses, 1) * learner->class_sums(width));
 	else
 		bytes = rows / shares * (width + 2) * sizeof(double);
 	session_set("jit", "off"); /* most of the time is spent in our own code */
@@ -168,6 +168,18 @@ unit_sql(const ProtectedRelation *protected)
 	return protected->nunits > 1 ? psprintf("ROW(%s)", units) : pstrdup(units);
 }
 
+/* What a teacher sees of a row; of a number, it comes last. */
+static char *
+taught_sql(const ModelRecord *model)
+{
+	char *features = encoding_sql(model->features, PARAMETER_FEATURES);
+
+	if (model->spec.nclasses > 0)
+		return features;
+	return psprintf("pg_catalog.array_append(%s, COALESCE(%s, 0))", features,
+					scaled_label_sql(model));
+}
+
 /*
  * The teachers whose number is share modulo shares; rows of nobody count in
  * share 0.  Rows are encoded before they are grouped: a sort then moves
@@ -184,9 +196,9 @@ share_sql(const TrainingQuery *query, const ModelRecord *model, const char *teac
 		/* A constant OFFSET 0, not to be computed: else no worker may run the subquery. */
 		" OFFSET '0'::pg_catalog.int8) q GROUP BY 1",
 		quote_literal_cstr(model->learner->name), PARAMETER_OPTIONS, PARAMETER_KNOWN,
-		PARAMETER_CLASSES, model->nbins > 0 ? "pg_catalog.text" : label_type_name(model), teacher,
-		class_sql(model), encoding_sql(model->features, PARAMETER_FEATURES), query->relation,
-		trains,
+		PARAMETER_CLASSES,
+		model->nbins > 0 || model->spec.nclasses == 0 ? "pg_catalog.text" : label_type_name(model),
+		teacher, class_sql(model), taught_sql(model), query->relation, trains,
 		shares > 1 ? psprintf(" AND COALESCE(%s, 0) %% %d = %d", teacher, shares, share) : "");
 }
 

@@ -107,6 +107,7 @@ void
 training_query_begin(TrainingQuery *query, const ModelRecord *model)
 {
 	const MechanismSpec *spec = &model->spec;
+	static char			*numbers[] = {NUMBERS_CLASS};
 	FeatureSpec			 no_label = {0};
 	FeatureSpec			*label = &no_label;
 
@@ -121,7 +122,8 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 	set_parameter(query, PARAMETER_FEATURES, JSONBOID, feature_spec_write(model->features));
 	set_parameter(query, PARAMETER_OPTIONS, JSONBOID, learner_options(model));
 	set_parameter(query, PARAMETER_CLASSES, TEXTARRAYOID,
-				  array_of_classes(spec->classes, spec->nclasses));
+				  spec->nclasses > 0 ? array_of_classes(spec->classes, spec->nclasses)
+									 : array_of_classes(numbers, lengthof(numbers)));
 	set_parameter(query, PARAMETER_LABEL, JSONBOID, feature_spec_write(label));
 	set_parameter(query, PARAMETER_EDGES, FLOAT8ARRAYOID, scaled_edges(model, label));
 	holdout_parameters(query, model);
@@ -148,6 +150,8 @@ class_sql(const ModelRecord *model)
 {
 	const char *label = quote_identifier(model->label);
 
+	if (model->spec.nclasses == 0)
+		return psprintf("CASE WHEN r.%s IS NOT NULL THEN $%d[1] END", label, PARAMETER_CLASSES);
 	if (model->nbins == 0)
 		return psprintf("r.%s", label);
 	return psprintf("CASE WHEN r.%s IS NOT NULL THEN $%d[%s + 1] END", label, PARAMETER_CLASSES,

@@ -237,6 +237,10 @@ extern int refit_end(Refit *refit, ModelRecord *model);
 /* Trains a student on public rows, except those whose label is -1. */
 extern void student_train(ModelRecord *student, int64 nrows, const double *x, const int32 *labels);
 
+/* The same with numbers within the student's bounds; NaN: none. */
+extern void
+student_train_numbers(ModelRecord *student, int64 nrows, const double *x, const double *numbers);
+
 /* What so many labels cost, by which kind of account they were paid. */
 extern Charge student_charge(const LedgerPrice *labels, int64 by_finite, int64 by_infinite);
 

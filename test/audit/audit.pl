@@ -26,12 +26,14 @@ SELECT privpred.protect('visits', unit => 'patient', declared_units => 2000, max
 SELECT privpred.protect('labels', declared_units => 2000, protects => 'labels');
 });
 
-# name, mechanism, options, relation, epsilon, teachers, classes, columns
+# name, mechanism, options, relation, epsilon, teachers, classes, columns, learner of a number
 my @models = (
 	[ 'vote', 'vote' ],
 	[ 'vote, odd', 'vote', '{}', 'people', 1, 31 ],
 	[ 'noisy max', 'vote', '{"noise": "gaussian"}' ],
 	[ 'average', 'average' ],
+	[ 'average, three', 'average', '{}', 'people', 0.6, 30, 'no,yes,perhaps' ],
+	[ 'average, number', 'average', '{"target": {"min": 0, "max": 1}}', 'people', 1, 30, undef, undef, 'stump' ],
 	[ 'median', 'median' ],
 	[ 'sparse', 'sparse', '{}', 'people', 2 ],
 	[ 'soft', 'soft', '{}', 'people', 2 ],
@@ -60,7 +62,7 @@ if (defined $ENV{AUDIT_MODELS})
 }
 foreach my $model (@models)
 {
-	my ($name, $mechanism, $options, $relation, $epsilon, $teachers, $classes, $columns) = @$model;
+	my ($name, $mechanism, $options, $relation, $epsilon, $teachers, $classes, $columns, $learner) = @$model;
 	my ($compared, $start) = (0, 0);
 	$options //= '{}';
 	$relation //= 'people';
@@ -75,7 +77,8 @@ foreach my $model (@models)
 	}
 	else
 	{
-		sql(qq{SELECT privpred.create_model('$name', '$relation', label => 'y', classes => '{$classes}', features => '{$features}',
+		my $label = $learner ? "label => 'x', learner => '$learner'" : "label => 'y', classes => '{$classes}'";
+		sql(qq{SELECT privpred.create_model('$name', '$relation', $label, features => '{$features}',
 			mechanism => '$mechanism', teachers => $teachers, epsilon => $epsilon, options => '$options')});
 	}
 	$start = time;

@@ -227,6 +227,31 @@ CREATE FUNCTION fits(mechanism text, learner text, classes text[], answer text, 
       ELSE answer IS NULL OR (answer = '0.5' AND learner IN ('logistic', 'svm', 'linear', 'centroid', 'naive_bayes', 'knn')) END
     END $$;
 
+-- Numbers within the bounds; without rows all teachers say the middle, where noise of a 700th of the range is small.
+-- Of "soft", middles of halves, by as many teachers as say so, or what half-shifted ones have.
+CREATE FUNCTION check_numbers(of regclass, label text, answers answers[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  model privpred.model;
+  least float8;
+  range float8;
+  bare boolean;
+BEGIN
+  SELECT * INTO model FROM privpred.model WHERE name = 'm';
+  least := coalesce(model.label_min, model.bin_edges[1]);
+  range := coalesce(model.label_max, model.bin_edges[cardinality(model.bin_edges)]) - least;
+  EXECUTE format('SELECT count(*) = 0 FROM %s', of) INTO bare;
+  RETURN (SELECT string_agg(format('question %s: %s', q, answer), '; ')
+    FROM unnest(answers) a, unnest(ARRAY[by_array, by_jsonb, by_row]) answer
+    LEFT JOIN LATERAL (SELECT sum(CASE WHEN array_position(model.classes, v.class) * 2 > cardinality(model.classes) THEN v.votes ELSE -v.votes END) AS lead
+                         FROM matrix.votes(model, of, label, matrix.questions(model)) v WHERE v.q = a.q AND label = 'bins') l ON true
+   WHERE CASE model.mechanism
+     WHEN 'soft' THEN CASE WHEN label = 'bins' AND l.lead >= 3 THEN answer::float8 = least + range * 0.75 WHEN label = 'bins' AND l.lead <= -3 THEN answer::float8 = least + range * 0.25
+       ELSE answer IS NULL OR answer::float8 IN (least + range / 4, least + range / 2, least + range * 0.75) END
+     ELSE answer::float8 BETWEEN least AND least + range AND (NOT bare OR abs(answer::float8 - least - range / 2) < range * 0.05) END IS NOT TRUE);
+EXCEPTION WHEN OTHERS THEN
+  RETURN concat_ws(' | ', 'checking', SQLSTATE, SQLERRM);
+END $$;
+
 CREATE FUNCTION check_teachers(of regclass, label text, answers answers[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   model privpred.model;
@@ -243,9 +268,12 @@ BEGIN
   END IF;
   -- A random teacher's opinion, of at least one for each class, so that each draw tells little: all rows, exactly.
   IF problem IS NULL AND model.mechanism = 'average' AND EXISTS (SELECT FROM matrix.rows_seen(of, label, model) WHERE class = ANY (model.classes)) THEN
-    SELECT avg(least(greatest(v.votes, 1), model.teachers - 1) / model.teachers::float8) INTO expected
+    -- of more than two classes, of 2^-20 where it is none
+    SELECT avg(CASE cardinality(model.classes) WHEN 2 THEN least(greatest(v.votes, 1), model.teachers - 1) / model.teachers::float8
+      ELSE greatest(v.votes, 2 ^ -20) / v.sum END) INTO expected
       FROM (SELECT class, row_number() OVER () AS q FROM matrix.rows_seen(of, label, model) WHERE class = ANY (model.classes)) r
-      JOIN matrix.votes(model, of, label, (SELECT array_agg(f) FROM matrix.rows_seen(of, label, model) WHERE class = ANY (model.classes))) v USING (q, class);
+      JOIN (SELECT *, sum(greatest(votes, 2 ^ -20)) OVER (PARTITION BY q)
+              FROM matrix.votes(model, of, label, (SELECT array_agg(f) FROM matrix.rows_seen(of, label, model) WHERE class = ANY (model.classes)))) v USING (q, class);
     SELECT private_accuracy INTO found FROM privpred.evaluate('m', of);
     IF abs(found - expected) > 1e-9 THEN
       problem := format('accuracy %s instead of %s', found, expected);
@@ -320,7 +348,7 @@ BEGIN
     SELECT * INTO a FROM answered(forms[attempt + 1], repeats);
     problem := coalesce(a.problem, check_forms(mechanism, label, a.answers));
     IF problem IS NULL AND asks_teachers THEN
-      problem := check_teachers(s.relation, label, a.answers);
+      problem := CASE WHEN label = 'number' OR (label = 'bins' AND mechanism = 'soft') THEN check_numbers(s.relation, label, a.answers) ELSE check_teachers(s.relation, label, a.answers) END;
     END IF;
     PERFORM privpred.drop_model('m');
   END IF;
@@ -333,7 +361,7 @@ END $$;
 -- Students: a teacher, all learners.
 CREATE PROCEDURE look_at_students(label text, s shape) LANGUAGE plpgsql AS $$
 DECLARE
-  refusal text := train('vote', 'linear', label, s.relation, s.classes, 'all');
+  refusal text := train(CASE label WHEN 'number' THEN 'average' ELSE 'vote' END, 'linear', label, s.relation, s.classes, 'all');
   l matrix.learner;
   a record;
   problem text;
@@ -351,7 +379,8 @@ BEGIN
     COMMIT;
     IF refusal IS NULL THEN
       SELECT * INTO a FROM answered('all', false);
-      problem := coalesce(a.problem, check_forms('student', label, a.answers), check_student(s.relation, label, a.answers));
+      problem := coalesce(a.problem, check_forms('student', label, a.answers),
+        CASE label WHEN 'number' THEN check_numbers(s.relation, label, a.answers) ELSE check_student(s.relation, label, a.answers) END);
       PERFORM privpred.drop_model('m');
     ELSIF clear_refusal(refusal) IS NOT TRUE THEN
       problem := 'refused: ' || refusal;

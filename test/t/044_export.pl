@@ -44,7 +44,8 @@ my @models = (
 	[ 'halfspaces', 'two', 'plane', 'cover', '{"class": "halfspaces"}' ],
 	[ 'levels', 'in_b', 'ward', 'littlestone', '{"class_table": "public.singles"}' ],
 	[ 'parts', 'two', 'age', 'littlestone', '{"class": "thresholds", "points": 16}' ],
-	[ 'teachers', 'two', 'few', 'vote' ], [ 'of three', 'three', 'few', 'vote' ], [ 'of missing', 'three', 'missing', 'vote' ]);
+	[ 'teachers', 'two', 'few', 'vote' ], [ 'of three', 'three', 'few', 'vote' ], [ 'of missing', 'three', 'missing', 'vote' ],
+	[ 'of height', 'height', 'few', 'average', '{"target": {"min": 50, "max": 250}}' ]);
 my %classes = (three => '{low,"mid \"dle\"",high}', height => undef);
 
 $node->safe_psql('postgres', q[
@@ -68,8 +69,8 @@ DECLARE
 	answer text;
 	score float8;
 BEGIN
-	IF model <> 'huber' THEN answer := private_predict(model, question); END IF;
-	IF model IN ('logistic', 'softmax', 'huber') THEN score := private_score(model, question); END IF;
+	IF model !~ 'huber|height' THEN answer := private_predict(model, question); END IF;
+	IF model IN ('logistic', 'softmax', 'huber') OR model ~ 'height' THEN score := private_score(model, question); END IF;
 	RETURN json_build_array(answer, score);
 EXCEPTION WHEN invalid_parameter_value THEN
 	RETURN json_build_object('refused', SQLERRM);
@@ -78,11 +79,12 @@ END $$;
 	my ($name, $label, $features, $mechanism, $options) = @$_;
 	my $classes = exists $classes{$label} ? $classes{$label} : '{no,yes}';
 	"SELECT privpred.create_model('$name', 'people', label => '$label', classes => " . ($classes ? "'$classes'" : 'NULL') . ", features => '$features{$features}', mechanism => '$mechanism',"
-	. " options => '" . ($options || '{}') . "', epsilon => 5" . ($mechanism eq 'vote' ? ", teachers => 100, learner => 'tree'" : '') . ");\n"
+	. " options => '" . ($options || '{}') . "', epsilon => 5" . ($mechanism eq 'vote' ? ", teachers => 100, learner => 'tree'" : $mechanism eq 'average' ? ", teachers => 100, learner => 'linear'" : '') . ");\n"
 } @models));
 
 my $boost = $node->psql('postgres', q[SELECT privpred.boost(two, ARRAY[age]::float8[]) FROM people WHERE id < 100]) == 0;
 my @students = ((map { [ $_, 'teachers', 'pool' ], [ $_, 'of three', 'pool' ] } qw(logistic linear svm centroid naive_bayes stump knn tree), $boost ? qw(boost forest) : ()),
+	(map { [ $_, 'of height', 'pool' ] } qw(linear stump knn tree), $boost ? qw(boost forest) : ()),
 	(map { [ $_, 'of missing', 'gaps' ] } 'tree', $boost ? 'boost' : ()));
 $node->safe_psql('postgres', join('', map { my ($learner, $teacher, $rows) = @$_; "SELECT privpred.distill('$learner $teacher', '$teacher', '$rows', '$learner');\n" } @students));
 
@@ -125,7 +127,7 @@ sub wrong_rows
 }
 
 my %kinds;
-for my $name ((map { $_->[0] } grep { $_->[3] ne 'vote' } @models), map { "$_->[0] $_->[1]" } @students)
+for my $name ((map { $_->[0] } grep { $_->[3] !~ /^(vote|average)$/ } @models), map { "$_->[0] $_->[1]" } @students)
 {
 	my $file = "$dir/" . $name =~ tr/ /_/r;
 	my $json = $node->safe_psql('postgres', "SELECT privpred.read_model('$name')");

@@ -158,6 +158,36 @@ make_threshold(unsigned char *bytes)
 	return at;
 }
 
+/* Of numbers: neighbours that have numbers up to one in place of classes, and a linear one. */
+static size_t
+make_numbers(unsigned char *bytes)
+{
+	size_t at = 8;
+
+	memset(bytes, 0, PREDICTOR_HEADER_SIZE);
+	memcpy(bytes, PREDICTOR_MAGIC, 4);
+	bytes[4] = PREDICTOR_VERSION;
+	at = put_u32(bytes, at, 1);
+	at = put_u32(bytes, at, 2);
+	at = put_u32(bytes, at, 2);
+	at = put_u32(bytes, at, 0);
+	at = put_string(bytes, at, "number");
+	at = put_u32(bytes, at, MEMBER_NEIGHBOURS);
+	at = put_u32(bytes, at, neighbours_size(2, 2));
+	at = put_u32(bytes, at, 1);
+	at = put_u32(bytes, at, 2);
+	at = put_u32(bytes, at, 2);
+	at = put_u32(bytes, at, 0);
+	for (int row = 0; row < 2; row++)
+	{
+		at = put_u32(bytes, at, row * NEIGHBOURS_ONE);
+		at = put_doubles(bytes, at, 2);
+	}
+	at = put_u32(bytes, at, MEMBER_LINEAR);
+	at = put_u32(bytes, at, 3 * 8);
+	return put_doubles(bytes, at, 3);
+}
+
 static void
 test_format(const char *what, const unsigned char *valid, size_t size)
 {
@@ -201,11 +231,16 @@ test_format(const char *what, const unsigned char *valid, size_t size)
 int
 main(void)
 {
-	unsigned char valid[MAX_SIZE];
-	size_t		  size = make_valid(valid);
+	unsigned char  valid[MAX_SIZE];
+	size_t		   size = make_valid(valid);
+	PredictorShape shape;
 
 	test_format("one member of each kind", valid, size);
 	size = make_threshold(valid);
 	test_format("a threshold", valid, size);
+	size = make_numbers(valid);
+	test_format("numbers", valid, size);
+	put_u32(valid, size - 3 * 8 - 8 - 20, NEIGHBOURS_ONE + 1);
+	ok(predictor_parse(valid, size, &shape) != NULL, "a number above one is refused");
 	return done();
 }

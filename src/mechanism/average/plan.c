@@ -10,18 +10,23 @@
 
 /* create_model refuses fewer. */
 static double
-fewest_teachers(const PlanResult *result)
+fewest_teachers(const PlanQuestion *question, const PlanResult *result)
 {
-	return 2 * ceil(1 / expm1(plan_epsilon(result->per_answer)));
+	return (question->classes == 2 ? 2 : 1) * ceil(1 / expm1(plan_epsilon(result->per_answer)));
 }
 
+/* Of more than two classes, each may have that much more weight than votes. */
 static double
 average_ensemble(const PlanQuestion *question, const TeacherLaw *law, int teachers,
 				 PlanResult *result)
 {
-	return teachers < fewest_teachers(result)
-			   ? -1
-			   : law_average(law, teachers, plan_epsilon(result->per_answer));
+	double fewest = fewest_teachers(question, result);
+
+	if (teachers < fewest)
+		return -1;
+	if (question->classes == 2)
+		return law_average(law, teachers, plan_epsilon(result->per_answer));
+	return law_single(law) * teachers / (teachers + (question->classes - 1) * fewest);
 }
 
 static double
@@ -32,10 +37,10 @@ average_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 	if (value < 0)
 	{
 		result->why = psprintf("needs %.0f teachers at this epsilon, more than so many rows allow",
-							   fewest_teachers(result));
+							   fewest_teachers(question, result));
 		result->epsilon = 0;
 	}
-	return Max(value, 0.5);
+	return Max(value, 1.0 / question->classes);
 }
 
 const MechanismPlan plan_average = {

@@ -21,13 +21,26 @@ distill_validate(const MechanismSpec *spec)
 					"to train it anew, drop it first."));
 }
 
+/* Of students of numbers. */
+static double
+distill_plain_score(const MechanismModel *model, const double *x)
+{
+	double *number = teachers_numbers(model, x);
+	double	label = label_of_share(model->spec, *number);
+
+	pfree(number);
+	return label;
+}
+
 const Mechanism distill_mechanism = {
 	.name = "distill",
 	.charge_kind = CHARGE_ONCE,
 	.asks_teachers = true,
 	.makes_students = true,
 	.validate = distill_validate,
+	.scores_numbers = true,
 	.majority = teachers_majority,
+	.plain_score = distill_plain_score,
 	.plan = &plan_distill,
 	.audit_cases = distill_audit_cases,
 };

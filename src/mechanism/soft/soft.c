@@ -1,6 +1,6 @@
 /*
  * soft.c
- *		The "soft" mechanism: the score in [0, 1] that teachers agree on, as the
+ *		The "soft" mechanism: the score or number that teachers agree on, as the
  *		middle of a bin, where one unit cannot change the bin.
  *
  * Scores that agree may still lie on both sides of an edge; then bins shifted
@@ -46,6 +46,13 @@ soft_check_precision(const MechanismSpec *spec, double precision)
 static void
 soft_validate(const MechanismSpec *spec)
 {
+	if (spec->nclasses > 2 && spec->bin_edges == NULL)
+		refuse(
+			errmsg("mechanism \"soft\" needs two classes, a number or bins of one, not %d classes",
+				   spec->nclasses),
+			errdetail("A score says how much is for the second of two classes."),
+			errhint("Make a model for each class, whose label says whether it is that class; or "
+					"use mechanism \"sparse\"."));
 	(void) bins_of(own_precision(spec));
 }
 
@@ -61,7 +68,7 @@ soft_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 	bool	stable;
 	int		top;
 
-	scores = teachers_scores(model, x);
+	scores = teachers_numbers(model, x);
 	soft_count(bins, nscores, scores, counts);
 	distance = sparse_distance(bins, counts, &top);
 	RECORD_INPUT("soft", INPUT_STABLE, 1, 2, ((int64[]){distance, top}));
@@ -77,6 +84,7 @@ soft_score(const Receipt *receipt, const MechanismModel *model, const double *x,
 		stable = receipt_stable(receipt, distance);
 		*score = soft_middle_shifted(bins, top);
 	}
+	*score = label_of_share(model->spec, *score);
 	pfree(scores);
 	return stable;
 }
@@ -86,7 +94,7 @@ const Mechanism soft_mechanism = {
 	.charge_kind = CHARGE_PER_STREAM,
 	.tests = 2,
 	.asks_teachers = true,
-	.two_classes = true, /* the score says how much is for the second one */
+	.numeric_labels = true,
 	.options = options_of,
 	.validate = soft_validate,
 	.charge = stream_charge,

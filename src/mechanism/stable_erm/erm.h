@@ -190,6 +190,12 @@ extern int64 erm_shift(double sensitivity, double grid);
  */
 extern void erm_gaussian_ratio(EpsilonUnits epsilon, uint64 *numerator, uint64 *denominator);
 
+/* Noise for an integer that one unit moves by shift at most. */
+extern int64 erm_noise(bool order_is_infinite, EpsilonUnits epsilon, int64 shift);
+
+/* What that costs. */
+extern void erm_noise_charge(bool order_is_infinite, EpsilonUnits epsilon, ChargePart *part);
+
 /* The noisy score, in steps of the grid. */
 extern int64
 erm_draw(bool order_is_infinite, EpsilonUnits epsilon, double score, double grid, int64 shift);

@@ -53,8 +53,8 @@ erm_gaussian_ratio(EpsilonUnits epsilon, uint64 *numerator, uint64 *denominator)
 	*denominator = UINT64CONST(1) << bits;
 }
 
-static int64
-draw_noise(bool order_is_infinite, EpsilonUnits epsilon, int64 shift)
+int64
+erm_noise(bool order_is_infinite, EpsilonUnits epsilon, int64 shift)
 {
 	uint64 n;
 	uint64 d;
@@ -65,13 +65,29 @@ draw_noise(bool order_is_infinite, EpsilonUnits epsilon, int64 shift)
 	return sample_discrete_gaussian((uint64) shift * shift * d, n);
 }
 
+void
+erm_noise_charge(bool order_is_infinite, EpsilonUnits epsilon, ChargePart *part)
+{
+	part->times = 1;
+	if (order_is_infinite)
+	{
+		part->shape = CHARGE_PURE;
+		part->epsilon = epsilon;
+	}
+	else
+	{
+		part->shape = CHARGE_GAUSSIAN;
+		erm_gaussian_ratio(epsilon, &part->numerator, &part->denominator);
+	}
+}
+
 int64
 erm_draw(bool order_is_infinite, EpsilonUnits epsilon, double score, double grid, int64 shift)
 {
 	int64 steps = erm_steps(score, grid);
 
 	RECORD_INPUT("stable_erm", INPUT_LARGEST, shift, 1, &steps);
-	return steps + draw_noise(order_is_infinite, epsilon, shift);
+	return steps + erm_noise(order_is_infinite, epsilon, shift);
 }
 
 /* ---------- their distribution, in doubles ---------- */

@@ -29,18 +29,15 @@ stable_erm_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *cha
 {
 	ChargePart *part = &charge->part[0];
 
-	part->times = 1;
-	if (order_is_infinite || spec->nclasses > 2)
+	if (spec->nclasses > 2)
 	{
 		/* Of several classes: permute-and-flip, and the exponential mechanism. */
+		part->times = 1;
 		part->shape = order_is_infinite ? CHARGE_PURE : CHARGE_BOUNDED_RANGE;
 		part->epsilon = spec->epsilon;
 	}
 	else
-	{
-		part->shape = CHARGE_GAUSSIAN;
-		erm_gaussian_ratio(spec->epsilon, &part->numerator, &part->denominator);
-	}
+		erm_noise_charge(order_is_infinite, spec->epsilon, part);
 	return true;
 }
 

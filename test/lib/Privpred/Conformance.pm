@@ -92,6 +92,11 @@ my %SETUPS = (
 		model   => q{features => '["x"]'},
 		rows    => 1
 	},
+	number => {
+		x     => 'float8',
+		y     => 'float8',
+		model => q{features => '["x"]', learner => 'stump'}
+	},
 	held => {
 		x        => 'text',
 		protect  => 'declared_units => 4',
