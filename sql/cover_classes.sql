@@ -123,6 +123,11 @@ SELECT privpred.retrain('halfspaces') -> 'version' AS version;
 SELECT promise('three');
 SELECT promise('halfspaces');
 
+-- both upper bounds; the better one where one cut never errs
+SELECT rows_needed, substring(grounds FROM 'within.*; (within.*)') AS rates FROM privpred.plan(100000, 10, 2, 1) WHERE mechanism = 'cover';
+SELECT accuracy, mechanism, rows_needed, parameters FROM unnest('{0.95,1}'::float8[]) accuracy, privpred.plan(1000000, 1, 2, 1, accuracy => accuracy) WHERE mechanism = 'cover';
+SELECT mechanism, why FROM privpred.plan(100000, 10, 3, 1) WHERE mechanism = 'cover';
+
 -- models of the version before are asked as they were, and damaged ones are refused
 RESET ROLE;
 CREATE FUNCTION pg_temp.before(state bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT '\x00000001' || substr(state, 5, 8) || substr(state, 17, 32) || substr(state, 57) $$;

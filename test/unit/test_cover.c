@@ -664,6 +664,17 @@ test_plan(void)
 				cover_log_limit(&plan, units - 3) < log(candidates);
 	}
 	ok(right, "the number of units that a hint names is the least that will do");
+	for (int realizable = 0; realizable < 2; realizable++)
+	{
+		CoverPlan plan = {0.5, 0.1, 0.05, realizable};
+		double	  log_count = 10 * log(16 / 0.1);
+		double	  sampling = (log_count + log(4 / 0.05)) * (realizable ? 32 / 0.1 : 8 / 0.01);
+		double	  privacy = (log_count + log(2 / 0.05)) * 8 / (0.5 * 0.1);
+		double	  units = cover_units_for_dimension(&plan, 10);
+
+		ok(units >= Max(sampling, privacy) && units <= Max(sampling, privacy) + 3,
+		   "ten dimensions, realizable or not (%d): %.0f units", realizable, units);
+	}
 }
 
 /*
