@@ -498,6 +498,88 @@ REVOKE ALL ON FUNCTION privpred.solve_relabel FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION privpred.solve_relabel TO PUBLIC;
 
 ----------------------------------------------------------------------
+-- Released classifiers of more than two classes, in words
+----------------------------------------------------------------------
+
+CREATE OR REPLACE FUNCTION privpred.explain(model text, OUT class text, OUT feature text, OUT low text,
+	OUT high text, OUT effect_low float8, OUT effect_high float8, OUT noise_low float8,
+	OUT noise_high float8)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE ROWS 100
+SET search_path TO pg_catalog, pg_temp SET jit TO off SET extra_float_digits TO 1
+SET DateStyle TO 'ISO, YMD' SET TimeZone TO 'UTC' AS $$
+DECLARE
+	features pg_catalog.jsonb;
+	predictor pg_catalog.jsonb;
+	classes pg_catalog.text[];
+	weights pg_catalog.jsonb;
+	target pg_catalog.jsonb;
+	unit pg_catalog.float8;
+	otherwise pg_catalog.text;
+BEGIN
+	-- Whoever may not see it is refused here, and whoever has not paid for it pays.
+	SELECT m.stored OPERATOR(pg_catalog.->) 'features',
+		m.stored OPERATOR(pg_catalog.->) 'predictor',
+		ARRAY(SELECT pg_catalog.jsonb_array_elements_text(
+			m.stored OPERATOR(pg_catalog.->) 'classes'))
+	INTO features, predictor, classes
+	FROM (SELECT privpred.read_model(model)::pg_catalog.jsonb AS stored OFFSET 0) m;
+	IF pg_catalog.jsonb_array_length(predictor OPERATOR(pg_catalog.->) 'members')
+		OPERATOR(pg_catalog.=) 1
+	THEN
+		predictor := predictor OPERATOR(pg_catalog.#>) '{members,0}'::pg_catalog.text[];
+	END IF;
+	-- Of two classes it is the other one; a cut that is null is always reached.
+	IF pg_catalog.cardinality(classes) OPERATOR(pg_catalog.>) 2 AND COALESCE(
+		predictor OPERATOR(pg_catalog.->) 'cut', 'true') OPERATOR(pg_catalog.<>) 'null'
+	THEN
+		otherwise := classes[(predictor OPERATOR(pg_catalog.->) 'outside')::pg_catalog.int4
+			OPERATOR(pg_catalog.+) 1];
+	END IF;
+	target := predictor OPERATOR(pg_catalog.->) 'target';
+	weights := predictor OPERATOR(pg_catalog.->) 'weights';
+	IF predictor OPERATOR(pg_catalog.->>) 'class' OPERATOR(pg_catalog.=) 'halfspaces' THEN
+		weights := pg_catalog.jsonb_build_array(weights OPERATOR(pg_catalog.||)
+			pg_catalog.to_jsonb(COALESCE(0 OPERATOR(pg_catalog.-) (predictor
+				OPERATOR(pg_catalog.->>) 'cut')::pg_catalog.float8, 0)));
+		classes := ARRAY[classes[(predictor OPERATOR(pg_catalog.->) 'inside')::pg_catalog.int4
+			OPERATOR(pg_catalog.+) 1]];
+	ELSIF predictor OPERATOR(pg_catalog.->>) 'kind' OPERATOR(pg_catalog.=)
+		ANY ('{cut,box,levels,parts}'::pg_catalog.text[])
+	THEN
+		RETURN QUERY SELECT r.class, r.feature, r.low, r.high, NULL::pg_catalog.float8,
+			NULL::pg_catalog.float8, NULL::pg_catalog.float8, NULL::pg_catalog.float8
+			FROM privpred._regions(features, predictor, classes) r ORDER BY r.place;
+		RETURN QUERY SELECT otherwise, NULL, NULL, NULL, NULL::pg_catalog.float8,
+			NULL::pg_catalog.float8, NULL::pg_catalog.float8, NULL::pg_catalog.float8
+			WHERE otherwise IS NOT NULL;
+		RETURN;
+	ELSIF COALESCE(predictor OPERATOR(pg_catalog.->>) 'kind', '') OPERATOR(pg_catalog.<>) 'linear' THEN
+		RAISE EXCEPTION USING ERRCODE := 'object_not_in_prerequisite_state',
+			MESSAGE := pg_catalog.format('model "%s" is not a sum of effects', model),
+			DETAIL := pg_catalog.format('It is of kind "%s".', COALESCE(
+				predictor OPERATOR(pg_catalog.->>) 'kind', 'ensemble')),
+			HINT := 'privpred.read_model shows it as JSON.';
+	END IF;
+	IF target IS NOT NULL THEN
+		unit := (target OPERATOR(pg_catalog.->>) 'max')::pg_catalog.float8
+			OPERATOR(pg_catalog.-) (target OPERATOR(pg_catalog.->>) 'min')::pg_catalog.float8;
+	-- Of two classes, the one sum is for the second.
+	ELSIF pg_catalog.jsonb_array_length(weights) OPERATOR(pg_catalog.=) 1
+		AND pg_catalog.cardinality(classes) OPERATOR(pg_catalog.=) 2
+	THEN
+		classes := classes[2:2];
+	END IF;
+	RETURN QUERY SELECT e.* FROM privpred._effects(features, weights, classes, COALESCE(unit, 1),
+		COALESCE((target OPERATOR(pg_catalog.->>) 'min')::pg_catalog.float8, 0),
+		COALESCE(unit, 1) OPERATOR(pg_catalog.*) (predictor
+			OPERATOR(pg_catalog.->>) 'noise')::pg_catalog.float8) e;
+	RETURN QUERY SELECT otherwise, NULL, NULL, NULL, NULL::pg_catalog.float8,
+		NULL::pg_catalog.float8, NULL::pg_catalog.float8, NULL::pg_catalog.float8
+		WHERE otherwise IS NOT NULL;
+END $$;
+
+----------------------------------------------------------------------
 -- plan() knows cuts
 ----------------------------------------------------------------------
 

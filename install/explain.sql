@@ -340,6 +340,7 @@ DECLARE
 	weights pg_catalog.jsonb;
 	target pg_catalog.jsonb;
 	unit pg_catalog.float8;
+	otherwise pg_catalog.text;
 BEGIN
 	-- Whoever may not see it is refused here, and whoever has not paid for it pays.
 	SELECT m.stored OPERATOR(pg_catalog.->) 'features',
@@ -352,6 +353,13 @@ BEGIN
 		OPERATOR(pg_catalog.=) 1
 	THEN
 		predictor := predictor OPERATOR(pg_catalog.#>) '{members,0}'::pg_catalog.text[];
+	END IF;
+	-- Of two classes it is the other one; a cut that is null is always reached.
+	IF pg_catalog.cardinality(classes) OPERATOR(pg_catalog.>) 2 AND COALESCE(
+		predictor OPERATOR(pg_catalog.->) 'cut', 'true') OPERATOR(pg_catalog.<>) 'null'
+	THEN
+		otherwise := classes[(predictor OPERATOR(pg_catalog.->) 'outside')::pg_catalog.int4
+			OPERATOR(pg_catalog.+) 1];
 	END IF;
 	target := predictor OPERATOR(pg_catalog.->) 'target';
 	weights := predictor OPERATOR(pg_catalog.->) 'weights';
@@ -367,6 +375,9 @@ BEGIN
 		RETURN QUERY SELECT r.class, r.feature, r.low, r.high, NULL::pg_catalog.float8,
 			NULL::pg_catalog.float8, NULL::pg_catalog.float8, NULL::pg_catalog.float8
 			FROM privpred._regions(features, predictor, classes) r ORDER BY r.place;
+		RETURN QUERY SELECT otherwise, NULL, NULL, NULL, NULL::pg_catalog.float8,
+			NULL::pg_catalog.float8, NULL::pg_catalog.float8, NULL::pg_catalog.float8
+			WHERE otherwise IS NOT NULL;
 		RETURN;
 	ELSIF COALESCE(predictor OPERATOR(pg_catalog.->>) 'kind', '') OPERATOR(pg_catalog.<>) 'linear' THEN
 		RAISE EXCEPTION USING ERRCODE := 'object_not_in_prerequisite_state',
@@ -388,6 +399,9 @@ BEGIN
 		COALESCE((target OPERATOR(pg_catalog.->>) 'min')::pg_catalog.float8, 0),
 		COALESCE(unit, 1) OPERATOR(pg_catalog.*) (predictor
 			OPERATOR(pg_catalog.->>) 'noise')::pg_catalog.float8) e;
+	RETURN QUERY SELECT otherwise, NULL, NULL, NULL, NULL::pg_catalog.float8,
+		NULL::pg_catalog.float8, NULL::pg_catalog.float8, NULL::pg_catalog.float8
+		WHERE otherwise IS NOT NULL;
 END $$;
 COMMENT ON FUNCTION privpred.explain(text) IS
 'owner, or anyone with a budget: what each value of each feature adds to the score of a released model, with its noise, or where a released classifier says which class; who has not paid for the model pays as for a first answer';

@@ -103,7 +103,7 @@ SELECT private_predict('wards', '{"ward": "B"}'::jsonb), private_predict('wards'
 SELECT refused($c$SELECT privpred.retrain('wards')$c$);
 
 -- refusals, from declared numbers alone
-SELECT declare('{}', classes => '{no,yes,maybe}');
+SELECT declare('{}', classes => '{no}');
 SELECT declare('{"class": "circles"}');
 SELECT declare('{"class": "thresholds"}', features => '{"age": {"min": 0, "max": 100}, "smoker": {}}');
 SELECT declare('{"class": "intervals"}', features => '{"ward": {"levels": ["A", "B"]}}');
@@ -128,8 +128,8 @@ SELECT privpred.drop_model('refused');
 SELECT privpred.protect('people', declared_units => 6458);
 SELECT declare('{"class": "thresholds", "accuracy": 0.1}');
 
--- what is proved of all the class is promised, in the notices above and in the export; of halfspaces nothing is
-SELECT name, p -> 'accuracy' AS accuracy, round((p ->> 'cover_radius')::numeric, 6) AS cover_radius, p ? 'farthest_found' AS found, p ->> 'promise' AS promise
+-- what is proved of the class is promised, in the notices above and in the export
+SELECT name, round((p ->> 'accuracy')::numeric, 3) AS accuracy, round((p ->> 'cover_radius')::numeric, 6) AS cover_radius, p -> 'cover_share' AS share, p ->> 'promise' AS promise
 FROM unnest('{thresholds,intervals,rectangles,halfspaces,halfspaces above,reference,wards}'::text[]) WITH ORDINALITY u (name, i), LATERAL (SELECT privpred.export_model(name)::jsonb -> 'predictor') e (p) ORDER BY i;
 -- a reference stands for what its rows were drawn from: with 50,000 of them, some of it is known
 CREATE TABLE large_reference AS SELECT (i * 7919 % 50000) / 500.0 AS age FROM generate_series(1, 50000) i;

@@ -166,7 +166,9 @@ put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result)
 	put_bool(rows, plan->units_needed != NULL);
 	put_float8(rows, plan->preference);
 	put_text(rows, plan->virtue);
-	put_text(rows, plan->grounds);
+	put_text(rows, plan->rates && result->why == NULL
+					   ? psprintf("%s; %s", plan->grounds, plan->rates(question, result))
+					   : plan->grounds);
 	put_text(rows, plan_lower_bound(question, result));
 	put_text(rows, mechanism_gives_answers(mechanism) ? "private_predict" : "private_score");
 	/* what teachers of numbers are worth was not measured */

@@ -21,8 +21,8 @@ struct ErrorCounts
 {
 	const Candidates *candidates;
 	int64			  ncells;
-	int64			 *cells;	/* weight of label 0 minus weight of label 1 */
-	int64			  total[2]; /* weight of each label */
+	int64			 *cells; /* weight of each label, ncells after ncells */
+	int64			 *total; /* weight of each label in all cells */
 };
 
 /* One cell more than there are cuts, in each direction, or in their product. */
@@ -44,7 +44,8 @@ Size
 errors_memory(const Candidates *candidates)
 {
 	return sizeof(ErrorCounts) +
-		   sizeof(int64) * (Size) (cell_count(candidates) + candidates->count);
+		   sizeof(int64) *
+			   (Size) (candidates->nclasses * (cell_count(candidates) + 1) + candidates->count);
 }
 
 ErrorCounts *
@@ -54,7 +55,9 @@ errors_create(const Candidates *candidates)
 
 	result->candidates = candidates;
 	result->ncells = cell_count(candidates);
-	result->cells = palloc0_array(int64, result->ncells);
+	result->cells = palloc_extended(sizeof(int64) * candidates->nclasses * (Size) result->ncells,
+									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	result->total = palloc0_array(int64, candidates->nclasses);
 	return result;
 }
 
@@ -82,23 +85,23 @@ score_of(const Candidates *candidates, int direction, const double *x)
 }
 
 void
-errors_add(ErrorCounts *counts, const double *x, bool label, int64 weight)
+errors_add(ErrorCounts *counts, const double *x, int label, int64 weight)
 {
 	const Candidates *candidates = counts->candidates;
-	int64			  change = label ? -weight : weight;
+	int64			 *cells = counts->cells + label * counts->ncells;
 	int64			  cell = 0;
 
-	/* Every hypothesis says 0 of what is no point: no difference to count. */
+	/* Every hypothesis says the same of what is no point: no difference to count. */
 	if (candidates->class == CLASS_FINITE && !(x[0] >= 0 && x[0] < counts->ncells))
 		return;
 	counts->total[label] += weight;
 	if (candidates->class == CLASS_FINITE)
-		counts->cells[(int) x[0]] += change;
+		cells[(int) x[0]] += weight;
 	else if (class_has_boxes(candidates->class))
 	{
 		for (int i = 0; i < candidates->width; i++)
 			cell = cell * (candidates->grids[i].ncuts + 1) + grid_cell(&candidates->grids[i], x[i]);
-		counts->cells[cell] += change;
+		cells[cell] += weight;
 	}
 	else
 	{
@@ -107,7 +110,7 @@ errors_add(ErrorCounts *counts, const double *x, bool label, int64 weight)
 			const Grid *grid = &candidates->grids[i];
 
 			if (grid->ncuts > 0)
-				counts->cells[cell + grid_cell(grid, score_of(candidates, i, x))] += change;
+				cells[cell + grid_cell(grid, score_of(candidates, i, x))] += weight;
 			cell += grid->ncuts + 1;
 		}
 	}
@@ -116,42 +119,52 @@ errors_add(ErrorCounts *counts, const double *x, bool label, int64 weight)
 /* ---------- errors ---------- */
 
 /*
- * A classifier that says 1 on a set A and 0 elsewhere errs on all of label 1
- * outside A and all of label 0 inside: total[1] plus the cells of A.
+ * A classifier that says one class on a set A and another elsewhere is right on
+ * the one class in A and on the other outside.  The pairs are in the order of
+ * candidate_get().
  */
 static void
-put_pair(const ErrorCounts *counts, int64 *errors, int64 shape, int64 inside)
+put_shape(const ErrorCounts *counts, int64 *errors, int64 shape, const int64 *inside)
 {
-	errors[2 * shape] = counts->total[1] + inside;
-	errors[2 * shape + 1] = counts->total[0] - inside;
+	int64  everything = 0;
+	int64 *error = errors + shape * class_pairs(counts->candidates->nclasses);
+
+	for (int i = 0; i < counts->candidates->nclasses; i++)
+		everything += counts->total[i];
+	for (int i = counts->candidates->nclasses - 1; i >= 0; i--)
+		for (int j = 0; j < counts->candidates->nclasses; j++)
+			if (j != i)
+				*error++ = everything - inside[i] - (counts->total[j] - inside[j]);
 }
 
 static void
 cut_errors(const ErrorCounts *counts, int64 *errors)
 {
 	const Candidates *candidates = counts->candidates;
-	int64			  everything = counts->total[0] - counts->total[1];
+	Size			  bytes = candidates->nclasses * sizeof(int64);
+	int64			 *above = palloc(bytes);
 	int64			  shape = 0;
 	int64			  cell = 0;
 
-	put_pair(counts, errors, shape++, everything);
+	put_shape(counts, errors, shape++, counts->total);
 	for (int i = 0; i < candidates->ngrids; i++)
 	{
-		int64 above = everything;
-
 		CHECK_FOR_INTERRUPTS();
-		for (int j = 0; j < candidates->grids[i].ncuts; j++)
+		memcpy(above, counts->total, bytes);
+		for (int j = 0; j < candidates->grids[i].ncuts; j++, cell++)
 		{
-			above -= counts->cells[cell++];
-			put_pair(counts, errors, shape++, above);
+			for (int k = 0; k < candidates->nclasses; k++)
+				above[k] -= counts->cells[k * counts->ncells + cell];
+			put_shape(counts, errors, shape++, above);
 		}
 		cell++; /* above the last cut */
 	}
+	pfree(above);
 }
 
-/* Turns cells into sums over all cells that are not above in any side. */
+/* Turns cells of one label into sums over all cells that are not above in any side. */
 static void
-sum_cells(ErrorCounts *counts)
+sum_cells(const ErrorCounts *counts, int64 *cells)
 {
 	const Candidates *candidates = counts->candidates;
 	int64			  stride = 1;
@@ -165,7 +178,7 @@ sum_cells(ErrorCounts *counts)
 			if (cell % CELLS_PER_CHECK == 0)
 				CHECK_FOR_INTERRUPTS();
 			if (cell / stride % n > 0)
-				counts->cells[cell] += counts->cells[cell - stride];
+				cells[cell] += cells[cell - stride];
 		}
 		stride *= n;
 	}
@@ -173,7 +186,7 @@ sum_cells(ErrorCounts *counts)
 
 /* Sum over the cells from low to high - 1 in every side, by inclusion and exclusion. */
 static int64
-box_sum(const ErrorCounts *counts, const int *low, const int *high)
+box_sum(const ErrorCounts *counts, const int64 *cells, const int *low, const int *high)
 {
 	const Candidates *candidates = counts->candidates;
 	int64			  result = 0;
@@ -194,7 +207,7 @@ box_sum(const ErrorCounts *counts, const int *low, const int *high)
 			cell = cell * (candidates->grids[side].ncuts + 1) + last;
 		}
 		if (!empty)
-			result += sign * counts->cells[cell];
+			result += sign * cells[cell];
 	}
 	return result;
 }
@@ -206,15 +219,20 @@ box_errors(ErrorCounts *counts, int64 *errors)
 	const Candidates *candidates = counts->candidates;
 	int				  low[MAX_SIDES] = {0, 0, 0};
 	int				  high[MAX_SIDES] = {1, 1, 1};
+	int64			  shapes = candidates->count / class_pairs(candidates->nclasses);
+	int64			 *inside = palloc_array(int64, candidates->nclasses);
 
-	sum_cells(counts);
-	for (int64 shape = 0; 2 * shape < candidates->count; shape++)
+	for (int k = 0; k < candidates->nclasses; k++)
+		sum_cells(counts, counts->cells + k * counts->ncells);
+	for (int64 shape = 0; shape < shapes; shape++)
 	{
 		int side = candidates->width - 1;
 
 		if (shape % CELLS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		put_pair(counts, errors, shape, box_sum(counts, low, high));
+		for (int k = 0; k < candidates->nclasses; k++)
+			inside[k] = box_sum(counts, counts->cells + k * counts->ncells, low, high);
+		put_shape(counts, errors, shape, inside);
 		while (side >= 0)
 		{
 			int last = candidates->grids[side].ncuts + 1;
@@ -235,17 +253,17 @@ static void
 finite_errors(const ErrorCounts *counts, int64 *errors)
 {
 	const FiniteClass *finite = counts->candidates->finite;
+	int64			   everything = 0;
 
+	for (int k = 0; k < counts->candidates->nclasses; k++)
+		everything += counts->total[k];
 	for (int h = 0; h < finite->nhypotheses; h++)
-		errors[h] = counts->total[1];
+		errors[h] = everything;
 	for (int p = 0; p < finite->npoints; p++)
 	{
-		const uint64 *column = finite_class_column(finite, p);
-
 		CHECK_FOR_INTERRUPTS();
 		for (int h = 0; h < finite->nhypotheses; h++)
-			if (bits_member(column, h))
-				errors[h] += counts->cells[p];
+			errors[h] -= counts->cells[finite_class_label(finite, h, p) * counts->ncells + p];
 	}
 }
 

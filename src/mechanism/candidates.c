@@ -27,7 +27,7 @@ intervals_of(int ncuts)
 }
 
 int64
-candidates_count(CandidateClass class, const Reference *reference, int resolution)
+candidates_shapes(CandidateClass class, const Reference *reference, int resolution)
 {
 	int64 shapes = 1;
 
@@ -42,7 +42,7 @@ candidates_count(CandidateClass class, const Reference *reference, int resolutio
 		if (shapes > MAX_CANDIDATES)
 			return MAX_CANDIDATES + 1;
 	}
-	return 2 * shapes;
+	return shapes;
 }
 
 int
@@ -53,13 +53,13 @@ candidates_resolution(CandidateClass class, const Reference *reference, int64 li
 
 	/* Without a numeric column every resolution is the same. */
 	limit = Min(limit, MAX_CANDIDATES);
-	if (candidates_count(class, reference, high) <= limit)
+	if (candidates_shapes(class, reference, high) <= limit)
 		return 1;
 	while (high - low > 1)
 	{
 		int middle = low + (high - low) / 2;
 
-		if (candidates_count(class, reference, middle) <= limit)
+		if (candidates_shapes(class, reference, middle) <= limit)
 			low = middle;
 		else
 			high = middle;
@@ -168,12 +168,14 @@ column_grid(const Reference *reference, int column, int resolution, Grid *grid)
 /* ---------- building ---------- */
 
 Candidates *
-candidates_build(CandidateClass class, const Reference *reference, int resolution)
+candidates_build(CandidateClass class, const Reference *reference, int resolution, int nclasses)
 {
 	Candidates *result = palloc0_object(Candidates);
 	int64		shapes = 1;
 
 	result->class = class;
+	result->share = 1;
+	result->nclasses = nclasses;
 	result->width = result->ngrids = reference->width;
 	result->grids = palloc0_array(Grid, reference->width);
 	for (int i = 0; i < reference->width; i++)
@@ -192,16 +194,18 @@ candidates_build(CandidateClass class, const Reference *reference, int resolutio
 			result->radius = Max(result->radius, grid->radius);
 		}
 	}
-	result->count = 2 * shapes;
+	result->count = class_pairs(nclasses) * shapes;
 	return result;
 }
 
 Candidates *
-candidates_of_finite(const FiniteClass *finite)
+candidates_of_finite(const FiniteClass *finite, int nclasses)
 {
 	Candidates *result = palloc0_object(Candidates);
 
 	result->class = CLASS_FINITE;
+	result->share = 1;
+	result->nclasses = nclasses;
 	result->width = 1;
 	result->count = finite->nhypotheses;
 	result->finite = finite;
@@ -257,9 +261,21 @@ get_box(const Candidates *candidates, int64 box, Classifier *classifier)
 	}
 }
 
+/* Of two classes: the second inside, then the first. */
+static void
+get_pair(int pair, int nclasses, Classifier *classifier)
+{
+	int rest = pair % (nclasses - 1);
+
+	classifier->inside = nclasses - 1 - pair / (nclasses - 1);
+	classifier->outside = rest < classifier->inside ? rest : rest + 1;
+}
+
 void
 candidate_get(const Candidates *candidates, int64 index, Classifier *classifier)
 {
+	int64 pairs = class_pairs(candidates->nclasses);
+
 	memset(classifier, 0, sizeof(Classifier));
 	classifier->class = candidates->class;
 	if (candidates->class == CLASS_FINITE)
@@ -267,14 +283,14 @@ candidate_get(const Candidates *candidates, int64 index, Classifier *classifier)
 		classifier->hypothesis = (int) index;
 		return;
 	}
-	classifier->inside = index % 2 == 0;
+	get_pair((int) (index % pairs), candidates->nclasses, classifier);
 	if (class_has_boxes(candidates->class))
-		get_box(candidates, index / 2, classifier);
+		get_box(candidates, index / pairs, classifier);
 	else
-		get_cut(candidates, index / 2, classifier);
+		get_cut(candidates, index / pairs, classifier);
 }
 
-bool
+int
 classifier_says(const Classifier *classifier, int width, const double *x)
 {
 	bool inside = true;
@@ -292,5 +308,5 @@ classifier_says(const Classifier *classifier, int width, const double *x)
 			score += classifier->weight[i] * x[i];
 		inside = score >= classifier->cut;
 	}
-	return inside == classifier->inside;
+	return inside ? classifier->inside : classifier->outside;
 }

@@ -10,9 +10,10 @@
  * A class is covered under the disagreement metric of a reference: the distance
  * between two classifiers is the mass of the points on which they differ
  * (Chaudhuri, Hsu 2011, section 4).  The reference is uniform on [0, 1] in every
- * numeric column, or a set of points.  Candidates come in pairs that differ in
- * which class is said where, so every class is closed under negation, except for
- * finite classes, which are taken as they are.
+ * numeric column, or a set of points.  Every shape, a set of points, comes with
+ * every two classes of which one is said inside and the other outside, so every
+ * class is closed under negation, except for finite classes, which are taken as
+ * they are.
  */
 #ifndef PRIVPRED_CANDIDATES_H
 #define PRIVPRED_CANDIDATES_H
@@ -60,12 +61,14 @@ typedef struct Candidates
 {
 	CandidateClass class;
 	int	   width;
+	int	   nclasses;
 	int64  count;
-	double radius; /* of the cover, under its reference; halfspaces: found, not proved */
+	double radius; /* of the cover, under its reference */
+	double share;  /* of the class that it holds for; 0: not known yet */
 
 	/*
 	 * Boxes have a grid for each column.  Other classes have one for each
-	 * direction, and candidates 0 and 1 are constant.
+	 * direction, and their first shape is constant.
 	 */
 	int				   ngrids;
 	Grid			  *grids;
@@ -77,7 +80,8 @@ typedef struct Candidates
 typedef struct Classifier
 {
 	CandidateClass class;
-	bool	inside; /* what is said above the cut or inside the box */
+	int		inside; /* what is said above the cut or inside the box */
+	int		outside;
 	double	cut;	/* of the weighted sum; -infinity: always */
 	double *weight; /* width numbers */
 	double	low[MAX_SIDES];
@@ -92,10 +96,17 @@ typedef struct Classifier
  * fewer where a reference has fewer distinct values.
  */
 
-/* How many candidates there are at most; saturates above MAX_CANDIDATES. */
-extern int64 candidates_count(CandidateClass class, const Reference *reference, int resolution);
+/* In how many ways two of so many classes are said inside and outside. */
+static inline int64
+class_pairs(int nclasses)
+{
+	return (int64) nclasses * (nclasses - 1);
+}
 
-/* The largest resolution with no more candidates than the limit; -1: none. */
+/* How many shapes there are at most; saturates above MAX_CANDIDATES. */
+extern int64 candidates_shapes(CandidateClass class, const Reference *reference, int resolution);
+
+/* The largest resolution with no more shapes than the limit; -1: none. */
 extern int candidates_resolution(CandidateClass class, const Reference *reference, int64 limit);
 
 /* The least resolution that covers a uniform reference within the radius. */
@@ -103,13 +114,13 @@ extern int candidates_resolution_within(CandidateClass class, int width, double 
 
 /* Any class except halfspaces (cover/cover.h) and finite ones. */
 extern Candidates *
-candidates_build(CandidateClass class, const Reference *reference, int resolution);
-extern Candidates *candidates_of_finite(const FiniteClass *finite);
+candidates_build(CandidateClass class, const Reference *reference, int resolution, int nclasses);
+extern Candidates *candidates_of_finite(const FiniteClass *finite, int nclasses);
 
 extern void candidate_get(const Candidates *candidates, int64 index, Classifier *classifier);
 
-/* Says 0 or 1; not for finite classes. */
-extern bool classifier_says(const Classifier *classifier, int width, const double *x);
+/* The number of a class; not for finite classes. */
+extern int classifier_says(const Classifier *classifier, int width, const double *x);
 
 /*
  * ---------- candidate_errors.c ----------
@@ -127,7 +138,7 @@ extern Size			errors_memory(const Candidates *candidates);
 extern ErrorCounts *errors_create(const Candidates *candidates);
 
 /* Finite classes: x is the number of the point, or below 0 for none. */
-extern void errors_add(ErrorCounts *counts, const double *x, bool label, int64 weight);
+extern void errors_add(ErrorCounts *counts, const double *x, int label, int64 weight);
 
 /* The error of every candidate. */
 extern int64 *errors_finish(ErrorCounts *counts);

@@ -72,7 +72,8 @@ typedef struct PlanResult
 
 struct MechanismPlan
 {
-	const char *grounds;	 /* theorem or measurement */
+	const char *grounds; /* theorem or measurement */
+	char *(*rates)(const PlanQuestion *question, const PlanResult *result); /* added to them */
 	const char *virtue;		 /* "Use it, because ..."; NULL: by when it is charged */
 	const char *created_as;	 /* the mechanism that create_model is told; NULL: itself */
 	bool		wants_units; /* declared, though it can do without */

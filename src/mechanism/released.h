@@ -18,12 +18,13 @@ typedef struct Released
 	/* CLASS_FINITE */
 	int		npoints;
 	bool	points_are_columns; /* levels; else equal parts of the only column */
-	uint64 *labels;				/* a bit for each point */
+	uint64 *labels;				/* of all points: labels_get() */
 	char	name[NAMEDATALEN];	/* of the hypothesis, or empty */
 
 	/* What may be said about it: all public. */
 	int64  candidates; /* how many there were; 0: not fixed beforehand */
-	double radius;	   /* of the cover they are: proved, except for halfspaces */
+	double radius;	   /* of the cover they are */
+	double share;	   /* of the class that it is proved of; 0: none */
 	double accuracy;   /* 0: not promised */
 	double smoothness; /* how much denser than the reference; 0: says nothing */
 } Released;
@@ -31,7 +32,7 @@ typedef struct Released
 /* In the order of CandidateClass, without the finite ones; ends with NULL. */
 extern const char *const candidate_class_names[];
 
-extern bytea *released_write(const Released *released, int width);
+extern bytea *released_write(const MechanismSpec *spec, const Released *released);
 
 /* The point that x is, or -1. */
 extern int released_point(bool points_are_columns, int npoints, int width, const double *x);

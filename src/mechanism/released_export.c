@@ -23,39 +23,42 @@ append_numbers(StringInfo json, const char *key, const double *numbers, int n)
 
 /* A label for each level, or for each of equal parts of a number's range. */
 static void
-append_points(StringInfo json, const Released *released)
+append_points(StringInfo json, const MechanismSpec *spec, const Released *released)
 {
 	json_string(json, "kind", released->points_are_columns ? "levels" : "parts");
 	json_string(json, "name", released->name[0] != '\0' ? released->name : NULL);
 	json_open(json, "labels", '[');
 	for (int i = 0; i < released->npoints; i++)
-		json_literal(json, NULL, bits_member(released->labels, i) ? "1" : "0");
+		json_literal(
+			json, NULL,
+			psprintf("%d", labels_get(released->labels, released->npoints, spec->nclasses, i)));
 	json_close(json, ']');
 }
 
 static void
-append_classifier(StringInfo json, int width, const Released *released)
+append_classifier(StringInfo json, const MechanismSpec *spec, const Released *released)
 {
 	const Classifier *classifier = &released->classifier;
 
 	if (classifier->class == CLASS_FINITE)
 	{
-		append_points(json, released);
+		append_points(json, spec, released);
 		return;
 	}
 	if (class_has_boxes(classifier->class))
 	{
 		json_string(json, "kind", "box");
-		append_numbers(json, "low", classifier->low, width);
-		append_numbers(json, "high", classifier->high, width);
+		append_numbers(json, "low", classifier->low, spec->width);
+		append_numbers(json, "high", classifier->high, spec->width);
 	}
 	else
 	{
 		json_string(json, "kind", "cut");
-		append_numbers(json, "weights", classifier->weight, width);
+		append_numbers(json, "weights", classifier->weight, spec->width);
 		json_number(json, "cut", classifier->cut);
 	}
-	json_literal(json, "inside", classifier->inside ? "1" : "0");
+	json_literal(json, "inside", psprintf("%d", classifier->inside));
+	json_literal(json, "outside", psprintf("%d", classifier->outside));
 }
 
 char *
@@ -68,13 +71,15 @@ released_export(const MechanismModel *model)
 	initStringInfo(&json);
 	json_open(&json, NULL, '{');
 	json_string(&json, "class", class == CLASS_FINITE ? "finite" : candidate_class_names[class]);
-	append_classifier(&json, model->spec->width, released);
+	append_classifier(&json, model->spec, released);
 	if (released->candidates > 0)
 	{
 		json_literal(&json, "candidates", psprintf(INT64_FORMAT, released->candidates));
-		json_number(&json, class == CLASS_HALFSPACES ? "farthest_found" : "cover_radius",
+		json_number(&json, released->share == 0 ? "farthest_found" : "cover_radius",
 					released->radius);
 	}
+	if (released->candidates > 0 && released->share > 0 && released->share < 1)
+		json_number(&json, "cover_share", released->share);
 	if (released->accuracy > 0)
 		json_number(&json, "accuracy", released->accuracy);
 	if (released->smoothness > 0)

@@ -43,7 +43,10 @@ typedef struct ClassReader
 	NameList	points;	  /* of the first hypothesis, hence of all */
 	int			labelled; /* points of the current hypothesis, so far */
 	int			words;	  /* of a row */
-	uint64	   *labels;	  /* bit p of row h */
+	uint64	   *labels;	  /* of all points, row by row: labels_get() */
+	int			nclasses;
+	char	  **classes; /* NULL: labels are no names */
+	bool		named;	 /* labels are names of classes */
 } ClassReader;
 
 /* ---------- the relation ---------- */
@@ -158,7 +161,7 @@ check_complete(const ClassReader *reader, int hypothesis)
 
 /* Adds the next point of the current hypothesis. */
 static void
-add_point(ClassReader *reader, const text *point, bool label)
+add_point(ClassReader *reader, const text *point, int label)
 {
 	NameList *points = &reader->points;
 	int		  hypothesis = reader->hypotheses.count - 1;
@@ -175,9 +178,21 @@ add_point(ClassReader *reader, const text *point, bool label)
 		refuse_gap(reader, reader->hypotheses.names[0], text_to_cstring(point));
 	else if (!name_is(points->names[p], point))
 		refuse_gap(reader, name, points->names[p]);
-	if (label)
-		bits_add(reader->labels + hypothesis * (Size) reader->words, p);
+	labels_set(reader->labels + hypothesis * (Size) reader->words, FINITE_MAX_POINTS,
+			   reader->nclasses, p, label);
 	reader->labelled++;
+}
+
+/* The number of the class; -1: it is none. */
+static int
+read_label(const ClassReader *reader, Datum label)
+{
+	if (!reader->named)
+		return DatumGetInt32(label);
+	for (int i = 0; i < reader->nclasses; i++)
+		if (name_is(reader->classes[i], DatumGetTextPP(label)))
+			return i;
+	return -1;
 }
 
 static void
@@ -189,10 +204,18 @@ read_class_row(ClassReader *reader, const QueryScan *scan)
 	Datum	  point = scan_value(scan, 2, &nulls[1]);
 	Datum	  label = scan_value(scan, 3, &nulls[2]);
 
-	if (nulls[0] || nulls[1] || nulls[2])
-		refuse(errmsg("relation \"%s\" has a row with a NULL, or with a label other than 0 and 1",
-					  reader->relation),
-			   errhint("Every hypothesis of a finite class gives every point a label."));
+	int number = nulls[2] ? -1 : read_label(reader, label);
+
+	if (nulls[0] || nulls[1] || number < 0)
+		refuse(
+			reader->nclasses == 2 && !reader->named
+				? errmsg(
+					  "relation \"%s\" has a row with a NULL, or with a label other than 0 and 1",
+					  reader->relation)
+				: errmsg("relation \"%s\" has a row with a NULL, or with a label that is none of "
+						 "the %d classes",
+						 reader->relation, reader->nclasses),
+			errhint("Every hypothesis of a finite class gives every point a label."));
 	if (hypotheses->count == 0 ||
 		!name_is(hypotheses->names[hypotheses->count - 1], DatumGetTextPP(hypothesis)))
 	{
@@ -200,28 +223,42 @@ read_class_row(ClassReader *reader, const QueryScan *scan)
 		check_complete(reader, hypotheses->count - 2);
 		reader->labelled = 0;
 	}
-	add_point(reader, DatumGetTextPP(point), DatumGetBool(label));
+	add_point(reader, DatumGetTextPP(point), number);
 }
 
-/* The label in SQL: a boolean, NULL for numbers that are none. */
+/*
+ * The label in SQL: the number of a class, from 0, NULL for numbers of none, or its
+ * name.
+ */
 static const char *
-label_expression(Oid relid)
+label_expression(Oid relid, ClassReader *reader)
 {
-	Oid type = getBaseType(get_atttype(relid, get_attnum(relid, "label")));
+	Oid	 type = getBaseType(get_atttype(relid, get_attnum(relid, "label")));
+	bool string = type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type_is_enum(type);
 
+	reader->named = string && reader->classes != NULL;
+	if (reader->named)
+		return "r.label::pg_catalog.text";
 	if (type == BOOLOID)
-		return "r.label::pg_catalog.bool";
+		return "r.label::pg_catalog.bool::pg_catalog.int4";
 	if (type != INT2OID && type != INT4OID && type != INT8OID)
-		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-				errmsg("column \"label\" of relation \"%s\" is neither boolean nor integer",
-					   get_rel_name(relid)),
-				errhint("Labels of a finite class are booleans, or 0 and 1."));
-	return "CASE r.label::pg_catalog.int8 WHEN 0 THEN false WHEN 1 THEN true END";
+		ereport(
+			ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+			errmsg("column \"label\" of relation \"%s\" is neither boolean nor integer%s",
+				   reader->relation, reader->classes != NULL ? " nor text" : ""),
+			reader->classes != NULL
+				? errhint("Labels of a finite class are names of classes, their numbers from 0, "
+						  "or booleans.")
+				: errhint("Labels of a finite class are booleans, or 0 and 1."));
+	return psprintf("CASE WHEN r.label::pg_catalog.int8 OPERATOR(pg_catalog.>=) 0 AND"
+					" r.label::pg_catalog.int8 OPERATOR(pg_catalog.<) %d"
+					" THEN r.label::pg_catalog.int4 END",
+					reader->nclasses);
 }
 
 /* Inside a session with the rights to read the relation. */
 static void
-read_class(Oid relid, ClassReader *reader)
+read_class(Oid relid, int nclasses, char **classes, ClassReader *reader)
 {
 	static const char *const columns[] = {"hypothesis", "point", "label"};
 	char					*name = relation_sql_name(relid);
@@ -235,7 +272,9 @@ read_class(Oid relid, ClassReader *reader)
 		.relation = get_rel_name(relid),
 		.hypotheses = {"hypotheses", 0, FINITE_MAX_HYPOTHESES},
 		.points = {"points", 0, FINITE_MAX_POINTS},
-		.words = BITS_WORDS(FINITE_MAX_POINTS),
+		.words = LABELS_WORDS(FINITE_MAX_POINTS, nclasses),
+		.nclasses = nclasses,
+		.classes = classes,
 	};
 	reader->hypotheses.names = palloc_array(char *, FINITE_MAX_HYPOTHESES);
 	reader->points.names = palloc_array(char *, FINITE_MAX_POINTS);
@@ -243,7 +282,7 @@ read_class(Oid relid, ClassReader *reader)
 	query = psprintf("SELECT r.hypothesis::pg_catalog.text COLLATE pg_catalog.\"C\","
 					 " r.point::pg_catalog.text COLLATE pg_catalog.\"C\", %s FROM %s r"
 					 " ORDER BY 1 NULLS FIRST, 2 NULLS FIRST",
-					 label_expression(relid), name);
+					 label_expression(relid, reader), name);
 	scan_open(&scan, ROWS_PER_FETCH, query, 0, NULL);
 	while (scan_next(&scan))
 		read_class_row(reader, &scan);
@@ -264,13 +303,20 @@ make_class(const ClassReader *reader, const int *order)
 	finite->nhypotheses = reader->hypotheses.count;
 	finite->npoints = reader->points.count;
 	finite->names = palloc_array(char *, finite->nhypotheses);
-	finite->columns = palloc0_array(uint64, finite->npoints * (Size) words);
+	finite->planes = class_bits(reader->nclasses);
+	finite->columns = palloc0_array(uint64, finite->planes * finite->npoints * (Size) words);
 	for (int h = 0; h < finite->nhypotheses; h++)
 	{
 		finite->names[h] = pstrdup(reader->hypotheses.names[h]);
 		for (int p = 0; p < finite->npoints; p++)
-			if (bits_member(reader->labels + h * (Size) reader->words, order ? order[p] : p))
-				bits_add(finite->columns + p * (Size) words, h);
+		{
+			int label = labels_get(reader->labels + h * (Size) reader->words, FINITE_MAX_POINTS,
+								   reader->nclasses, order ? order[p] : p);
+
+			for (int i = 0; i < finite->planes; i++)
+				if (label >> i & 1)
+					bits_add(finite->columns + (i * finite->npoints + p) * (Size) words, h);
+		}
 	}
 	return finite;
 }
@@ -314,7 +360,8 @@ declare_finite_class(ModelRecord *model, const char *name)
 	int			  *order;
 
 	relation_owner_begin(&session, model->relid);
-	read_class(option_relation("class_table", name), &reader);
+	read_class(option_relation("class_table", name), Max(model->spec.nclasses, 2),
+			   model->spec.classes, &reader);
 	order = order_by_levels(model->features, &reader);
 	spi = MemoryContextSwitchTo(caller);
 	model->spec.finite_class = make_class(&reader, order);
@@ -330,7 +377,7 @@ request_littlestone_dimension(Oid relid)
 	int			   dimension;
 
 	caller_begin(&session);
-	read_class(relid, &reader);
+	read_class(relid, 2, NULL, &reader);
 	dimension = littlestone_dimension_of_class(make_class(&reader, NULL), LITTLESTONE_WORK);
 	if (dimension < 0)
 		ereport(

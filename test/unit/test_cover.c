@@ -46,7 +46,7 @@ static const bool mixed_columns[8] = {false, true, false, true};
 typedef struct Row
 {
 	double x[8];
-	bool   label;
+	int	   label;
 	int64  weight;
 } Row;
 
@@ -67,7 +67,7 @@ errors_are_right(const Candidates *candidates, const bool *binary)
 
 			rows[i].x[j] = binary[j] ? x >= 0.5 : x;
 		}
-		rows[i].label = uniform() < 0.5;
+		rows[i].label = (int) (uniform() * candidates->nclasses);
 		rows[i].weight = ERROR_ONE / (1 + i % 4);
 		errors_add(counts, rows[i].x, rows[i].label, rows[i].weight);
 	}
@@ -99,59 +99,75 @@ test_errors(void)
 		const bool *binary;
 		int			resolution;
 		const char *name;
+		int			nclasses;
 	} cases[] = {
-		{CLASS_THRESHOLDS, 1, numeric_columns, 7, "thresholds"},
-		{CLASS_THRESHOLDS, 1, numeric_columns, 0, "constants"},
-		{CLASS_INTERVALS, 1, numeric_columns, 7, "intervals"},
-		{CLASS_STUMPS, 4, mixed_columns, 7, "stumps"},
-		{CLASS_RECTANGLES, 2, numeric_columns, 7, "rectangles"},
-		{CLASS_RECTANGLES, 2, mixed_columns, 3, "rectangles, one column binary"},
-		{CLASS_RECTANGLES, 3, numeric_columns, 3, "boxes"},
+		{CLASS_THRESHOLDS, 1, numeric_columns, 7, "thresholds", 2},
+		{CLASS_THRESHOLDS, 1, numeric_columns, 0, "constants", 2},
+		{CLASS_INTERVALS, 1, numeric_columns, 7, "intervals", 2},
+		{CLASS_STUMPS, 4, mixed_columns, 7, "stumps", 2},
+		{CLASS_RECTANGLES, 2, numeric_columns, 7, "rectangles", 2},
+		{CLASS_RECTANGLES, 2, mixed_columns, 3, "rectangles, one column binary", 2},
+		{CLASS_RECTANGLES, 3, numeric_columns, 3, "boxes", 2},
+		{CLASS_THRESHOLDS, 1, numeric_columns, 7, "thresholds, three classes", 3},
+		{CLASS_INTERVALS, 1, numeric_columns, 7, "intervals, four classes", 4},
+		{CLASS_STUMPS, 4, mixed_columns, 7, "stumps, five classes", 5},
+		{CLASS_RECTANGLES, 3, numeric_columns, 2, "boxes, three classes", 3},
 	};
 
 	for (int i = 0; i < lengthof(cases); i++)
 	{
 		Reference	reference = {.width = cases[i].width, .binary = cases[i].binary};
-		Candidates *candidates = candidates_build(cases[i].class, &reference, cases[i].resolution);
+		Candidates *candidates =
+			candidates_build(cases[i].class, &reference, cases[i].resolution, cases[i].nclasses);
 
 		ok(errors_are_right(candidates, cases[i].binary) &&
 			   candidates->count ==
-				   candidates_count(cases[i].class, &reference, cases[i].resolution),
+				   class_pairs(cases[i].nclasses) *
+					   candidates_shapes(cases[i].class, &reference, cases[i].resolution),
 		   "%s: errors of all " INT64_FORMAT " candidates", cases[i].name, candidates->count);
 	}
 	for (int width = 1; width <= 5; width++)
 	{
 		Reference	reference = {.width = width, .binary = numeric_columns};
-		Candidates *candidates = halfspaces_build(&reference, 300);
+		int			nclasses = 2 + width % 3;
+		Candidates *candidates = halfspaces_build(&reference, 150, nclasses);
 
-		ok(errors_are_right(candidates, numeric_columns) && candidates->count <= 300,
+		ok(errors_are_right(candidates, numeric_columns) &&
+			   candidates->count <= 150 * class_pairs(nclasses),
 		   "halfspaces in %d columns: errors of all " INT64_FORMAT " candidates", width,
 		   candidates->count);
 	}
 }
 
+/* Five points, five hypotheses, labels in planes of bits. */
 static void
-test_finite_errors(void)
+test_finite_errors(int nclasses)
 {
-	uint64		 columns[5] = {0x15, 0x0b, 0x1f, 0x00, 0x12};
-	FiniteClass	 finite = {.nhypotheses = 5, .npoints = 5, .columns = columns};
-	Candidates	*candidates = candidates_of_finite(&finite);
+	uint64		columns[15] = {0x15, 0x0b, 0x1f, 0x00, 0x12, 0x07, 0x10, 0x00, 0x1c, 0x01};
+	FiniteClass finite = {
+		.nhypotheses = 5, .npoints = 5, .columns = columns, .planes = class_bits(nclasses)};
+	Candidates	*candidates = candidates_of_finite(&finite, nclasses);
 	ErrorCounts *counts = errors_create(candidates);
 	int64		*errors;
 	int64		 expected[5] = {0};
+	int			 most = 0;
 
 	for (int i = 0; i < 200; i++)
 	{
 		double point = (int) (uniform() * 6) - 1;
-		bool   label = uniform() < 0.5;
+		int	   label = (int) (uniform() * nclasses);
 
 		errors_add(counts, &point, label, ERROR_ONE);
 		for (int h = 0; h < 5 && point >= 0; h++)
+		{
+			most = Max(most, finite_class_label(&finite, h, (int) point));
 			if (finite_class_label(&finite, h, (int) point) != label)
 				expected[h] += ERROR_ONE;
+		}
 	}
 	errors = errors_finish(counts);
-	ok(memcmp(errors, expected, sizeof(expected)) == 0, "finite class: errors of all hypotheses");
+	ok(memcmp(errors, expected, sizeof(expected)) == 0 && most == nclasses - 1,
+	   "finite class of %d labels: errors of all hypotheses", nclasses);
 }
 
 /* ---------- covers ---------- */
@@ -176,7 +192,7 @@ covered_within(const Candidates *candidates, int n, const double *x)
 
 	for (int trial = 0; trial < 100; trial++)
 	{
-		Classifier member = {.class = candidates->class, .inside = true};
+		Classifier member = {.class = candidates->class, .inside = 1};
 		double	   weight[8] = {0};
 		double	   nearest = 1;
 
@@ -220,25 +236,25 @@ test_covers(void)
 		x[i] = (i + 0.5) / 900;
 	for (int resolution = 0; resolution < 30; resolution += 7)
 	{
-		candidates = candidates_build(CLASS_THRESHOLDS, &uniform_line, resolution);
+		candidates = candidates_build(CLASS_THRESHOLDS, &uniform_line, resolution, 2);
 		ok(covered_within(candidates, 900, x) <= candidates->radius + 2.0 / 900,
 		   "thresholds are covered within %g", candidates->radius);
 		ok(candidates_resolution_within(CLASS_THRESHOLDS, 1, candidates->radius) == resolution,
 		   "and less would not do");
 	}
-	candidates = candidates_build(CLASS_INTERVALS, &uniform_line, 9);
+	candidates = candidates_build(CLASS_INTERVALS, &uniform_line, 9, 2);
 	ok(covered_within(candidates, 900, x) <= candidates->radius + 4.0 / 900,
 	   "intervals are covered within %g", candidates->radius);
 	for (int i = 0; i < 900; i++)
 		lump[i] = i < 500 ? 0.25 : x[i] * x[i];
 	for (int i = 0; i < 900; i++)
 		x[i] = x[i] * x[i] * x[i];
-	candidates = candidates_build(CLASS_THRESHOLDS, &skewed, 9);
+	candidates = candidates_build(CLASS_THRESHOLDS, &skewed, 9, 2);
 	ok(candidates->radius < 0.06 &&
 		   covered_within(candidates, 900, x) <= candidates->radius + ROUNDING,
 	   "thresholds are covered within %g of a skewed reference", candidates->radius);
 	lumps.x = lump;
-	candidates = candidates_build(CLASS_THRESHOLDS, &lumps, 9);
+	candidates = candidates_build(CLASS_THRESHOLDS, &lumps, 9, 2);
 	ok(covered_within(candidates, 900, lump) <= candidates->radius + ROUNDING,
 	   "and within %g of one with an atom, with %d cuts", candidates->radius,
 	   candidates->grids[0].ncuts);
@@ -247,20 +263,16 @@ test_covers(void)
 		x[2 * i] = (i / 30 + 0.5) / 30;
 		x[2 * i + 1] = (i % 30 + 0.5) / 30;
 	}
-	candidates = candidates_build(CLASS_RECTANGLES, &uniform_square, 5);
+	candidates = candidates_build(CLASS_RECTANGLES, &uniform_square, 5, 2);
 	ok(covered_within(candidates, 900, x) <= candidates->radius + 4.0 / 30,
 	   "rectangles are covered within %g", candidates->radius);
-	candidates = halfspaces_build(&uniform_square, MAX_HALFSPACES);
-	ok(candidates->radius > 0.0234 && candidates->radius < 0.05,
-	   "of fresh halfspaces of the plane, the farthest is %g away from " INT64_FORMAT " candidates",
-	   candidates->radius, candidates->count);
 	for (int limit = 10; limit < 100000; limit *= 3)
 	{
 		int resolution = candidates_resolution(CLASS_RECTANGLES, &uniform_square, limit);
 
-		ok(candidates_count(CLASS_RECTANGLES, &uniform_square, resolution) <= limit &&
-			   candidates_count(CLASS_RECTANGLES, &uniform_square, resolution + 1) > limit,
-		   "%d cuts are as many as %d candidates allow", resolution, limit);
+		ok(candidates_shapes(CLASS_RECTANGLES, &uniform_square, resolution) <= limit &&
+			   candidates_shapes(CLASS_RECTANGLES, &uniform_square, resolution + 1) > limit,
+		   "%d cuts are as many as %d shapes allow", resolution, limit);
 	}
 }
 
@@ -339,7 +351,7 @@ farthest_member(const Candidates *candidates, const double *x, const int64 *weig
 		for (int i = 0; i < MANY; i += step)
 			for (int k = 0; k < (boxes ? MANY : 1); k += step)
 			{
-				Classifier member = {.class = candidates->class, .inside = true};
+				Classifier member = {.class = candidates->class, .inside = 1};
 				double	   unit[8] = {0};
 				double	   a = x[i * width + column];
 				double	   b = x[k * width + column];
@@ -376,7 +388,7 @@ test_radius_of_rows(CandidateClass class, const char *name, int width, const boo
 		double		  farthest;
 
 		make_rows(width, binary, x, weight);
-		candidates = candidates_build(class, &sample, resolution);
+		candidates = candidates_build(class, &sample, resolution, 2);
 		counts = radius_create(candidates, binary);
 		for (int i = 0; i < MANY; i++)
 		{
@@ -409,7 +421,7 @@ test_radius_beyond_reference(int n)
 
 		for (int i = 0; i < n; i++)
 			x[i] = uniform();
-		candidates = candidates_build(CLASS_THRESHOLDS, &reference, 50);
+		candidates = candidates_build(CLASS_THRESHOLDS, &reference, 50, 2);
 		for (int i = 0; i <= candidates->grids[0].ncuts; i++)
 		{
 			double cut = i < candidates->grids[0].ncuts ? candidates->grids[0].cut[i] : 1;
@@ -442,11 +454,13 @@ test_radius(void)
 
 /*
  * Tables of UNITS units.  A unit has no row, one row, or two, each in one of
- * four places with either label.
+ * four places with any label.
  */
 #define UNITS 3
 #define PLACES 4
-#define KINDS (1 + 2 * PLACES + 3)
+#define KINDS (1 + labels * PLACES + 3)
+
+static int labels = 2; /* how many there are */
 
 typedef void (*Selection)(EpsilonUnits epsilon, int64 count, const int64 *errors,
 						  double *probability);
@@ -463,14 +477,14 @@ static bool normalised = true; /* false: wrong, each row weighs a unit */
 static void
 add_unit(ErrorCounts *counts, int kind)
 {
-	int nrows = kind == 0 ? 0 : kind <= 2 * PLACES ? 1 : 2;
+	int nrows = kind == 0 ? 0 : kind <= labels * PLACES ? 1 : 2;
 
 	for (int row = 0; row < nrows; row++)
 	{
-		int	   what = nrows == 1 ? kind - 1 : (kind + 3 * row) % (2 * PLACES);
-		double x = (what / 2 + 0.5) / PLACES;
+		int	   what = nrows == 1 ? kind - 1 : (kind + 3 * row) % (labels * PLACES);
+		double x = (what / labels + 0.5) / PLACES;
 
-		errors_add(counts, &x, what % 2, normalised ? ERROR_ONE / nrows : ERROR_ONE);
+		errors_add(counts, &x, what % labels, normalised ? ERROR_ONE / nrows : ERROR_ONE);
 	}
 }
 
@@ -494,7 +508,7 @@ static double
 worst_range(CandidateClass class, Selection selection, double epsilon)
 {
 	Reference	reference = {.width = 1, .binary = numeric_columns};
-	Candidates *candidates = candidates_build(class, &reference, PLACES - 1);
+	Candidates *candidates = candidates_build(class, &reference, PLACES - 1, labels);
 	int			tables = KINDS * KINDS * KINDS;
 	double	   *all = palloc(tables * candidates->count * sizeof(double));
 	double		worst = 0;
@@ -547,6 +561,16 @@ test_privacy(void)
 		   UNITS, worst);
 	}
 	ok(worst_range(CLASS_INTERVALS, cover_distribution, 1) <= 1 + ROUNDING, "intervals, epsilon 1");
+	labels = 3;
+	for (int i = 0; i < lengthof(epsilons); i++)
+	{
+		double worst = worst_range(CLASS_THRESHOLDS, cover_distribution, epsilons[i]);
+
+		ok(worst <= 1 + ROUNDING && worst > 0.99,
+		   "the same with three classes, epsilon %g: worst loss %g of it", epsilons[i], worst);
+	}
+	ok(worst_range(CLASS_THRESHOLDS, without_half, 1) > 1.5, "and caught without the half");
+	labels = 2;
 	ok(worst_range(CLASS_THRESHOLDS, without_half, 1) > 1.5, "caught without the half");
 	normalised = false;
 	ok(worst_range(CLASS_THRESHOLDS, cover_distribution, 1) > 1.5,
@@ -609,9 +633,9 @@ test_random_neighbours(void)
 	const bool				*binary[3] = {mixed_columns, numeric_columns, mixed_columns};
 	static const char *const names[] = {"stumps", "rectangles", "halfspaces"};
 
-	classes[0] = candidates_build(CLASS_STUMPS, &mixed, 9);
-	classes[1] = candidates_build(CLASS_RECTANGLES, &square, 5);
-	classes[2] = halfspaces_build(&mixed, 400);
+	classes[0] = candidates_build(CLASS_STUMPS, &mixed, 9, 2);
+	classes[1] = candidates_build(CLASS_RECTANGLES, &square, 5, 2);
+	classes[2] = halfspaces_build(&mixed, 200, 2);
 	for (int i = 0; i < 3; i++)
 	{
 		double worst = 0;
@@ -640,6 +664,17 @@ test_plan(void)
 				cover_log_limit(&plan, units - 3) < log(candidates);
 	}
 	ok(right, "the number of units that a hint names is the least that will do");
+	for (int realizable = 0; realizable < 2; realizable++)
+	{
+		CoverPlan plan = {0.5, 0.1, 0.05, realizable};
+		double	  log_count = 10 * log(16 / 0.1);
+		double	  sampling = (log_count + log(4 / 0.05)) * (realizable ? 32 / 0.1 : 8 / 0.01);
+		double	  privacy = (log_count + log(2 / 0.05)) * 8 / (0.5 * 0.1);
+		double	  units = cover_units_for_dimension(&plan, 10);
+
+		ok(units >= Max(sampling, privacy) && units <= Max(sampling, privacy) + 3,
+		   "ten dimensions, realizable or not (%d): %.0f units", realizable, units);
+	}
 }
 
 /*
@@ -667,11 +702,11 @@ test_accuracy(void)
 		for (plan.accuracy = 0.01;; plan.accuracy *= 1.01)
 		{
 			resolution = candidates_resolution_within(CLASS_THRESHOLDS, 1, plan.accuracy / 4);
-			if (log(candidates_count(CLASS_THRESHOLDS, &reference, resolution)) <=
+			if (log(2 * candidates_shapes(CLASS_THRESHOLDS, &reference, resolution)) <=
 				cover_log_limit(&plan, n))
 				break;
 		}
-		candidates = candidates_build(CLASS_THRESHOLDS, &reference, resolution);
+		candidates = candidates_build(CLASS_THRESHOLDS, &reference, resolution, 2);
 		counts = errors_create(candidates);
 		for (int i = 0; i < n; i++)
 		{
@@ -737,7 +772,8 @@ int
 main(void)
 {
 	test_errors();
-	test_finite_errors();
+	test_finite_errors(2);
+	test_finite_errors(4);
 	test_covers();
 	test_privacy();
 	test_random_neighbours();

@@ -115,14 +115,17 @@ static int64
 candidates_needed(const MechanismSpec *spec, const CoverDeclaration *declaration)
 {
 	CandidateClass class = declaration->class;
+	int64 shapes;
 
 	if (class == CLASS_FINITE)
 		return spec->finite_class->nhypotheses;
 	if (class == CLASS_HALFSPACES)
-		return 4 * (spec->width + 1); /* nothing is promised of them */
-	return candidates_count(
-		class, &declaration->reference,
-		candidates_resolution_within(class, spec->width, declaration->plan.accuracy / 4));
+		shapes = 2 * (spec->width + 1); /* any number will do: the radius is added */
+	else
+		shapes = candidates_shapes(
+			class, &declaration->reference,
+			candidates_resolution_within(class, spec->width, declaration->plan.accuracy / 4));
+	return shapes * class_pairs(spec->nclasses);
 }
 
 /* The least accuracy that the same units and candidates can have; above 1: none. */
@@ -207,9 +210,10 @@ build_candidates(const MechanismSpec *spec, const CoverDeclaration *declaration,
 	int resolution;
 
 	if (declaration->class == CLASS_FINITE)
-		return candidates_of_finite(spec->finite_class);
+		return candidates_of_finite(spec->finite_class, spec->nclasses);
+	limit /= class_pairs(spec->nclasses);
 	if (declaration->class == CLASS_HALFSPACES)
-		return halfspaces_build(reference, limit);
+		return halfspaces_build(reference, limit, spec->nclasses);
 	/* As fine as the units allow; rows' own features need no reserve. */
 	if (declaration->own_features)
 		resolution = candidates_resolution_within(declaration->class, spec->width,
@@ -218,7 +222,7 @@ build_candidates(const MechanismSpec *spec, const CoverDeclaration *declaration,
 		resolution = candidates_resolution(declaration->class, reference, limit);
 	if (reference->npoints > 0)
 		resolution = (int) Min(resolution, reference->npoints);
-	return candidates_build(declaration->class, reference, resolution);
+	return candidates_build(declaration->class, reference, resolution, spec->nclasses);
 }
 
 static void
@@ -233,48 +237,91 @@ cover_validate(const MechanismSpec *spec)
 		refuse_accuracy(spec, &declaration, needed);
 }
 
-/* What is proved of all the class; of halfspaces, what was found. */
-static double
-radius_of(const MechanismSpec *spec, const CoverDeclaration *declaration,
-		  const Candidates *candidates, UnitSource *units)
+/* Sets what is proved of the class: the radius, and the share of it that is within. */
+static void
+prove_radius(const CoverDeclaration *declaration, const Reference *reference, UnitSource *units,
+			 Candidates *candidates)
 {
-	if (candidates->class == CLASS_FINITE || candidates->class == CLASS_HALFSPACES)
-		return candidates->radius;
+	bool probing = candidates->class == CLASS_HALFSPACES;
+
+	if (candidates->class == CLASS_FINITE)
+		return;
 	if (declaration->own_features)
-		return own_radius(candidates, declaration->reference.binary, units);
-	return candidates->radius +
-		   radius_beyond_reference(candidates, &declaration->reference, declaration->plan.beta);
+		candidates->radius = own_radius(candidates, reference, units);
+	else if (probing && candidates->share == 0)
+		candidates->radius =
+			probes_radius(probes_create(candidates, reference), reference, declaration->plan.beta);
+	else if (probing)
+		return;
+	else
+		candidates->radius +=
+			radius_beyond_reference(candidates, &declaration->reference, declaration->plan.beta);
+	if (probing)
+		candidates->share = PROBED_SHARE;
 }
 
 /* ---------- training ---------- */
 
+/*
+ * If the candidates do not cover the class within a quarter of the accuracy, a
+ * larger one is promised: the whole radius in place of a quarter, or, if some
+ * classifier never errs, the accuracy of which it is a quarter.  Within a half is
+ * the better constant.
+ */
+static double
+larger_accuracy(const CoverPlan *plan, double radius)
+{
+	double accuracy = plan->realizable ? 4 * radius : radius + 0.75 * plan->accuracy;
+
+	return accuracy < 0.5 ? accuracy : 0;
+}
+
 static void
 release(const MechanismSpec *spec, const CoverDeclaration *declaration,
-		const Candidates *candidates, double radius, int64 index, Released *released)
+		const Candidates *candidates, int64 index, Released *released)
 {
-	double smoothness = declaration->plan.accuracy / (4 * radius);
+	const CoverPlan *plan = &declaration->plan;
+	double			 smoothness = plan->accuracy / (4 * candidates->radius);
 
 	memset(released, 0, sizeof(Released));
 	candidate_get(candidates, index, &released->classifier);
 	released->candidates = candidates->count;
-	released->radius = radius;
-	/* On the rows themselves: what the cover and the draw may lose. */
-	if (declaration->own_features && candidates->class != CLASS_HALFSPACES)
-		released->accuracy = radius + declaration->plan.accuracy / 4;
-	else if (smoothness >= 1 && candidates->class != CLASS_HALFSPACES)
-	{
-		released->smoothness = smoothness;
-		released->accuracy = declaration->plan.accuracy;
-	}
+	released->radius = candidates->radius;
+	released->share = candidates->share;
+	if (declaration->own_features) /* On the rows: what the cover and the draw may lose. */
+		released->accuracy = candidates->radius + plan->accuracy / 4;
+	else if (smoothness >= 1)
+		released->accuracy = plan->accuracy;
+	else
+		released->accuracy = larger_accuracy(plan, candidates->radius);
+	if (!declaration->own_features && released->accuracy > 0)
+		released->smoothness = Max(smoothness, 1);
 	if (candidates->class != CLASS_FINITE)
 		return;
 	released->npoints = spec->width;
 	released->points_are_columns = true;
-	released->labels = palloc0_array(uint64, BITS_WORDS(spec->width));
+	released->labels = palloc0_array(uint64, LABELS_WORDS(spec->width, spec->nclasses));
 	for (int i = 0; i < spec->width; i++)
-		if (finite_class_label(spec->finite_class, (int) index, i))
-			bits_add(released->labels, i);
+		labels_set(released->labels, spec->width, spec->nclasses, i,
+				   finite_class_label(spec->finite_class, (int) index, i));
 	strlcpy(released->name, spec->finite_class->names[index], NAMEDATALEN);
+}
+
+/* Cuts, cells and errors; no more candidates than memory has room for. */
+static int64
+limit_by_memory(const MechanismSpec *spec, const CoverDeclaration *declaration, Size memory)
+{
+	int64 needed = candidates_needed(spec, declaration);
+	Size  each = 4 * sizeof(double);
+	Size  all = 0;
+
+	if (declaration->class == CLASS_HALFSPACES)
+	{
+		each += HALFSPACE_BYTES(spec->width) / class_pairs(spec->nclasses);
+		all = HALFSPACES_BYTES(spec->width);
+	}
+	check_training_memory(all + each * needed, memory);
+	return Min(candidate_limit(spec, declaration), (int64) ((memory - all) / each));
 }
 
 static bytea *
@@ -286,32 +333,29 @@ cover_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	Released		 released;
 	int64			*errors;
 	int64			 limit;
-	double			 radius;
 
 	declaration_read(spec, &declaration);
 	reference = declaration.reference;
-	/* Cuts, cells and errors; no more candidates than memory has room for. */
-	check_training_memory(4 * sizeof(double) * candidates_needed(spec, &declaration), memory);
-	limit = Min(candidate_limit(spec, &declaration), memory / (4 * sizeof(double)));
+	limit = limit_by_memory(spec, &declaration, memory);
 	if (declaration.own_features && declaration.class != CLASS_FINITE)
 		own_reference(spec, units, memory, &reference);
 	progress_phase("making candidates", -1);
 	candidates = build_candidates(spec, &declaration, &reference, limit);
 	check_training_memory(errors_memory(candidates), memory);
-	radius = radius_of(spec, &declaration, candidates, units);
+	prove_radius(&declaration, &reference, units, candidates);
 	progress_phase_rows("counting errors", spec->declared_units);
 	errors = released_errors(spec, candidates, true, units);
-	release(spec, &declaration, candidates, radius,
-			cover_draw(spec->epsilon, candidates->count, errors), &released);
+	release(spec, &declaration, candidates, cover_draw(spec->epsilon, candidates->count, errors),
+			&released);
 	/* What the owner is told is public, except with label_private. */
 	ereport(NOTICE, errmsg("one of " INT64_FORMAT " candidates was chosen", released.candidates),
 			errdetail("%s", released_promise(spec, &released)));
-	return released_write(&released, spec->width);
+	return released_write(spec, &released);
 }
 
 /* One draw serves accounts of both kinds. */
 #define SHARED_FACTS \
-	.charge_kind = CHARGE_ONCE, .two_classes = true, .needs_units = true, .finds_cuts = true, \
+	.charge_kind = CHARGE_ONCE, .needs_units = true, .finds_cuts = true, \
 	.validate = cover_validate, .finite_shape = CHARGE_BOUNDED_RANGE, \
 	.infinite_shape = CHARGE_BOUNDED_RANGE, .train = cover_train, .load = released_load, \
 	.majority = released_majority, .export_json = released_export, \

@@ -29,11 +29,23 @@ cover_log_limit(const CoverPlan *plan, double units)
 }
 
 double
-cover_units_for(const CoverPlan *plan, double candidates)
+cover_units_for_log(const CoverPlan *plan, double log_candidates)
 {
-	double units = ceil(Max((log(candidates) + log(4 / plan->beta)) / sampling_rate(plan),
-							(log(candidates) + log(2 / plan->beta)) / privacy_rate(plan)));
+	double units = ceil(Max((log_candidates + log(4 / plan->beta)) / sampling_rate(plan),
+							(log_candidates + log(2 / plan->beta)) / privacy_rate(plan)));
 
 	/* Rounding must not make a hint that does not help. */
 	return units * (1 + 1e-12) + 1;
+}
+
+double
+cover_units_for(const CoverPlan *plan, double candidates)
+{
+	return cover_units_for_log(plan, log(candidates));
+}
+
+double
+cover_units_for_dimension(const CoverPlan *plan, double dimension)
+{
+	return cover_units_for_log(plan, dimension * log(16 / plan->accuracy));
 }

@@ -38,5 +38,13 @@ extern double cover_log_limit(const CoverPlan *plan, double units);
 
 /* The least number of units that allows this many candidates. */
 extern double cover_units_for(const CoverPlan *plan, double candidates);
+extern double cover_units_for_log(const CoverPlan *plan, double log_candidates);
+
+/*
+ * The same for any class of this doubling dimension, if the features are no denser
+ * anywhere than the reference: a packing at a/4 of a class whose diameter is 1 has
+ * at most (16/a)^d members.
+ */
+extern double cover_units_for_dimension(const CoverPlan *plan, double dimension);
 
 #endif /* PRIVPRED_COVER_PLAN_H */

@@ -72,22 +72,34 @@ own_reference(const MechanismSpec *spec, UnitSource *units, Size memory, Referen
 }
 
 double
-own_radius(const Candidates *candidates, const bool *binary, UnitSource *units)
+own_radius(const Candidates *candidates, const Reference *reference, UnitSource *units)
 {
-	RadiusCounts *counts = radius_create(candidates, binary);
-	double		  nunits = 0;
-	int			  most_rows = 0;
-	UnitRows	  unit;
+	bool			 probing = candidates->class == CLASS_HALFSPACES;
+	HalfspaceProbes *probes = probing ? probes_create(candidates, reference) : NULL;
+	RadiusCounts	*counts = probing ? NULL : radius_create(candidates, reference->binary);
+	double			 nunits = 0;
+	int				 most_rows = 0;
+	double			 radius;
+	UnitRows		 unit;
 
 	while (units->next(units, &unit))
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < unit.nrows; i++)
-			radius_add(counts, unit.x + (Size) i * candidates->width, ERROR_ONE / unit.nrows);
+		{
+			const double *x = unit.x + (Size) i * candidates->width;
+
+			if (probing)
+				probes_add(probes, x, ERROR_ONE / unit.nrows);
+			else
+				radius_add(counts, x, ERROR_ONE / unit.nrows);
+		}
 		nunits++;
 		most_rows = Max(most_rows, unit.nrows);
 	}
 	units->rewind(units);
+	radius = probing ? probes_finish(probes, nunits * ERROR_ONE)
+					 : radius_finish(counts, nunits * ERROR_ONE);
 	/* Weights are rounded down, a unit's by less than its number of rows. */
-	return radius_finish(counts, nunits * ERROR_ONE) + (double) most_rows / ERROR_ONE;
+	return radius + (double) most_rows / ERROR_ONE;
 }

@@ -24,17 +24,26 @@ three_digits(double number, bool at_least)
 	return psprintf("%.3g", said);
 }
 
+/* What the candidates cover within the radius, and how that is known. */
+static char *
+covered(const Released *released)
+{
+	if (released->share == 1)
+		return pstrdup("the class");
+	return psprintf("a share of %s of halfspaces", three_digits(released->share, false));
+}
+
 static char *
 nothing_promised(const MechanismSpec *spec, const Released *released)
 {
-	if (released->classifier.class == CLASS_HALFSPACES)
+	if (released->share == 0) /* of 0.1.0 */
 		return psprintf(
-			"No accuracy is promised, as nothing is proved of all halfspaces; the farthest of %d "
+			"No accuracy is promised, as nothing is proved of all halfspaces; the farthest of some "
 			"random ones is %s away from the nearest candidate.",
-			FRESH_HALFSPACES, three_digits(released->radius, true));
+			three_digits(released->radius, true));
 	return psprintf(
-		"No accuracy is promised, as all that is proved is that they cover the class within %s%s.",
-		three_digits(released->radius, true),
+		"No accuracy is promised, as all that is proved is that they cover %s within %s%s.",
+		covered(released), three_digits(released->radius, true),
 		option_given(spec->options, "reference") ? " of what the reference's rows were drawn from"
 												 : "");
 }
@@ -63,9 +72,10 @@ released_promise(const MechanismSpec *spec, const Released *released)
 	if (released->accuracy == 0)
 		return nothing_promised(spec, released);
 	return psprintf(
-		"They cover the class within %s; with " INT64_FORMAT
-		" units or more, its error is within %s of the best in the class with probability %s, %s.",
-		three_digits(released->radius, true), spec->declared_units,
-		three_digits(released->accuracy, true), three_digits(1 - chances * cover_beta(spec), false),
-		promised_to(spec, released));
+		"They cover %s within %s; with " INT64_FORMAT
+		" units or more, its error is within %s of the best %s with probability %s, %s.",
+		covered(released), three_digits(released->radius, true), spec->declared_units,
+		three_digits(released->accuracy, true),
+		released->share == 1 ? "in the class" : "of those halfspaces",
+		three_digits(1 - chances * cover_beta(spec), false), promised_to(spec, released));
 }

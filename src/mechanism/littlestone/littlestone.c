@@ -323,7 +323,8 @@ choose(const MechanismSpec *spec, const Declaration *declaration, UnitSource *un
 
 	for (int h = 0; h < nkept; h++)
 		rows[h] = kept + h * (Size) words;
-	candidates = candidates_of_finite(finite_class_of(nkept, declaration->finite->npoints, rows));
+	candidates =
+		candidates_of_finite(finite_class_of(nkept, declaration->finite->npoints, rows), 2);
 	progress_phase_rows("counting errors", spec->declared_units);
 	errors = released_errors(spec, candidates, declaration->points_are_columns, units);
 	return rows[cover_draw(declaration->half, nkept, errors)];
@@ -354,10 +355,11 @@ littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	list = palloc_array(uint64, (declaration.batches + 1) * (Size) words);
 	nkept = keep_frequent(&declaration, given, always, list);
 	released.classifier.class = CLASS_FINITE;
+	released.share = 1;
 	released.npoints = declaration.finite->npoints;
 	released.points_are_columns = declaration.points_are_columns;
 	released.labels = choose(spec, &declaration, units, list, nkept);
-	return released_write(&released, spec->width);
+	return released_write(spec, &released);
 }
 
 const Mechanism littlestone_mechanism = {

@@ -119,6 +119,8 @@ CREATE AGGREGATE echo_train(text, float8[]) (SFUNC = echo_step, STYPE = text);
 CREATE FUNCTION echo_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state';
 CREATE TABLE constants (hypothesis text, point text, label int);
 INSERT INTO constants SELECT h, p, h FROM unnest('{0,1}'::int[]) h, unnest('{a,b}'::text[]) p;
+CREATE TABLE outer_labels (hypothesis text, point text, label int);
+INSERT INTO outer_labels SELECT h, p, h FROM unnest('{0,2}'::int[]) h, unnest('{a,b}'::text[]) p;
 CREATE TABLE labellings (hypothesis text, point text, label int);
 INSERT INTO labellings SELECT h, p, CASE p WHEN 'a' THEN h & 1 ELSE h >> 1 END FROM generate_series(0, 3) h, unnest('{a,b}'::text[]) p;
 CREATE ROLE pure;
