@@ -45,6 +45,8 @@ const MechanismPlan plan_cover = {
 		"theorem: Chaudhuri and Hsu, Theorem 8 with smaller constants; rows needed are those "
 		"to be within 0.02 of the best single feature, which is taken to gain 0.84 of what a "
 		"linear model does over a guess, or 0.55 of what that gains over a declared baseline",
+	.one_rule = true,
+	.pure_release = true,
 	.price = plan_price_once,
 	.accuracy = cover_accuracy,
 	.units_needed = cover_units_needed,
@@ -52,6 +54,8 @@ const MechanismPlan plan_cover = {
 
 const MechanismPlan plan_label_private = {
 	.grounds = "theorem: Chaudhuri and Hsu, section 4, on the rows' own features",
+	.one_rule = true,
+	.pure_release = true,
 	.price = plan_price_once,
 	.accuracy = cover_accuracy,
 	.units_needed = cover_units_needed,

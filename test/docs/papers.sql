@@ -1,0 +1,27 @@
+-- The made-up tables of docs/mechanisms.md, section 21: all features lie in [0, 1].
+SET client_min_messages = error;
+CREATE EXTENSION privpred;
+CREATE TABLE line AS SELECT i AS id, (i * 37 % 1000 + 0.5) / 1000 AS x FROM generate_series(1, 20000) i;
+ALTER TABLE line ADD PRIMARY KEY (id), ADD y boolean, ADD inside boolean;
+UPDATE line SET y = x > 0.4, inside = x BETWEEN 0.2 AND 0.6;
+CREATE TABLE plane AS SELECT i AS id, (i * 37 % 1000 + 0.5) / 1000 AS x, (i * 61 % 997 + 0.5) / 997 AS z FROM generate_series(1, 4000) i;
+ALTER TABLE plane ADD PRIMARY KEY (id), ADD y boolean, ADD kind text, ADD price float8;
+UPDATE plane SET y = x + z > 1, kind = CASE WHEN x > 0.7 THEN 'c' WHEN z > 0.5 THEN 'b' ELSE 'a' END, price = 10 * x + z;
+-- few rows, for what is slow
+CREATE TABLE few AS SELECT id, x, z, y FROM plane WHERE id <= 500;
+ALTER TABLE few ADD PRIMARY KEY (id);
+-- only labels are secret
+CREATE TABLE survey AS SELECT * FROM plane;
+ALTER TABLE survey ADD PRIMARY KEY (id);
+-- eight points, and a finite class over them in a public table
+CREATE TYPE place AS ENUM ('p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8');
+CREATE TABLE sorts AS SELECT i AS id, ('p' || 1 + i % 8)::place AS point, 1 + i % 8 >= 6 AS y FROM generate_series(1, 20000) i;
+ALTER TABLE sorts ADD PRIMARY KEY (id);
+CREATE TABLE at_least AS SELECT h AS hypothesis, 'p' || p AS point, p >= h AS label FROM generate_series(1, 9) h, generate_series(1, 8) p;
+-- public rows without labels
+CREATE TABLE others AS SELECT (i % 50 + 0.5) / 50 AS x, (i * 7 % 50 + 0.5) / 50 AS z FROM generate_series(1, 400) i;
+SELECT privpred.protect('line', declared_units => 20000), privpred.protect('plane', declared_units => 4000), privpred.protect('few', declared_units => 500),
+	privpred.protect('survey', protects => 'labels', declared_units => 4000), privpred.protect('sorts', declared_units => 20000);
+SELECT privpred.grant_budget(current_user::regrole, t, epsilon => 10000, delta => 0.005) FROM unnest('{line,plane,few,survey,sorts}'::regclass[]) t;
+-- a teacher for distill
+SELECT privpred.create_model('teacher', 'plane', 'y', '["x", "z"]', teachers => 15, epsilon => 1);
