@@ -8,7 +8,7 @@ my @forms = map { [ map { s/^\s+|\s+$//gr } (split /\|/)[ 0, 1 ] ] } grep { !/^#
 
 if (has('papers/adult/gradient'))
 {
-	my %titles = ('adult' => 'Adult', 'one number' => 'Adult, years of education alone', 'five numbers' => 'Adult, its five numbers', 'few rows' => 'Adult, 2,000 rows, age and education',
+	my %titles = ('adult' => 'Adult', 'one number' => 'Adult, years of education alone', 'two numbers' => 'Adult, age and education', 'three numbers' => 'Adult, age, education and hours', 'outcome' => 'Bank, outcome of the last campaign alone', 'five numbers' => 'Adult, its five numbers', 'few rows' => 'Adult, 2,000 rows, age and education',
 		'ten features' => 'Adult, ten features', 'bank' => 'Bank', 'mnist7x7' => 'MNIST, 49 pixels, 20,000 rows', 'four pixels' => 'MNIST, four pixels', 'hours' => 'Adult, hours per week (root mean squared error)');
 	heading('Forms of the papers beside vote and gradient');
 	paragraph('Each table shows the accuracy of 100 answers within one budget of (1, 1e-6), the expectation on 1,000 other rows: one standard error of the rows is 0.014. "Worse" is what is below vote and gradient by more than 0.01.');

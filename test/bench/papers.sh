@@ -10,11 +10,14 @@ papers_numbers='["f1", "f2", "f3", "f4", "f5"]'
 declare -A papers_of=(
 	[adult]="papers_adult y ${of_adult[1]} {0,1}"
 	["one number"]="papers_adult y [\"f2\"] {0,1}"
+	["two numbers"]="papers_adult y [\"f1\",\"f2\"] {0,1}"
+	["three numbers"]="papers_adult y [\"f1\",\"f2\",\"f5\"] {0,1}"
 	["five numbers"]="papers_adult y ${papers_numbers// /} {0,1}"
 	["ten features"]="papers_adult y [\"f1\",\"f2\",\"f3\",\"f4\",\"f5\",\"f15\",\"f16\",\"f40\",\"f49\",\"f50\"] {0,1}"
 	["few rows"]="papers_few y [\"f1\",\"f2\"] {0,1}"
 	[hours]="papers_adult f5 [\"f1\",\"f2\",\"f15\",\"f16\",\"f49\",\"f50\"] NULL"
 	[bank]="papers_bank y BANK {no,yes}"
+	[outcome]="papers_bank y {\"poutcome\":{\"levels\":[\"failure\",\"other\",\"success\",\"unknown\"]}} {no,yes}"
 	[mnist7x7]="papers_mnist digit ${of_mnist7x7[1]// /} {0,1,2,3,4,5,6,7,8,9}"
 	["four pixels"]="papers_mnist digit {\"p18\":{\"min\":0,\"max\":255},\"p24\":{\"min\":0,\"max\":255},\"p25\":{\"min\":0,\"max\":255},\"p32\":{\"min\":0,\"max\":255}} {0,1,2,3,4,5,6,7,8,9}"
 )
@@ -77,6 +80,9 @@ else
 	papers_table papers_mnist mnist7x7_train mnist7x7_test 20000
 	papers_table papers_bank papers_raw_train papers_raw_test 40000
 	sql >/dev/null <<-SQL
+		-- all ways to label the four levels
+		CREATE TABLE papers_class AS SELECT h AS hypothesis, point, h >> place::int & 1 AS label
+		  FROM generate_series(0, 15) h, unnest('{failure,other,success,unknown}'::text[]) WITH ORDINALITY p (point, i), LATERAL (SELECT i - 1 AS place) q;
 		CREATE FUNCTION papers_once(mechanism text) RETURNS boolean LANGUAGE sql AS \$\$ SELECT mechanism IN ('gradient', 'cover', 'label_private', 'littlestone') \$\$;
 		CREATE FUNCTION papers_epsilon(mechanism text) RETURNS numeric LANGUAGE sql AS \$\$
 			SELECT CASE WHEN papers_once(mechanism) THEN 1 ELSE (privpred.epsilon_for(1, 1e-6, $papers_answers, mechanism)).per_answer END \$\$;
