@@ -671,7 +671,7 @@ BEGIN
 			ELSE pg_catalog.format(CASE WHEN m.by_theorem THEN 'stays below the target; its theorem asks for %s rows'
 				ELSE 'stays below the target; %s rows would do' END, m.rows_needed) END;
 		-- what general mechanisms do better with these figures is said, whatever else speaks for this one
-		IF feasible AND (m.expected OPERATOR(pg_catalog.+) 0.005) OPERATOR(pg_catalog.<)
+		IF feasible AND NOT recommended AND (m.expected OPERATOR(pg_catalog.+) 0.005) OPERATOR(pg_catalog.<)
 			LEAST(m.by_vote, COALESCE(m.by_gradient, m.by_vote)) THEN
 			why := pg_catalog.format('%s; vote%s expected to be right more often (%s in 100, this one %s)', why,
 				CASE WHEN m.by_gradient IS NULL THEN ' is' ELSE ' and gradient are' END,

@@ -78,10 +78,12 @@ CREATE FUNCTION log_cap(f int, angle float8) RETURNS float8 LANGUAGE sql AS $$ S
 SELECT f, error, printed, floor(ln(exp(log_cap(f, 4 * pi() * error) - log_cap(f, 2 * pi() * error)) - 1) / 0.01) + 1 AS measured
 FROM (VALUES (3, 0.03), (10, 0.03), (50, 0.03), (50, 0.1), (200, 0.1)) v (f, error), LATERAL (SELECT substring(lower_bound FROM 'n >= (\d+) more often')::int AS printed
   FROM privpred.plan(1000, f, epsilon => 0.01, accuracy => 1.02 - error) WHERE mechanism = 'label_private') p ORDER BY 1, 2;
+SELECT count(*) AS none FROM privpred.plan(1000, 1, accuracy => 0.82) WHERE lower_bound LIKE '%(Theorem 12)%';
 -- where vote and gradient are both expected to do better, why says so
 SELECT mechanism, why FROM privpred.plan(39074, 50, delta => 1e-6, answers => 100, accuracy => 0.844) WHERE why LIKE '%; vote and gradient are expected%' ORDER BY 1;
 SELECT mechanism, why FROM privpred.plan(39074, 50, answers => 10, accuracy => 0.844) WHERE why LIKE '%; vote%' ORDER BY 1;
 SELECT count(*) AS none FROM privpred.plan(features => 50, delta => 1e-6) WHERE why LIKE '%; vote%';
+SELECT count(*) AS recommended_and_worse FROM unnest('{5000,20000,100000}'::bigint[]) n, privpred.plan(n, 1, delta => 1e-6, answers => 10, accuracy => 0.95) WHERE recommended AND why LIKE '%; vote%';
 
 -- refused: what is not a number to plan with
 CREATE FUNCTION refused(call text) RETURNS text LANGUAGE plpgsql AS $$

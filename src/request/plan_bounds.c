@@ -84,7 +84,8 @@ theorem_12(const PlanQuestion *question, const PlanResult *result)
 	double error = error_allowed(question);
 	double logarithm;
 
-	if (error >= LARGEST_ERROR)
+	/* One number has no sphere. */
+	if (question->features < 2 || error >= LARGEST_ERROR)
 		return 0;
 	logarithm =
 		(question->features - 1) * M_LN2 + (question->features - 2) * log(cos(2 * M_PI * error));

@@ -8,7 +8,7 @@ CREATE TABLE plane AS SELECT i AS id, (i * 37 % 1000 + 0.5) / 1000 AS x, (i * 61
 ALTER TABLE plane ADD PRIMARY KEY (id), ADD y boolean, ADD kind text, ADD price float8;
 UPDATE plane SET y = x + z > 1, kind = CASE WHEN x > 0.7 THEN 'c' WHEN z > 0.5 THEN 'b' ELSE 'a' END, price = 10 * x + z;
 -- few rows, for what is slow
-CREATE TABLE few AS SELECT id, x, z, y FROM plane WHERE id <= 500;
+CREATE TABLE few AS SELECT id, x, z, (id * 13 % 100 + 0.5) / 100 AS w, y FROM plane WHERE id <= 500;
 ALTER TABLE few ADD PRIMARY KEY (id);
 -- only labels are secret
 CREATE TABLE survey AS SELECT * FROM plane;
