@@ -84,6 +84,8 @@ SELECT mechanism, why FROM privpred.plan(39074, 50, delta => 1e-6, answers => 10
 SELECT mechanism, why FROM privpred.plan(39074, 50, answers => 10, accuracy => 0.844) WHERE why LIKE '%; vote%' ORDER BY 1;
 SELECT count(*) AS none FROM privpred.plan(features => 50, delta => 1e-6) WHERE why LIKE '%; vote%';
 SELECT count(*) AS recommended_and_worse FROM unnest('{5000,20000,100000}'::bigint[]) n, privpred.plan(n, 1, delta => 1e-6, answers => 10, accuracy => 0.95) WHERE recommended AND why LIKE '%; vote%';
+-- a rule of one feature says two classes at most
+SELECT count(*) FILTER (WHERE expected_accuracy > 0.2) AS above_two_of_ten FROM privpred.plan(20000, 49, 10, accuracy => 0.88) WHERE mechanism IN ('cover', 'stable_flip', 'relabel');
 
 -- refused: what is not a number to plan with
 CREATE FUNCTION refused(call text) RETURNS text LANGUAGE plpgsql AS $$

@@ -23,5 +23,6 @@ CREATE TABLE others AS SELECT (i % 50 + 0.5) / 50 AS x, (i * 7 % 50 + 0.5) / 50 
 SELECT privpred.protect('line', declared_units => 20000), privpred.protect('plane', declared_units => 4000), privpred.protect('few', declared_units => 500),
 	privpred.protect('survey', protects => 'labels', declared_units => 4000), privpred.protect('sorts', declared_units => 20000);
 SELECT privpred.grant_budget(current_user::regrole, t, epsilon => 10000, delta => 0.005) FROM unnest('{line,plane,few,survey,sorts}'::regclass[]) t;
--- a teacher for distill
-SELECT privpred.create_model('teacher', 'plane', 'y', '["x", "z"]', teachers => 15, epsilon => 1);
+-- teachers for distill: of classes, of numbers
+SELECT privpred.create_model('teacher', 'plane', 'y', '["x", "z"]', teachers => 15, epsilon => 1),
+	privpred.create_model('appraiser', 'plane', 'price', '["x", "z"]', mechanism => 'stable_erm', epsilon => 1, options => '{"target": {"min": 0, "max": 11}}');

@@ -29,7 +29,7 @@ cover_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 {
 	double loss = plan_choice_loss(candidates(question), plan_epsilon(result->epsilon), units);
 
-	return Max(plan_stump_accuracy(question) - COVER_LOSS * loss, 0.5);
+	return Max(plan_stump_accuracy(question) - COVER_LOSS * loss, 1.0 / question->classes);
 }
 
 static double
