@@ -13,11 +13,14 @@ ALTER TABLE few ADD PRIMARY KEY (id);
 -- only labels are secret
 CREATE TABLE survey AS SELECT * FROM plane;
 ALTER TABLE survey ADD PRIMARY KEY (id);
--- eight points, and a finite class over them in a public table
+-- eight points, and finite classes over them in public tables: of two labels, of three
 CREATE TYPE place AS ENUM ('p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8');
-CREATE TABLE sorts AS SELECT i AS id, ('p' || 1 + i % 8)::place AS point, 1 + i % 8 >= 6 AS y FROM generate_series(1, 20000) i;
+CREATE TABLE sorts AS SELECT i AS id, ('p' || 1 + i % 8)::place AS point, 1 + i % 8 >= 6 AS y,
+	CASE WHEN 1 + i % 8 >= 6 THEN 'c' WHEN 1 + i % 8 >= 4 THEN 'b' ELSE 'a' END AS kind FROM generate_series(1, 20000) i;
 ALTER TABLE sorts ADD PRIMARY KEY (id);
 CREATE TABLE at_least AS SELECT h AS hypothesis, 'p' || p AS point, p >= h AS label FROM generate_series(1, 9) h, generate_series(1, 8) p;
+CREATE TABLE steps AS SELECT h AS hypothesis, 'p' || p AS point, CASE WHEN p >= h + 2 THEN 'c' WHEN p >= h THEN 'b' ELSE 'a' END AS label
+	FROM generate_series(1, 9) h, generate_series(1, 8) p;
 -- public rows without labels
 CREATE TABLE others AS SELECT (i % 50 + 0.5) / 50 AS x, (i * 7 % 50 + 0.5) / 50 AS z FROM generate_series(1, 400) i;
 SELECT privpred.protect('line', declared_units => 20000), privpred.protect('plane', declared_units => 4000), privpred.protect('few', declared_units => 500),
