@@ -84,7 +84,7 @@ COMMENT ON FUNCTION privpred._plan_columns(json, name) IS
 CREATE FUNCTION privpred._plan_figures(n bigint, features int, classes int, epsilon float8, delta float8,
 	answers bigint, accuracy float8, learner text, baseline float8, rows_per_unit int, protects_labels boolean, cuts int,
 	OUT mechanism text, OUT created_as text, OUT charge_kind text, OUT why text, OUT rows_needed bigint,
-	OUT expected float8, OUT per_answer numeric, OUT total numeric, OUT total_delta float8,
+	OUT rows_at_least bigint, OUT expected float8, OUT per_answer numeric, OUT total numeric, OUT total_delta float8,
 	OUT answers_bought bigint, OUT model_epsilon text, OUT taught_by text, OUT teachers bigint, OUT options text,
 	OUT unstable bigint, OUT stream_delta text, OUT labels bigint, OUT budget text, OUT needs_size boolean,
 	OUT needs_rows boolean, OUT by_theorem boolean, OUT preference float8, OUT virtue text, OUT grounds text,
@@ -96,7 +96,7 @@ COMMENT ON FUNCTION privpred._plan_figures(bigint, int, int, float8, float8, big
 CREATE FUNCTION privpred._plan(n bigint, features int, classes int, epsilon float8, delta float8, answers bigint,
 	accuracy float8, relation regclass, table_name text, label name, learner text, baseline float8, role regrole, cuts int, OUT rank int,
 	OUT mechanism text, OUT recommended boolean, OUT feasible boolean, OUT why text, OUT rows_needed bigint,
-	OUT expected_accuracy float8, OUT expected_error float8, OUT per_answer_epsilon numeric,
+	OUT rows_at_least bigint, OUT expected_accuracy float8, OUT expected_error float8, OUT per_answer_epsilon numeric,
 	OUT total_epsilon numeric, OUT total_delta float8, OUT answers_bought bigint, OUT charged text,
 	OUT parameters text, OUT statements text, OUT grounds text, OUT lower_bound text, OUT advice text)
 RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100000 ROWS 14
@@ -209,7 +209,9 @@ BEGIN
 	rank := 0;
 	FOR m IN
 		SELECT f.*, x.feasible, pg_catalog.lead(CASE WHEN x.feasible THEN f.mechanism END) OVER best AS next,
-			pg_catalog.lead(f.expected) OVER best AS next_expected
+			pg_catalog.lead(f.expected) OVER best AS next_expected,
+			pg_catalog.max(f.expected) FILTER (WHERE x.feasible AND f.mechanism OPERATOR(pg_catalog.=) 'vote') OVER () AS by_vote,
+			pg_catalog.max(f.expected) FILTER (WHERE x.feasible AND f.mechanism OPERATOR(pg_catalog.=) 'gradient') OVER () AS by_gradient
 		FROM privpred._plan_figures(units, COALESCE(features, col.width, 10), classes, epsilon, delta, asked, plain,
 			learner, baseline, rows_per_unit, labels_only, cuts) f
 		CROSS JOIN LATERAL (
@@ -230,6 +232,7 @@ BEGIN
 		IF is_number THEN	-- accuracies are shares of right classes
 			m.expected := NULL;
 			m.next_expected := NULL;
+			m.by_vote := NULL;
 			m.rows_needed := NULL;
 			m.next := NULL;
 			m.model_epsilon := CASE WHEN m.numeric_labels THEN m.model_epsilon END;
@@ -262,7 +265,17 @@ BEGIN
 			WHEN m.rows_needed OPERATOR(pg_catalog.<=) units THEN 'stays below the target on average'
 			ELSE pg_catalog.format(CASE WHEN m.by_theorem THEN 'stays below the target; its theorem asks for %s rows'
 				ELSE 'stays below the target; %s rows would do' END, m.rows_needed) END;
+		-- what general mechanisms do better with these figures is said, whatever else speaks for this one
+		IF feasible AND NOT recommended AND (m.expected OPERATOR(pg_catalog.+) 0.005) OPERATOR(pg_catalog.<)
+			LEAST(m.by_vote, COALESCE(m.by_gradient, m.by_vote)) THEN
+			why := pg_catalog.format('%s; vote%s expected to be right more often (%s in 100, this one %s)', why,
+				CASE WHEN m.by_gradient IS NULL THEN ' is' ELSE ' and gradient are' END,
+				pg_catalog.concat_ws(' and ', pg_catalog.round(100 OPERATOR(pg_catalog.*) m.by_vote::pg_catalog.numeric, 1),
+					pg_catalog.round(100 OPERATOR(pg_catalog.*) m.by_gradient::pg_catalog.numeric, 1)),
+				pg_catalog.round(100 OPERATOR(pg_catalog.*) m.expected::pg_catalog.numeric, 1));
+		END IF;
 		rows_needed := m.rows_needed;
+		rows_at_least := CASE WHEN NOT is_number THEN m.rows_at_least END;
 		expected_accuracy := pg_catalog.round(m.expected::pg_catalog.numeric, 4);
 		expected_error := 1 OPERATOR(pg_catalog.-) pg_catalog.round(m.expected::pg_catalog.numeric, 4);
 		per_answer_epsilon := m.per_answer;
@@ -357,7 +370,7 @@ CREATE FUNCTION privpred.plan(n bigint DEFAULT NULL, features int DEFAULT NULL, 
 	epsilon float8 DEFAULT 1, delta float8 DEFAULT 0, answers bigint DEFAULT NULL,
 	accuracy float8 DEFAULT NULL, relation regclass DEFAULT NULL, label name DEFAULT NULL,
 	learner text DEFAULT NULL, baseline float8 DEFAULT NULL, role regrole DEFAULT NULL, cuts int DEFAULT NULL, OUT rank int, OUT mechanism text, OUT recommended boolean,
-	OUT feasible boolean, OUT why text, OUT rows_needed bigint, OUT expected_accuracy float8,
+	OUT feasible boolean, OUT why text, OUT rows_needed bigint, OUT rows_at_least bigint, OUT expected_accuracy float8,
 	OUT expected_error float8, OUT per_answer_epsilon numeric, OUT total_epsilon numeric,
 	OUT total_delta float8, OUT answers_bought bigint, OUT charged text, OUT parameters text,
 	OUT statements text, OUT grounds text, OUT lower_bound text, OUT advice text)

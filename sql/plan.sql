@@ -54,6 +54,38 @@ WHERE q.mechanism = p.mechanism AND r.mechanism = p.mechanism AND p.mechanism IN
 
 -- lower bounds: Dagan and Feldman, Theorem 4: features / (8 alpha tanh(epsilon / 2)), alpha = 1 - (0.85 - 0.02)
 SELECT substring(lower_bound FROM 'n >= (\d+)')::int = ceil(50 / (8 * 0.17 * tanh(0.5))) AS as_computed FROM privpred.plan(1000, 50, accuracy => 0.85) WHERE mechanism = 'vote';
+-- the same as a number: linear classifiers, rules of one of f features (of dimension log2(f + 1) + 1 at least), what is stable with gamma 0.1; none for errors above 1/4
+SELECT mechanism, rows_at_least, rows_at_least = ceil(CASE WHEN mechanism IN ('cover', 'label_private', 'stable', 'stable_flip', 'relabel') THEN floor(log(2, 51)) ELSE 50 END
+  / (8 * 0.17 * CASE mechanism WHEN 'stable' THEN 0.1 ELSE tanh(0.5) END)) AS as_computed FROM privpred.plan(1000, 50, accuracy => 0.85) ORDER BY 1;
+SELECT count(rows_at_least) AS above_a_quarter, count(lower_bound) AS in_words FROM privpred.plan(1000, 50, accuracy => 0.7);
+SELECT answers, rows_at_least = ceil(50 / (8 * 0.17 * (tanh(per_answer_epsilon::float8 / 2) + 1e-6))) AS for_each_answer
+FROM unnest('{10,1000}'::bigint[]) answers, privpred.plan(1000, 50, delta => 1e-6, answers => answers, accuracy => 0.85) WHERE mechanism = 'vote';
+-- that dimension: 2^(k-1) - 1 features tell k = 4 points apart in all ways
+SELECT count(DISTINCT labels) AS labelings FROM (SELECT sum((((f >> p & 1) = 1) <> turned)::int << p) AS labels FROM generate_series(0, 7) f, generate_series(0, 3) p, unnest('{false,true}'::bool[]) turned GROUP BY f, turned) s;
+-- units with three rows hold three times as many examples
+CREATE TABLE plan_visits (id int NOT NULL, x float8 CHECK (x BETWEEN 0 AND 1), y boolean);
+SELECT privpred.protect('plan_visits', unit => 'id', max_rows_per_unit => 3);
+SELECT rows_at_least = ceil(1 / (8 * 0.03 * tanh(0.5) * 3)) AS a_third FROM privpred.plan(1000, relation => 'plan_visits', label => 'y', accuracy => 0.99) WHERE mechanism = 'vote';
+SELECT privpred.unprotect('plan_visits');
+-- what else binds whom, whatever the budget's delta: theorem 5 thresholds under pure privacy of rows, theorems 10 and 12 also of labels, theorem 2.2 all that is private
+SELECT delta, string_agg(mechanism, ' ' ORDER BY mechanism) FILTER (WHERE lower_bound LIKE '%Hsu, Theorem 5)%') AS theorem_5, string_agg(mechanism, ' ' ORDER BY mechanism) FILTER (WHERE lower_bound LIKE '%Theorem 10)') AS theorem_10,
+  string_agg(mechanism, ' ' ORDER BY mechanism) FILTER (WHERE lower_bound LIKE '%(Theorem 12)%') AS theorem_12, string_agg(mechanism, ' ' ORDER BY mechanism) FILTER (WHERE lower_bound NOT LIKE '%Theorem 2.2%') AS not_2_2
+FROM unnest('{0,1e-6}'::float8[]) delta, privpred.plan(1000, 50, delta => delta, accuracy => 0.99) GROUP BY 1 ORDER BY 1;
+SELECT substring(lower_bound FROM 'Hsu.*') = 'Hsu, Theorem 10)' AS alone FROM privpred.plan(1000, 50, accuracy => 0.85) WHERE mechanism = 'label_private';
+SELECT substring(lower_bound FROM 'privacy n >= (\d+)')::int = floor(ln((1e6 - 6) / 4) / 0.1) + 1 AS theorem_5 FROM privpred.plan(1000, 50, epsilon => 0.1, accuracy => 0.99) WHERE mechanism = 'cover';
+-- theorem 12 with caps of a sphere measured by a sum: what is printed is no more, and little less
+CREATE FUNCTION log_cap(f int, angle float8) RETURNS float8 LANGUAGE sql AS $$ SELECT ln(sum(exp(greatest((f - 2) * ln(sin(angle * (i - 0.5) / 20000) / sin(angle)), -500))) * angle) + (f - 2) * ln(sin(angle)) FROM generate_series(1, 20000) i $$;
+SELECT f, error, printed, floor(ln(exp(log_cap(f, 4 * pi() * error) - log_cap(f, 2 * pi() * error)) - 1) / 0.01) + 1 AS measured
+FROM (VALUES (3, 0.03), (10, 0.03), (50, 0.03), (50, 0.1), (200, 0.1)) v (f, error), LATERAL (SELECT substring(lower_bound FROM 'n >= (\d+) more often')::int AS printed
+  FROM privpred.plan(1000, f, epsilon => 0.01, accuracy => 1.02 - error) WHERE mechanism = 'label_private') p ORDER BY 1, 2;
+SELECT count(*) AS none FROM privpred.plan(1000, 1, accuracy => 0.82) WHERE lower_bound LIKE '%(Theorem 12)%';
+-- where vote and gradient are both expected to do better, why says so
+SELECT mechanism, why FROM privpred.plan(39074, 50, delta => 1e-6, answers => 100, accuracy => 0.844) WHERE why LIKE '%; vote and gradient are expected%' ORDER BY 1;
+SELECT mechanism, why FROM privpred.plan(39074, 50, answers => 10, accuracy => 0.844) WHERE why LIKE '%; vote%' ORDER BY 1;
+SELECT count(*) AS none FROM privpred.plan(features => 50, delta => 1e-6) WHERE why LIKE '%; vote%';
+SELECT count(*) AS recommended_and_worse FROM unnest('{5000,20000,100000}'::bigint[]) n, privpred.plan(n, 1, delta => 1e-6, answers => 10, accuracy => 0.95) WHERE recommended AND why LIKE '%; vote%';
+-- a rule of one feature says two classes at most
+SELECT count(*) FILTER (WHERE expected_accuracy > 0.2) AS above_two_of_ten FROM privpred.plan(20000, 49, 10, accuracy => 0.88) WHERE mechanism IN ('cover', 'stable_flip', 'relabel');
 
 -- refused: what is not a number to plan with
 CREATE FUNCTION refused(call text) RETURNS text LANGUAGE plpgsql AS $$

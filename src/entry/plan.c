@@ -147,6 +147,8 @@ put_result(Rows *rows, const PlanQuestion *question, const PlanResult *result)
 	put_text(rows, charge_kind_name(mechanism->charge_kind));
 	put_text(rows, result->why);
 	put_count_if(rows, result->rows_needed > 0, ceil(result->rows_needed));
+	put_count_if(rows, plan_rows_at_least(question, result) > 0,
+				 plan_rows_at_least(question, result));
 	put_float8_if(rows, !isnan(result->accuracy), result->accuracy);
 	put_units(rows, result->per_answer);
 	put_units(rows, priced ? result->total : 0);

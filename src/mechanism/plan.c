@@ -95,14 +95,16 @@ double
 plan_stump_accuracy(const PlanQuestion *question)
 {
 	double share = STUMP_SHARE;
+	/* A rule has two sides, so it says two classes, of which none is commoner than the baseline. */
+	double most = question->classes > 2 ? 2 * question->baseline : 1;
 
 	if (question->features == 1)
-		return question->accuracy;
+		return Min(question->accuracy, most);
 	/* A baseline that is a guess changes nothing; half of the gain makes it lopsided. */
 	if (question->baseline_declared)
 		share -= (STUMP_SHARE - STUMP_SHARE_BEYOND) *
 				 Min(2 * (question->baseline - 0.5) / Max(question->accuracy - 0.5, 1e-9), 1);
-	return question->baseline + share * (question->accuracy - question->baseline);
+	return Min(question->baseline + share * (question->accuracy - question->baseline), most);
 }
 
 double

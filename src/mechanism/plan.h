@@ -83,6 +83,10 @@ struct MechanismPlan
 	const char *scope;		 /* what it is made for, if not just two classes */
 	bool		needs_delta; /* in the budget */
 
+	/* which lower bounds bind it */
+	bool one_rule;	   /* what it learns is a rule of one feature, not a linear classifier */
+	bool pure_release; /* it releases a classifier of its class under pure privacy */
+
 	/* What else rules it out, whatever the size; returns NULL if nothing does. */
 	const char *(*unsuitable)(const PlanQuestion *question);
 

@@ -17,6 +17,7 @@
 #define ALPHA_MIN 1e-6
 #define ALPHA_MAX 0.49
 #define ALPHA_DEFAULT 0.1
+#define GAMMA_DEFAULT 0.1
 
 /* Rounded to the next share, and kept inside (0, 1). */
 extern Share  share_from_double(double value);

@@ -14,8 +14,8 @@
 #define SEARCH_STEPS 512
 #define SEARCH_RATIO 1.0413
 
-static double
-target(const PlanQuestion *question)
+double
+plan_target(const PlanQuestion *question)
 {
 	return Max(question->accuracy - PLAN_LOSS, 1.0 / question->classes);
 }
@@ -34,7 +34,7 @@ search_units_needed(const PlanQuestion *question, const PlanResult *result)
 		double	   units = SEARCH_FIRST * pow(SEARCH_RATIO, middle);
 
 		CHECK_FOR_INTERRUPTS();
-		if (result->mechanism->plan->accuracy(question, units, &tried) >= target(question))
+		if (result->mechanism->plan->accuracy(question, units, &tried) >= plan_target(question))
 			high = middle;
 		else
 			low = middle;
@@ -84,30 +84,6 @@ plan_one(const PlanQuestion *question, const Mechanism *mechanism)
 		result->why = NULL;
 	}
 	return result;
-}
-
-/*
- * Dagan and Feldman, Theorem 4: (epsilon, delta)-private predictions are
- * tanh(epsilon/2) + delta stable.  Linear classifiers of d features have
- * dimension d + 1.
- */
-char *
-plan_lower_bound(const PlanQuestion *question, const PlanResult *result)
-{
-	double epsilon = plan_epsilon(result->per_answer > 0 ? result->per_answer : question->epsilon);
-	double gamma = Min(tanh(epsilon / 2) + question->delta, 1);
-	double alpha = Min(Max(1 - target(question), 1e-6), 0.25);
-	bool   released = result->mechanism->charge_kind == CHARGE_ONCE && result->epsilon > 0;
-
-	return psprintf(
-		"n >= %.0f for any private prediction, one answer at epsilon %.3g, of error %.3g "
-		"on every problem that a linear classifier of %d features solves without error "
-		"(Dagan and Feldman, Theorem 4)%s",
-		ceil(question->features / (8 * alpha * gamma)), epsilon, alpha, question->features,
-		released && question->delta == 0
-			? "; released by pure privacy, no size is enough on every distribution "
-			  "without a public reference (Chaudhuri and Hsu, Theorem 5)"
-			: "");
 }
 
 List *

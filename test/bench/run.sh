@@ -19,7 +19,7 @@
 . "$(dirname "$0")/../lib/common.sh"
 . "$(dirname "$0")/alternatives.sh"
 
-all_parts="training growth prediction answers threshold ledger cancel accuracy streams gradient trees distill choice rates cover features views forget"
+all_parts="training growth prediction answers threshold ledger cancel accuracy streams gradient trees distill choice rates cover features views forget bounds papers"
 
 # Outside the sandbox: the packages that are not essential, and a place for
 # the results, because enter_sandbox never comes back.

@@ -29,7 +29,7 @@ cover_accuracy(const PlanQuestion *question, double units, PlanResult *result)
 {
 	double loss = plan_choice_loss(candidates(question), plan_epsilon(result->epsilon), units);
 
-	return Max(plan_stump_accuracy(question) - COVER_LOSS * loss, 0.5);
+	return Max(plan_stump_accuracy(question) - COVER_LOSS * loss, 1.0 / question->classes);
 }
 
 static CoverPlan
@@ -96,10 +96,14 @@ const MechanismPlan plan_cover = {
 		"theorem: Chaudhuri and Hsu, Theorem 8 with smaller constants; rows needed are those "
 		"to be within 0.02 of the best single feature, which is taken to gain 0.84 of what a "
 		"linear model does over a guess, or 0.55 of what that gains over a declared baseline",
+	.one_rule = true,
+	.pure_release = true,
 	SHARED_PLAN,
 };
 
 const MechanismPlan plan_label_private = {
 	.grounds = "theorem: Chaudhuri and Hsu, section 4, on the rows' own features",
+	.one_rule = true,
+	.pure_release = true,
 	SHARED_PLAN,
 };

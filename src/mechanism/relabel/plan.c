@@ -50,6 +50,7 @@ const MechanismPlan plan_relabel = {
 		"theorem: Dagan and Feldman, Theorem 2, with the solver's constants; rows needed are "
 		"those for privacy, accuracy takes ten times as many",
 	.wants_units = true,
+	.one_rule = true,
 	.price = plan_price_answers,
 	.accuracy = relabel_accuracy,
 	.units_needed = relabel_units_needed,

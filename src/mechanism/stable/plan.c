@@ -37,6 +37,7 @@ const MechanismPlan plan_stable_flip = {
 		"theorem: Dagan and Feldman, Theorem 1 and Corollary 1, with the solver's q and e; the "
 		"best single feature is taken to gain 0.84 of what a linear model does over a guess "
 		"(0.71 to 0.98 measured), or 0.55 of what that gains over a declared baseline",
+	.one_rule = true,
 	.price = plan_price_answers,
 	.accuracy = stable_flip_accuracy,
 };
@@ -44,4 +45,5 @@ const MechanismPlan plan_stable_flip = {
 /* It answers its owner alone, so nothing is priced. */
 const MechanismPlan plan_stable = {
 	.grounds = "Dagan and Feldman, Theorem 1: (0, gamma)-stability",
+	.one_rule = true,
 };

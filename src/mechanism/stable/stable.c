@@ -43,7 +43,7 @@ static const Option flip_options[] = {
 };
 
 static const Option stable_options[] = {
-	[BOUND] = {"gamma", OPTION_NUMBER, 1e-6, 0.99, 0.1},
+	[BOUND] = {"gamma", OPTION_NUMBER, 1e-6, 0.99, GAMMA_DEFAULT},
 	SHARED_OPTIONS,
 	{NULL},
 };
