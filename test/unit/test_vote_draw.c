@@ -44,8 +44,8 @@ draw_is_exact(const Election *e)
 	enumerate(draw, e, 1e-13, &paths);
 	right = paths.unresolved < 1e-9 && paths.elsewhere == 0;
 	if (e->steps > 0)
-		score_distribution_within(e->order_is_infinite, e->epsilon, e->steps, e->nclasses,
-								  e->votes, probability);
+		score_distribution_within(e->order_is_infinite, e->epsilon, e->steps, e->nclasses, e->votes,
+								  probability);
 	else
 		vote_distribution(e->order_is_infinite, e->epsilon, e->nclasses, e->votes, e->teachers,
 						  probability);
