@@ -176,8 +176,7 @@ record_scores(const MechanismSpec *spec, const int32 *scores)
 
 	for (int i = 0; i < spec->nclasses; i++)
 		behind[i] = best - scores[i];
-	RECORD_INPUT("threshold of many", INPUT_LARGEST, 2 * declared_most(spec), spec->nclasses,
-				 behind);
+	RECORD_INPUT("threshold_many", INPUT_LARGEST, 2 * declared_most(spec), spec->nclasses, behind);
 }
 #else
 #define record_scores(spec, scores) ((void) 0)

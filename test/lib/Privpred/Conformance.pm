@@ -579,7 +579,8 @@ sub _query
 	return qq{SELECT a FROM accuracies('$table', $row->{parameters}{release}, $1, $n) a} if $question =~ /^accuracy >= (\S+)$/;
 	my @columns = ('x', split ' ', $SETUPS{ $row->{setup} }{copies} // '');
 	my $x = sub {
-		my $value = $_[0] =~ /^[\d.]+$/ ? $_[0] : qq{"$_[0]"};
+		my ($value) = @_;
+		$value = qq{"$value"} unless $value =~ /^[\d.]+$/;
 		return "'{" . join(', ', map { qq{"$_": $value} } @columns) . "}'::jsonb";
 	};
 
