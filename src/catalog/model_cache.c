@@ -113,9 +113,10 @@ decode(const ModelRecord *record, MechanismModel *model)
 		model->gaussian_noise = vote_noise_is_gaussian(&record->spec);
 	}
 	if ((model->state == NULL && model->ensemble == NULL) ||
-		(model->ensemble != NULL && (ensemble_classes(model->ensemble) != Max(record->spec.nclasses, 1) ||
-									 ensemble_width(model->ensemble) != record->features->width ||
-									 ensemble_members(model->ensemble) != record->spec.teachers)))
+		(model->ensemble != NULL &&
+		 (ensemble_classes(model->ensemble) != Max(record->spec.nclasses, 1) ||
+		  ensemble_width(model->ensemble) != record->features->width ||
+		  ensemble_members(model->ensemble) != record->spec.teachers)))
 		ereport(
 			ERROR, errcode(ERRCODE_DATA_CORRUPTED),
 			errmsg("stored predictor of model \"%s\" does not fit its declaration", record->name),

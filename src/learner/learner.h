@@ -15,6 +15,7 @@
  * predictor.c			the stored form inside the server: building, packing, in, out
  * predictor_json.c		the same in words
  * predictor_eval.c		evaluation
+ * predictor_facts.c	what is known of an ensemble
  * forest.c				trees: stored form and evaluation (no server needed)
  * explain.c			trees in words
  * liblinear.c			logistic, svm

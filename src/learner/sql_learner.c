@@ -3,10 +3,10 @@
  *		Any aggregate of the user's own as a learner.
  *
  * train is an aggregate over (label, float8[]); predict is a function of its
- * result and float8[] that returns a label.  Of numbers, both are in [0, 1].  What train returns is stored as
- * text.  Both run as the current user, in a subtransaction, and whatever goes
- * wrong in them (except cancellation) becomes a vote for the default class:
- * an error that depends on the rows would tell about them.
+ * result and float8[] that returns a label.  Of numbers, both are in [0, 1].  What
+ * train returns is stored as text.  Both run as the current user, in a
+ * subtransaction, and whatever goes wrong in them (except cancellation) becomes a
+ * vote for the default class: an error that depends on the rows would tell about them.
  */
 #include "postgres.h"
 

@@ -40,7 +40,7 @@ ask(const Ensemble *ensemble, double at)
 		cast += votes[i];
 	}
 	promise(cast == members);
-	if (nclasses != 2)
+	if (nclasses > 2)
 		return;
 	promise(ensemble_scores(ensemble, x, scores) == members);
 	for (int i = 0; i < members; i++)

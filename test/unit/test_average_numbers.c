@@ -99,7 +99,7 @@ test_private(double epsilon)
 	   "epsilon %g: a divergence of %g of order 5", epsilon, divergence);
 }
 
-/* Drawn as claimed: the mean square is what is expected, and an end is met as often as it should. */
+/* Drawn as claimed: the mean square is as expected, and an end is met as often as it should. */
 static void
 test_draw(bool order_is_infinite)
 {
