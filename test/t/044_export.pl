@@ -42,11 +42,15 @@ my @models = (
 	[ 'stumps', 'two', 'few', 'cover', '{"class": "stumps"}' ],
 	[ 'rectangles', 'middling', 'box', 'cover', '{"class": "rectangles"}' ],
 	[ 'halfspaces', 'two', 'plane', 'cover', '{"class": "halfspaces"}' ],
+	[ 'a cut of three', 'three', 'few', 'cover', '{"class": "stumps"}' ],
+	[ 'a box of three', 'three', 'box', 'cover', '{"class": "rectangles"}' ],
+	[ 'a halfspace of three', 'three', 'plane', 'cover', '{"class": "halfspaces"}' ],
+	[ 'points of three', 'mood', 'ward', 'cover', '{"class_table": "public.numbered"}' ],
 	[ 'levels', 'in_b', 'ward', 'littlestone', '{"class_table": "public.singles"}' ],
 	[ 'parts', 'two', 'age', 'littlestone', '{"class": "thresholds", "points": 16}' ],
 	[ 'teachers', 'two', 'few', 'vote' ], [ 'of three', 'three', 'few', 'vote' ], [ 'of missing', 'three', 'missing', 'vote' ],
 	[ 'of height', 'height', 'few', 'average', '{"target": {"min": 50, "max": 250}}' ]);
-my %classes = (three => '{low,"mid \"dle\"",high}', height => undef);
+my %classes = (three => '{low,"mid \"dle\"",high}', height => undef, mood => undef);
 
 $node->safe_psql('postgres', q[
 SET client_min_messages = error;
@@ -60,6 +64,7 @@ INSERT INTO people SELECT i, age, dose, DATE '2000-01-01' + i % 5000, TIMESTAMP 
 	CASE WHEN age BETWEEN 20 AND 60 THEN 'yes' ELSE 'no' END, CASE WHEN i % 3 = 1 THEN 'yes' ELSE 'no' END, 100 + age - dose
 	FROM (SELECT i, i % 90 AS age, i % 37 / 3.0 AS dose FROM generate_series(1, 20000) i) s;
 CREATE TABLE singles AS SELECT h AS hypothesis, p AS point, (h = p)::int AS label FROM unnest('{A,B,C}'::text[]) h, unnest('{A,B,C}'::text[]) p;
+CREATE TABLE numbered AS SELECT h AS hypothesis, p AS point, (h / 3 ^ (ascii(p) - 65))::int % 3 AS label FROM generate_series(0, 26) h, unnest('{A,B,C}'::text[]) p;
 SELECT privpred.protect('people', declared_units => 20000);
 SELECT privpred.grant_budget(current_user::regrole, 'people', epsilon => 1e6, delta => 0.01);
 CREATE TABLE pool AS SELECT age, dose, smoker, ward FROM people WHERE id <= 500;

@@ -48,6 +48,17 @@ nothing_promised(const MechanismSpec *spec, const Released *released)
 												 : "");
 }
 
+/* Halfspaces depend on how levels go together, other classes do not. */
+static bool
+tosses_coins(const MechanismSpec *spec, const Released *released)
+{
+	bool coins = false;
+
+	for (int i = 0; i < spec->width; i++)
+		coins = coins || spec->columns[i].binary;
+	return coins && released->classifier.class == CLASS_HALFSPACES;
+}
+
 /* For whom. */
 static char *
 promised_to(const MechanismSpec *spec, const Released *released)
@@ -56,11 +67,14 @@ promised_to(const MechanismSpec *spec, const Released *released)
 		return pstrdup("on these rows");
 	if (isinf(released->smoothness))
 		return pstrdup("whatever the features");
-	return psprintf("for features at most %s times as dense anywhere as %s",
-					three_digits(released->smoothness, false),
-					option_given(spec->options, "reference")
-						? "what the reference's rows were drawn from, independently"
-						: "if they were uniform within their bounds");
+	return psprintf(
+		"for features at most %s times as dense anywhere as %s",
+		three_digits(released->smoothness, false),
+		option_given(spec->options, "reference")
+			? "what the reference's rows were drawn from, independently"
+		: tosses_coins(spec, released)
+			? "if numbers were uniform within their bounds and each level fell to a coin"
+			: "if they were uniform within their bounds");
 }
 
 char *
