@@ -127,6 +127,7 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 	holdout_parameters(query, model);
 	query->arguments[PARAMETER_KNOWN - 1] = ARG_POINTER(BYTEAOID, (bytea *) NULL);
 	query->arguments[PARAMETER_TEACHER - 1] = ARG_IF(false, ARG_INT4(0));
+	query->arguments[PARAMETER_SUMS - 1] = ARG_POINTER(BYTEAOID, (bytea *) NULL);
 }
 
 char *
