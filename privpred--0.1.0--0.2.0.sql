@@ -1110,6 +1110,16 @@ CREATE AGGREGATE privpred.sum_units(labels double precision[], features double p
 COMMENT ON AGGREGATE privpred.sum_units(double precision[], double precision[], bytea) IS
 	'internal: the same over units of several rows';
 
+CREATE AGGREGATE privpred.merge_sums(privpred.unit_sums) (
+	SFUNC = privpred.unit_sums_merge,
+	STYPE = privpred.unit_sums,
+	SSPACE = 8192,
+	COMBINEFUNC = privpred.unit_sums_merge,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.merge_sums(privpred.unit_sums) IS
+	'internal: sums of several parts of the units; not private by itself';
+
 REVOKE ALL ON FUNCTION
 	privpred.unit_sums_in(cstring),
 	privpred.unit_sums_out(privpred.unit_sums),
@@ -1117,6 +1127,7 @@ REVOKE ALL ON FUNCTION
 	privpred.unit_sums_send(privpred.unit_sums),
 	privpred.sum_units(double precision, double precision[], bytea),
 	privpred.sum_units(double precision[], double precision[], bytea),
+	privpred.merge_sums(privpred.unit_sums),
 	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
 	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
 	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums)
@@ -1124,6 +1135,7 @@ REVOKE ALL ON FUNCTION
 GRANT EXECUTE ON FUNCTION
 	privpred.sum_units(double precision, double precision[], bytea),
 	privpred.sum_units(double precision[], double precision[], bytea),
+	privpred.merge_sums(privpred.unit_sums),
 	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
 	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
 	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums)

@@ -42,6 +42,7 @@ GRANT EXECUTE ON FUNCTION
 	privpred.merge_states(privpred.training_state),
 	privpred.sum_units(double precision, double precision[], bytea),
 	privpred.sum_units(double precision[], double precision[], bytea),
+	privpred.merge_sums(privpred.unit_sums),
 	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
 	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
 	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums),

@@ -66,3 +66,13 @@ CREATE AGGREGATE privpred.sum_units(labels double precision[], features double p
 );
 COMMENT ON AGGREGATE privpred.sum_units(double precision[], double precision[], bytea) IS
 	'internal: the same over units of several rows';
+
+CREATE AGGREGATE privpred.merge_sums(privpred.unit_sums) (
+	SFUNC = privpred.unit_sums_merge,
+	STYPE = privpred.unit_sums,
+	SSPACE = 8192,
+	COMBINEFUNC = privpred.unit_sums_merge,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.merge_sums(privpred.unit_sums) IS
+	'internal: sums of several parts of the units; not private by itself';

@@ -101,7 +101,7 @@ typedef struct UnitForm
 	int	   width;
 	int	   max_rows;		 /* of a unit; 0: any number */
 	uint64 seed;			 /* of the choice among more */
-	bool   numbers;			 /* labels are numbers, given in [0, 1]; else classes */
+	int	   nclasses;		 /* 0: labels are numbers, given in [0, 1] */
 	bool   keeps_unlabelled; /* labels alone are protected */
 	double label_min;		 /* of a number */
 	double label_max;

@@ -56,8 +56,10 @@ add_row(UnitReader *reader, double label, bool unlabelled, const double *x)
 		return;
 	if (unlabelled)
 		label = NAN;
-	if (form->numbers)
+	else if (form->nclasses == 0)
 		label = form->label_min + label * (form->label_max - form->label_min);
+	else if (!(label >= 0 && label < form->nclasses && label == (int) label))
+		refuse(errmsg("%g is not the number of a class", label));
 	reader->label[reader->nrows] = label;
 	memcpy(reader->x + (Size) reader->nrows * form->width, x, form->width * sizeof(double));
 	reader->nrows++;

@@ -76,7 +76,7 @@ unit_sums_request(const UnitSum *kind, const UnitForm *form, const StringInfoDat
 	pq_sendint32(&bytes, form->width);
 	pq_sendint32(&bytes, form->max_rows);
 	pq_sendint64(&bytes, form->seed);
-	pq_sendbyte(&bytes, form->numbers);
+	pq_sendint32(&bytes, form->nclasses);
 	pq_sendbyte(&bytes, form->keeps_unlabelled);
 	pq_sendfloat8(&bytes, form->label_min);
 	pq_sendfloat8(&bytes, form->label_max);
@@ -112,11 +112,12 @@ partial_sums_open(bytea *request)
 	form.width = pq_getmsgint(&bytes, 4);
 	form.max_rows = pq_getmsgint(&bytes, 4);
 	form.seed = pq_getmsgint64(&bytes);
-	form.numbers = pq_getmsgbyte(&bytes) != 0;
+	form.nclasses = pq_getmsgint(&bytes, 4);
 	form.keeps_unlabelled = pq_getmsgbyte(&bytes) != 0;
 	form.label_min = pq_getmsgfloat8(&bytes);
 	form.label_max = pq_getmsgfloat8(&bytes);
-	if (form.width < 0 || form.width > PRIVPRED_MAX_WIDTH || form.max_rows < 0)
+	if (form.width < 0 || form.width > PRIVPRED_MAX_WIDTH || form.max_rows < 0 ||
+		form.nclasses < 0 || form.nclasses > PRIVPRED_MAX_CLASSES)
 		parameter_damaged();
 	kind = get_kind(&bytes);
 	result->request = hash_bytes_extended((unsigned char *) VARDATA_ANY(request), size, 0);
@@ -195,23 +196,40 @@ get_number(StringInfo bytes)
 	return (int128) (number >> 1) ^ -(int128) (number & 1);
 }
 
+/* How many bits are zero at the end of all of them: what one unit adds may be a power of two. */
+static int
+shared_zeros(const PartialSums *sums)
+{
+	uint128 bits = 0;
+	int		zeros = 0;
+
+	for (int64 i = 0; i < sums->count; i++)
+		bits |= (uint128) sums->sum[i];
+	while (bits != 0 && (bits >> zeros & 1) == 0)
+		zeros++;
+	return zeros;
+}
+
 bytea *
 partial_sums_write(PartialSums *sums)
 {
 	StringInfoData bytes;
+	int			   shift;
 
 	catch_up(sums);
+	shift = shared_zeros(sums);
 	pq_begintypsend(&bytes);
 	pq_sendint32(&bytes, SUMS_FORMAT);
 	pq_sendint64(&bytes, sums->request);
 	pq_sendint64(&bytes, sums->rows);
 	pq_sendint64(&bytes, sums->unused);
 	pq_sendint64(&bytes, sums->count);
+	pq_sendbyte(&bytes, shift);
 	for (int64 i = 0; i < sums->count; i++)
 	{
 		if (i % SUMS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		put_number(&bytes, sums->sum[i]);
+		put_number(&bytes, sums->sum[i] >> shift);
 	}
 	return pq_endtypsend(&bytes);
 }
@@ -221,6 +239,7 @@ partial_sums_read(const char *data, Size size)
 {
 	PartialSums	  *result = palloc0_object(PartialSums);
 	StringInfoData bytes = {.data = unconstify(char *, data), .len = size, .maxlen = size};
+	int			   shift;
 
 	if (pq_getmsgint(&bytes, 4) != SUMS_FORMAT)
 		parameter_damaged();
@@ -228,15 +247,16 @@ partial_sums_read(const char *data, Size size)
 	result->rows = pq_getmsgint64(&bytes);
 	result->unused = pq_getmsgint64(&bytes);
 	result->count = pq_getmsgint64(&bytes);
+	shift = pq_getmsgbyte(&bytes);
 	/* Each takes a byte at least. */
-	if (result->count < 0 || result->count > bytes.len - bytes.cursor)
+	if (shift > 127 || result->count < 0 || result->count > bytes.len - bytes.cursor)
 		parameter_damaged();
 	result->sum = MemoryContextAllocHuge(CurrentMemoryContext, result->count * sizeof(int128));
 	for (int64 i = 0; i < result->count; i++)
 	{
 		if (i % SUMS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		result->sum[i] = get_number(&bytes);
+		result->sum[i] = (int128) ((uint128) get_number(&bytes) << shift);
 	}
 	pq_getmsgend(&bytes);
 	return result;

@@ -36,7 +36,7 @@ typedef struct UnitSum
 	UnitSummer *(*open)(const UnitForm *form, StringInfo parameter);
 } UnitSum;
 
-#define UNIT_SUMS(entry) entry(gradient)
+#define UNIT_SUMS(entry) entry(gradient) entry(released) entry(stable_erm)
 
 #define DECLARE_UNIT_SUM(name) extern const UnitSum name##_unit_sum;
 UNIT_SUMS(DECLARE_UNIT_SUM)

@@ -283,7 +283,7 @@ unit_form(const ModelRecord *model)
 	return (UnitForm){.width = spec->width,
 					  .max_rows = spec->max_rows_per_unit,
 					  .seed = row_choice_seed((const unsigned char *) model->salt),
-					  .numbers = spec->nclasses == 0,
+					  .nclasses = spec->nclasses,
 					  .keeps_unlabelled = model->mechanism->labels_only,
 					  .label_min = spec->label_min,
 					  .label_max = spec->label_max};

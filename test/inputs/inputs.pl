@@ -46,14 +46,15 @@ sub row
 # Also more rows than are declared for a unit.
 sub unit { my ($id) = @_; return [ map { row($id) } 1 .. one_of(1, 1, 2, 3, 8, 30) ] }
 
-# A unit changed, added or removed.
+# A unit changed, added or removed; or the same table, which is read in another way.
 sub pair
 {
 	my ($number) = @_;
-	my $how = (qw(changed added removed))[ $number % 3 ];
+	my $how = (qw(changed added removed same))[ $number % 4 ];
 	my $units = $how eq 'changed' ? one_of(20, 40) : $number % 5 == 4 ? 1 : one_of(3, 20, 40);
 	my %a = map { $_ => unit($_) } 1 .. $units;
 	my %b = %a;
+	return ($how, \%a, \%b) if $how eq 'same';
 	my $id = $how eq 'added' ? $units + 1 + int(rand(9)) : 1 + int(rand($units));
 	delete $b{$id};
 	$b{$id} = unit($id) if $how ne 'removed';
@@ -163,6 +164,7 @@ sub compare
 			$drawn{$draw}++;
 			my $share = "$d" / $bound;
 			$largest{$draw} = $share if $share > ($largest{$draw} // 0);
+			push @wrong, "$what: $draw: inputs of one table differ by $d" if $what =~ /same/ && $d > 0 && $draw !~ /erm/;
 			push @wrong, "$what: $draw: inputs differ by $d, the charge assumes $bound" if Math::BigInt->new("$d") > Math::BigInt->new($bound) || $b->[$i]{bound} ne $bound;
 		}
 	}
@@ -182,7 +184,7 @@ while ($trials < $wanted && !(@wrong && $ENV{FIRST}))
 	my ($how, $a, $b) = pair($pairs);
 	my @way = map { one_of(sort keys %ways) } 1, 2;
 	# none twice before each once
-	@way = ((sort keys %ways)[ $pairs % keys %ways ], $way[1]);
+	@way = ((sort keys %ways)[ $pairs % keys %ways ], $how eq 'same' ? 'states' : $way[1]);
 	unlink $record;
 	psql("TRUNCATE inputs.base;\n" . insert('A', $a) . insert('B', $b) . side('A', $way[0], \@models) . side('B', $way[1], \@models));
 	my $of = sections();
@@ -214,7 +216,7 @@ ok(scalar(@wrong) == 0, "$trials trials, $pairs pairs of tables: no input differ
 my %silent = map { $model{$_} => 1 } grep { !$used{$_} } @models;
 ok(!%silent, 'every mechanism says what goes into its draws', sort keys %silent);
 ok($learners >= 11, "$learners learners of teachers");
-ok(!(grep { !$hows{$_} } qw(added changed removed)), 'units added, changed and removed: ' . join(', ', map { "$_ " . ($hows{$_} // 0) } sort keys %hows));
+ok(!(grep { !$hows{$_} } qw(added changed removed same)), 'units added, changed and removed, and none: ' . join(', ', map { "$_ " . ($hows{$_} // 0) } sort keys %hows));
 ok(!(grep { !$used{$_} } keys %ways), 'in every way: ' . join(', ', sort keys %ways));
 # A test that sees no differences sees no mistakes.
 my @blind = grep { !$largest{$_} } sort keys %drawn;

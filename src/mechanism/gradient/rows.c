@@ -65,7 +65,7 @@ finish_block(GradientRows *rows, GradientRowsOf *of)
 static float
 label_number(const UnitForm *form, double label)
 {
-	if (!form->numbers)
+	if (form->nclasses > 0)
 		return label;
 	return (label - form->label_min) / (form->label_max - form->label_min);
 }
