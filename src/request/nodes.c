@@ -119,9 +119,12 @@ is_spread(Oid relid)
 	return place == CITUS_SPREAD || place == CITUS_APPENDED;
 }
 
-/* A view may read tables of other nodes, and gets their rows. */
+/*
+ * A unit is added up as a whole, so all its rows must lie on one node.  A view may read
+ * tables of other nodes, and gets their rows.
+ */
 bool
-rows_are_far(const ModelRecord *model)
+rows_are_far(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each)
 {
 	ListCell *cell;
 
@@ -129,7 +132,9 @@ rows_are_far(const ModelRecord *model)
 		return false;
 	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
 		if (is_spread(lfirst_oid(cell)))
-			return true;
+			return one_row_each || train_by_states ||
+				   citus_keeps_together(lfirst_oid(cell), protected->nunits,
+										protected->unit_columns);
 	return false;
 }
 

@@ -27,6 +27,7 @@
 #include "server/progress.h"
 #include "request/forget.h"
 #include "request/train.h"
+#include "server/citus.h"
 
 /* ---------- the training query ---------- */
 
@@ -195,6 +196,9 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected, const Vie
 	if (!one_row_each)
 		session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off");
+	/* Units whose rows lie on several nodes are put together here. */
+	if (citus_is_installed())
+		session_set("citus.max_intermediate_result_size", "-1");
 	if (!owner_listens(model) && client_min_messages < WARNING)
 		session_set("client_min_messages", "warning");
 	training =

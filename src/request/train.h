@@ -255,7 +255,8 @@ extern bool append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 							   const ProtectedRelation *protected, bool one_teacher, double *rows);
 
 /* Do the rows lie on other nodes, which can add them up? */
-extern bool rows_are_far(const ModelRecord *model);
+extern bool
+rows_are_far(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each);
 
 extern void nodes_init(void);
 

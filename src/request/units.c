@@ -299,7 +299,7 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	scan->source.rewind = units_rewind;
 	scan->source.form = unit_form(model);
 	scan->source.sum = units_sum;
-	scan->source.far = !held_out && rows_are_far(model);
+	scan->source.far = !held_out && rows_are_far(model, protected, one_row_each);
 	scan->model = model;
 	scan->unit_is_row = one_row_each;
 	scan->held_out = held_out;

@@ -105,8 +105,13 @@ open_pass(const UnitForm *form, StringInfo bytes)
 		  shape->outputs <= (shape->loss == GRADIENT_SOFTMAX ? PRIVPRED_MAX_CLASSES : 1) &&
 		  shape->clip >= 0 && shape->clip <= GRADIENT_CLIP_MAX && rows->features_limit >= 0 &&
 		  rows->features_limit <= (int64) GRADIENT_CLIP_MAX * GRADIENT_CLIP_MAX);
-	if (rows->centred)
+	/* Nothing is taken before there are as many weights; the sum of features has none. */
+	if (!rows->centred)
+		shape->outputs = 1;
+	else
 		get_centre(bytes, shape);
+	check(!rows->centred ||
+		  bytes->len - bytes->cursor >= gradient_parameters(shape) * (int64) sizeof(float));
 	gradient_work_place(shape,
 						MemoryContextAllocHuge(CurrentMemoryContext, gradient_work_size(shape)),
 						&pass->work);

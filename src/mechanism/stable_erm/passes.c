@@ -39,13 +39,17 @@ typedef struct Pass
 	Size		  unit_bytes;
 } Pass;
 
+static bool
+is_packed(ErmPass pass)
+{
+	return pass == ERM_CURVATURES || pass == ERM_MAJORANTS;
+}
+
 /* Sums of a pass; one more counts units. */
 static int64
 sums_of(const ErmProblem *problem, ErmPass pass)
 {
-	bool packed = pass == ERM_CURVATURES || pass == ERM_MAJORANTS;
-
-	return (packed ? PACKED_SIZE(problem->dimension) : problem->dimension) + 1;
+	return (is_packed(pass) ? PACKED_SIZE(problem->dimension) : problem->dimension) + 1;
 }
 
 /* By how much curvatures are multiplied before they are rounded. */
@@ -197,6 +201,8 @@ open_pass(const UnitForm *form, StringInfo bytes)
 	if (pass->pass > ERM_PRODUCTS || form->width < 0 || form->keeps_unlabelled)
 		parameter_damaged();
 	get_problem(bytes, form->width, &pass->problem);
+	if (is_packed(pass->pass) && pass->problem.dimension > ERM_MAX_DENSE)
+		parameter_damaged();
 	pass->spec = (MechanismSpec){.width = form->width,
 								 .nclasses = form->nclasses,
 								 .label_min = form->label_min,
