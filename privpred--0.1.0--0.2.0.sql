@@ -1219,3 +1219,101 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS $
 			pg_catalog.jsonb_array_length(member OPERATOR(pg_catalog.->) 'rows'))
 		WHEN k.kind OPERATOR(pg_catalog.=) 'sql' THEN e'a function of its own\n' END
 	FROM (SELECT member OPERATOR(pg_catalog.->>) 'kind' AS kind) k $$;
+
+-- ---------- passes of training over units, added up wherever the rows are ----------
+
+CREATE TYPE privpred.unit_sums;
+
+CREATE FUNCTION privpred.unit_sums_in(cstring) RETURNS privpred.unit_sums
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_sums_in(cstring) IS 'I/O';
+
+CREATE FUNCTION privpred.unit_sums_out(privpred.unit_sums) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_sums_out(privpred.unit_sums) IS 'I/O';
+
+CREATE FUNCTION privpred.unit_sums_recv(internal) RETURNS privpred.unit_sums
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_sums_recv(internal) IS 'I/O';
+
+CREATE FUNCTION privpred.unit_sums_send(privpred.unit_sums) RETURNS bytea
+	AS 'byteasend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_sums_send(privpred.unit_sums) IS 'I/O';
+
+CREATE TYPE privpred.unit_sums (
+	INPUT = privpred.unit_sums_in,
+	OUTPUT = privpred.unit_sums_out,
+	RECEIVE = privpred.unit_sums_recv,
+	SEND = privpred.unit_sums_send,
+	ALIGNMENT = int4,
+	STORAGE = extended
+);
+COMMENT ON TYPE privpred.unit_sums IS
+	'what some units add to a pass of training, to be added up elsewhere; as sensitive as the rows';
+
+CREATE FUNCTION privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea)
+	RETURNS privpred.unit_sums
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea) IS
+	'adds a unit of one row';
+
+CREATE FUNCTION privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea)
+	RETURNS privpred.unit_sums
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea) IS
+	'adds a unit of several rows';
+
+CREATE FUNCTION privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums) RETURNS privpred.unit_sums
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums) IS 'adds sums to sums';
+
+CREATE AGGREGATE privpred.sum_units(label double precision, features double precision[], request bytea) (
+	SFUNC = privpred.unit_sums_add_row,
+	STYPE = privpred.unit_sums,
+	SSPACE = 8192,
+	COMBINEFUNC = privpred.unit_sums_merge,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.sum_units(double precision, double precision[], bytea) IS
+	'internal: one pass of training over units of one row each; not private by itself';
+
+CREATE AGGREGATE privpred.sum_units(labels double precision[], features double precision[], request bytea) (
+	SFUNC = privpred.unit_sums_add_unit,
+	STYPE = privpred.unit_sums,
+	SSPACE = 8192,
+	COMBINEFUNC = privpred.unit_sums_merge,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.sum_units(double precision[], double precision[], bytea) IS
+	'internal: the same over units of several rows';
+
+CREATE AGGREGATE privpred.merge_sums(privpred.unit_sums) (
+	SFUNC = privpred.unit_sums_merge,
+	STYPE = privpred.unit_sums,
+	SSPACE = 8192,
+	COMBINEFUNC = privpred.unit_sums_merge,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.merge_sums(privpred.unit_sums) IS
+	'internal: sums of several parts of the units; not private by itself';
+
+REVOKE ALL ON FUNCTION
+	privpred.unit_sums_in(cstring),
+	privpred.unit_sums_out(privpred.unit_sums),
+	privpred.unit_sums_recv(internal),
+	privpred.unit_sums_send(privpred.unit_sums),
+	privpred.sum_units(double precision, double precision[], bytea),
+	privpred.sum_units(double precision[], double precision[], bytea),
+	privpred.merge_sums(privpred.unit_sums),
+	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
+	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
+	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums)
+	FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+	privpred.sum_units(double precision, double precision[], bytea),
+	privpred.sum_units(double precision[], double precision[], bytea),
+	privpred.merge_sums(privpred.unit_sums),
+	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
+	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
+	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums)
+	TO PUBLIC;

@@ -10,6 +10,7 @@ parts=(
 	learners		# an aggregate for each
 	ensemble		# teachers, and many predictors in one
 	states			# training on several nodes
+	unit_sums		# passes of training over units
 	catalog			# protected tables and models
 	ledger			# accounts, entries, budgets
 	streams

@@ -2,26 +2,21 @@
  * states.c
  *		SQL entry points for training on several nodes: the type training_state,
  *		its aggregates, and what makes sure that all nodes mean the same.
- *
- * Inside an aggregate a state is an expanded object; it becomes portable bytes
- * when it leaves.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "common/base64.h"
 #include "fmgr.h"
-#include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/expandeddatum.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "entry/entry.h"
+#include "entry/expanded.h"
 #include "entry/states.h"
 
 PG_FUNCTION_INFO_V1(training_state_in);
@@ -33,162 +28,39 @@ PG_FUNCTION_INFO_V1(privpred_finish_state);
 PG_FUNCTION_INFO_V1(privpred_unit_share);
 PG_FUNCTION_INFO_V1(privpred_node_agrees);
 
-/* ---------- a state inside an aggregate ---------- */
+/* ---------- the type ---------- */
 
-#define EXPANDED_STATE_MAGIC 0x50505453
-
-typedef struct ExpandedState
+static bytea *
+write_state(void *state)
 {
-	ExpandedObjectHeader header;
-	int					 magic;
-	TrainingState		*state;
-	bytea				*flat; /* its bytes; NULL: not written since it changed */
-} ExpandedState;
-
-static Size
-expanded_size(ExpandedObjectHeader *header)
-{
-	ExpandedState *expanded = (ExpandedState *) header;
-
-	if (expanded->flat == NULL)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(header->eoh_context);
-
-		expanded->flat = portable_write(expanded->state);
-		MemoryContextSwitchTo(caller);
-	}
-	return VARSIZE(expanded->flat);
+	return portable_write(state);
 }
 
-static void
-expanded_flatten(ExpandedObjectHeader *header, void *result, Size size)
+static void *
+read_state(const char *bytes, Size size)
 {
-	memcpy(result, ((ExpandedState *) header)->flat, size);
+	return portable_read(bytes, size, (Size) maintenance_work_mem * 1024);
 }
 
-static const ExpandedObjectMethods expanded_methods = {expanded_size, expanded_flatten};
-
-/* Creates one that lives as long as its aggregate; the caller fills in the state. */
-static ExpandedState *
-expanded_create(MemoryContext parent)
-{
-	MemoryContext context =
-		AllocSetContextCreate(parent, "privpred training state", ALLOCSET_START_SMALL_SIZES);
-	ExpandedState *expanded = MemoryContextAllocZero(context, sizeof(ExpandedState));
-
-	EOH_init_header(&expanded->header, &expanded_methods, context);
-	expanded->magic = EXPANDED_STATE_MAGIC;
-	return expanded;
-}
-
-static ExpandedState *
-as_expanded(Datum datum)
-{
-	ExpandedState *expanded;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return NULL;
-	expanded = (ExpandedState *) DatumGetEOHP(datum);
-	if (expanded->header.eoh_methods != &expanded_methods ||
-		expanded->magic != EXPANDED_STATE_MAGIC)
-		elog(ERROR, "not a training state");
-	return expanded;
-}
-
-/* In the current context. */
-static TrainingState *
-read_state(Datum datum)
-{
-	struct varlena *flat = PG_DETOAST_DATUM_PACKED(datum);
-
-	return portable_read(VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat),
-						 (Size) maintenance_work_mem * 1024);
-}
-
-/* The state that an aggregate has so far, to be changed. */
-static ExpandedState *
-state_to_change(Datum datum, MemoryContext aggregate)
-{
-	ExpandedState *expanded = as_expanded(datum);
-	MemoryContext  caller;
-
-	if (expanded == NULL || !VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
-	{
-		expanded = expanded_create(aggregate);
-		caller = MemoryContextSwitchTo(expanded->header.eoh_context);
-		expanded->state = read_state(datum);
-		MemoryContextSwitchTo(caller);
-	}
-	if (expanded->flat != NULL)
-		pfree(expanded->flat);
-	expanded->flat = NULL;
-	return expanded;
-}
-
-/*
- * ---------- the type ----------
- *
- * Text is base64: PostgreSQL's own way between servers is text.
- */
-
-static struct varlena *
-checked_state(const char *bytes, Size size, int sqlstate)
-{
-	struct varlena *result;
-
-	portable_check(bytes, size, sqlstate);
-	result = palloc(VARHDRSZ + size);
-	SET_VARSIZE(result, VARHDRSZ + size);
-	memcpy(VARDATA(result), bytes, size);
-	return result;
-}
+static const ExpandedKind training_kind = {"privpred.training_state", write_state, read_state,
+										   portable_check};
 
 Datum
 training_state_in(PG_FUNCTION_ARGS)
 {
-	const char *input = PG_GETARG_CSTRING(0);
-	int			length = strlen(input);
-	int			room = pg_b64_dec_len(length);
-	char	   *bytes = palloc(room + 1);
-	int			size = pg_b64_decode(input, length, (void *) bytes, room);
-
-	if (size < 0)
-		ereport(ERROR, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				errmsg("invalid input syntax for type %s", "privpred.training_state"),
-				errdetail("A training state is written in base64."));
-	PG_RETURN_POINTER(checked_state(bytes, size, ERRCODE_INVALID_TEXT_REPRESENTATION));
+	return expanded_in(fcinfo, &training_kind);
 }
 
 Datum
 training_state_out(PG_FUNCTION_ARGS)
 {
-	struct varlena *state = PG_GETARG_VARLENA_PP(0);
-	int				size = VARSIZE_ANY_EXHDR(state);
-	int				room;
-	char		   *output;
-	int				length;
-
-	/* four characters for three bytes */
-	if (size > MaxAllocSize / 4 * 3 - 8)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("training state is too large to be written as text"));
-	room = pg_b64_enc_len(size);
-	output = palloc(room + 1);
-	length = pg_b64_encode((const void *) VARDATA_ANY(state), size, output, room);
-	if (length < 0)
-		elog(ERROR, "could not write a training state as text");
-	output[length] = '\0';
-	PG_RETURN_CSTRING(output);
+	return expanded_out(fcinfo, &training_kind);
 }
 
 Datum
 training_state_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo message = (StringInfo) PG_GETARG_POINTER(0);
-	int		   size = message->len - message->cursor;
-
-	PG_RETURN_POINTER(
-		checked_state(pq_getmsgbytes(message, size), size, ERRCODE_INVALID_BINARY_REPRESENTATION));
+	return expanded_recv(fcinfo, &training_kind);
 }
 
 /* ---------- aggregates ---------- */
@@ -202,7 +74,7 @@ first_state(FunctionCallInfo fcinfo, MemoryContext aggregate, int width)
 
 	if (PG_ARGISNULL(3))
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("options must not be null"));
-	expanded = expanded_create(aggregate);
+	expanded = expanded_create(&training_kind, aggregate);
 	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
 	/* a call that does not say the type is one of the function for text */
 	expanded->state = portable_create(PG_GETARG_JSONB_P(3),
@@ -227,14 +99,14 @@ state_transition(PG_FUNCTION_ARGS)
 	/* whether they may be missing is not known before there is a state */
 	width = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	expanded = PG_ARGISNULL(0) ? first_state(fcinfo, aggregate, width)
-							   : state_to_change(PG_GETARG_DATUM(0), aggregate);
+							   : expanded_to_change(&training_kind, PG_GETARG_DATUM(0), aggregate);
 	features =
 		features_from_array(array, training_learner(expanded->state)->accepts_missing, &width);
 	training_check_width(expanded->state, width);
 	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
 	training_add(expanded->state, PG_GETARG_DATUM(1), PG_ARGISNULL(1), features);
 	MemoryContextSwitchTo(caller);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&expanded->header));
+	PG_RETURN_DATUM(EXPANDED_DATUM(expanded));
 }
 
 /* Adds the second state to the first, which an aggregate owns. */
@@ -247,24 +119,23 @@ state_merge(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	target = state_to_change(PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0), aggregate);
+	target =
+		expanded_to_change(&training_kind, PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0), aggregate);
 	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
 	{
-		TrainingState *source = read_state(PG_GETARG_DATUM(1));
+		TrainingState *source = expanded_state(&training_kind, PG_GETARG_DATUM(1));
 
 		caller = MemoryContextSwitchTo(target->header.eoh_context);
 		portable_merge(target->state, source);
 		MemoryContextSwitchTo(caller);
 	}
-	PG_RETURN_DATUM(EOHPGetRWDatum(&target->header));
+	PG_RETURN_DATUM(EXPANDED_DATUM(target));
 }
 
 const TrainingState *
 training_state_of(Datum datum)
 {
-	ExpandedState *expanded = as_expanded(datum);
-
-	return expanded ? expanded->state : read_state(datum);
+	return expanded_state(&training_kind, datum);
 }
 
 Datum

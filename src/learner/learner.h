@@ -414,4 +414,7 @@ extern int unit_teacher(UnitHasher *hasher, Datum unit, const unsigned char *sal
 /* The salt of the hash that holds units out, so that it knows nothing of the one for teachers. */
 extern void holdout_salt(const unsigned char *salt, unsigned char *derived);
 
+/* The seed of the choice among a unit's rows; other nodes may know it without knowing the salt. */
+extern uint64 row_choice_seed(const unsigned char *salt);
+
 #endif /* PRIVPRED_LEARNER_H */

@@ -406,3 +406,11 @@ holdout_salt(const unsigned char *salt, unsigned char *derived)
 			derived[8 * i + byte] = (unsigned char) (word >> (8 * byte));
 	}
 }
+
+uint64
+row_choice_seed(const unsigned char *salt)
+{
+	static const char word[] = "rows of a unit";
+
+	return siphash24(salt, (const unsigned char *) word, strlen(word));
+}

@@ -116,6 +116,39 @@ errors_add(ErrorCounts *counts, const double *x, int label, int64 weight)
 	}
 }
 
+/* ---------- counts as sums: cells, then totals ---------- */
+
+int64
+errors_sums(const ErrorCounts *counts)
+{
+	return (counts->ncells + 1) * counts->candidates->nclasses;
+}
+
+static int64 *
+sum_at(ErrorCounts *counts, int64 i)
+{
+	int64 of_cells = counts->ncells * counts->candidates->nclasses;
+
+	return i < of_cells ? &counts->cells[i] : &counts->total[i - of_cells];
+}
+
+void
+errors_flush(ErrorCounts *counts, int128 *sums)
+{
+	for (int64 i = 0; i < errors_sums(counts); i++)
+	{
+		sums[i] += *sum_at(counts, i);
+		*sum_at(counts, i) = 0;
+	}
+}
+
+void
+errors_take(ErrorCounts *counts, const int128 *sums)
+{
+	for (int64 i = 0; i < errors_sums(counts); i++)
+		*sum_at(counts, i) += (int64) sums[i];
+}
+
 /* ---------- errors ---------- */
 
 /*

@@ -140,6 +140,14 @@ extern ErrorCounts *errors_create(const Candidates *candidates);
 /* Finite classes: x is the number of the point, or below 0 for none. */
 extern void errors_add(ErrorCounts *counts, const double *x, int label, int64 weight);
 
+/*
+ * The counts as so many sums.  errors_flush() adds them to others, and counts from
+ * zero; errors_take() counts on from them.
+ */
+extern int64 errors_sums(const ErrorCounts *counts);
+extern void	 errors_flush(ErrorCounts *counts, int128 *sums);
+extern void	 errors_take(ErrorCounts *counts, const int128 *sums);
+
 /* The error of every candidate. */
 extern int64 *errors_finish(ErrorCounts *counts);
 

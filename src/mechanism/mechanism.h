@@ -10,6 +10,7 @@
  * released.h		classifiers that are released as a whole
  * drawn.h			hypotheses that are drawn for each answer
  * kept.h			rows that are read more than once
+ * unit_sums.h		passes over rows, wherever they are
  */
 #ifndef PRIVPRED_MECHANISM_H
 #define PRIVPRED_MECHANISM_H
@@ -96,7 +97,21 @@ typedef struct UnitRows
 	uint64		  unit_hash; /* of the unit's id, salted */
 } UnitRows;
 
+/* How rows are read.  All of it is declared, except for the seed. */
+typedef struct UnitForm
+{
+	int	   width;
+	int	   max_rows;		 /* of a unit; 0: any number */
+	uint64 seed;			 /* of the choice among more */
+	int	   nclasses;		 /* 0: labels are numbers, given in [0, 1] */
+	bool   keeps_unlabelled; /* labels alone are protected */
+	double label_min;		 /* of a number */
+	double label_max;
+} UnitForm;
+
 typedef struct UnitSource UnitSource;
+struct UnitSum; /* unit_sums.h */
+struct StringInfoData;
 
 struct UnitSource
 {
@@ -104,6 +119,16 @@ struct UnitSource
 	bool (*next)(UnitSource *source, UnitRows *unit);
 	/* Starts over, on the same rows. */
 	void (*rewind)(UnitSource *source);
+
+	/*
+	 * For unit_sums() (unit_sums.h) alone: how rows are read, and who adds up; NULL:
+	 * units are read and added up here.
+	 */
+	UnitForm form;
+	void (*sum)(UnitSource *source, const struct UnitSum *kind,
+				const struct StringInfoData *parameter, int64 count, int128 *sums);
+	/* Rows lie on other nodes: whoever can do with sums should not ask for them. */
+	bool far;
 };
 
 /*

@@ -193,6 +193,26 @@ released_point(bool points_are_columns, int npoints, int width, const double *x)
 	return -1;
 }
 
+void
+released_count(ErrorCounts *counts, const Candidates *candidates, bool points_are_columns,
+			   int width, const UnitRows *unit)
+{
+	for (int i = 0; i < unit->nrows; i++)
+	{
+		const double *x = unit->x + (Size) i * width;
+		double		  point;
+
+		if (isnan(unit->label[i]))
+			continue;
+		if (candidates->class == CLASS_FINITE)
+		{
+			point = released_point(points_are_columns, candidates->finite->npoints, width, x);
+			x = &point;
+		}
+		errors_add(counts, x, (int) unit->label[i], ERROR_ONE / unit->nrows);
+	}
+}
+
 int64 *
 released_errors(const MechanismSpec *spec, const Candidates *candidates, bool points_are_columns,
 				UnitSource *units)
@@ -200,25 +220,12 @@ released_errors(const MechanismSpec *spec, const Candidates *candidates, bool po
 	ErrorCounts *counts = errors_create(candidates);
 	UnitRows	 unit;
 
-	while (units->next(units, &unit))
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < unit.nrows; i++)
+	if (!units->far || !released_pass(units, candidates, points_are_columns, counts))
+		while (units->next(units, &unit))
 		{
-			const double *x = unit.x + (Size) i * spec->width;
-			double		  point;
-
-			if (isnan(unit.label[i]))
-				continue;
-			if (candidates->class == CLASS_FINITE)
-			{
-				point =
-					released_point(points_are_columns, candidates->finite->npoints, spec->width, x);
-				x = &point;
-			}
-			errors_add(counts, x, (int) unit.label[i], ERROR_ONE / unit.nrows);
+			CHECK_FOR_INTERRUPTS();
+			released_count(counts, candidates, points_are_columns, spec->width, &unit);
 		}
-	}
 	return errors_finish(counts);
 }
 

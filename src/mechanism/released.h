@@ -41,6 +41,17 @@ extern int released_point(bool points_are_columns, int npoints, int width, const
 extern int64 *released_errors(const MechanismSpec *spec, const Candidates *candidates,
 							  bool points_are_columns, UnitSource *units);
 
+/* Counts the errors of one unit: its rows, of that width, weigh ERROR_ONE together. */
+extern void released_count(ErrorCounts *counts, const Candidates *candidates,
+						   bool points_are_columns, int width, const UnitRows *unit);
+
+/*
+ * released_pass.c: counts those of all units, wherever their rows are.  Returns false
+ * if rows are better read.
+ */
+extern bool released_pass(UnitSource *units, const Candidates *candidates, bool points_are_columns,
+						  ErrorCounts *counts);
+
 /* cover/promise.c: the option "beta", and what is promised of a classifier, as a sentence. */
 extern double cover_beta(const MechanismSpec *spec);
 extern char	 *released_promise(const MechanismSpec *spec, const Released *released);

@@ -249,6 +249,7 @@ read_units(MadeUp *table)
 	relation_owner_begin(&session, table->record.relid);
 	spi = CurrentMemoryContext;
 	source = units_open(&table->record, &table->relation, false, false);
+	table->source.form = source->form;
 	while (source->next(source, &unit))
 	{
 		MemoryContextSwitchTo(caller);

@@ -119,6 +119,25 @@ is_spread(Oid relid)
 	return place == CITUS_SPREAD || place == CITUS_APPENDED;
 }
 
+/*
+ * A unit is added up as a whole, so all its rows must lie on one node.  A view may read
+ * tables of other nodes, and gets their rows.
+ */
+bool
+rows_are_far(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each)
+{
+	ListCell *cell;
+
+	if (model->made_up_rows != NULL || get_rel_relkind(model->relid) == RELKIND_VIEW)
+		return false;
+	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
+		if (is_spread(lfirst_oid(cell)))
+			return one_row_each || train_by_states ||
+				   citus_keeps_together(lfirst_oid(cell), protected->nunits,
+										protected->unit_columns);
+	return false;
+}
+
 /* Is the table to be asked for states? */
 static bool
 asks_for_states(const ModelRecord *model, Oid relid)

@@ -27,6 +27,7 @@
 #include "server/progress.h"
 #include "request/forget.h"
 #include "request/train.h"
+#include "server/citus.h"
 
 /* ---------- the training query ---------- */
 
@@ -129,6 +130,7 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 	holdout_parameters(query, model);
 	query->arguments[PARAMETER_KNOWN - 1] = ARG_POINTER(BYTEAOID, (bytea *) NULL);
 	query->arguments[PARAMETER_TEACHER - 1] = ARG_IF(false, ARG_INT4(0));
+	query->arguments[PARAMETER_SUMS - 1] = ARG_POINTER(BYTEAOID, (bytea *) NULL);
 }
 
 char *
@@ -198,6 +200,9 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected, const Vie
 	if (!one_row_each)
 		session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off");
+	/* Units whose rows lie on several nodes are put together here. */
+	if (citus_is_installed())
+		session_set("citus.max_intermediate_result_size", "-1");
 	if (!owner_listens(model) && client_min_messages < WARNING)
 		session_set("client_min_messages", "warning");
 	training =

@@ -122,7 +122,8 @@ typedef enum TrainingParameter
 	PARAMETER_HOLDOUT, /* hashes below this never train */
 	PARAMETER_KNOWN,   /* digests of teachers that need not be fitted */
 	PARAMETER_TEACHER, /* the only one to be fitted */
-	TRAINING_PARAMETERS = PARAMETER_TEACHER
+	PARAMETER_SUMS,	   /* which sums are wanted of units */
+	TRAINING_PARAMETERS = PARAMETER_SUMS
 } TrainingParameter;
 
 typedef struct TrainingQuery
@@ -256,6 +257,10 @@ extern TupleDesc made_up_columns(const ModelRecord *model);
  */
 extern bool append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 							   const ProtectedRelation *protected, bool one_teacher, double *rows);
+
+/* Do the rows lie on other nodes, which can add them up? */
+extern bool
+rows_are_far(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each);
 
 extern void nodes_init(void);
 

@@ -8,24 +8,20 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "executor/spi.h"
-#include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "catalog/store.h"
+#include "mechanism/unit_sums.h"
 #include "request/train.h"
 #include "server/citus.h"
 
@@ -36,18 +32,12 @@ typedef struct UnitScan
 	UnitSource		   source;
 	const ModelRecord *model;
 	TrainingQuery	   query;
+	const char		  *sums_query;
 	QueryScan		   tuples; /* a unit each */
+	UnitReader		  *reader;
 	bool			   unit_is_row;
-	bool			   keeps_unlabelled; /* labels alone are protected */
-	bool			   held_out;		 /* units that do not train, in an order of their own */
-	RowCounts		   rows;
-	MemoryContext	   scratch; /* arrays unpacked from a tuple */
-
-	/* the current unit */
-	int		capacity; /* rows */
-	double *label;
-	double *x;
-	uint64 *rank; /* for choosing among too many rows */
+	bool			   held_out; /* units that do not train, in an order of their own */
+	MemoryContext	   scratch;	 /* arrays unpacked from a tuple */
 } UnitScan;
 
 /* ---------- is a unit one row? ---------- */
@@ -129,197 +119,90 @@ wants_order(const ModelRecord *model)
 	return model->mechanism->wants_order != NULL && model->mechanism->wants_order(&model->spec);
 }
 
-/*
- * Inner columns are the label, the features and u0, u1, ..., which identify the
- * unit.  The hash is that of teachers' queries.
- */
-static void
-append_units_query(UnitScan *scan, const ProtectedRelation *protected)
+/* The columns u0, u1, ..., which identify the unit. */
+static char *
+unit_columns(const ProtectedRelation *protected)
+{
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	for (int i = 0; i < protected->nunits; i++)
+		appendStringInfo(&columns, "%ss.u%d", i > 0 ? ", " : "", i);
+	return columns.data;
+}
+
+/* Rows s: the label, the features x, and the unit. */
+static char *
+rows_sql(const UnitScan *scan, const ProtectedRelation *protected)
 {
 	const ModelRecord *model = scan->model;
 	const char *known = psprintf("%s IS NOT NULL", units_sql(protected, " IS NOT NULL AND "));
 	bool		one_table = scan->unit_is_row && get_rel_relkind(model->relid) == RELKIND_RELATION;
-	StringInfoData inner;
-	StringInfoData outer;
+	StringInfoData text;
 
-	initStringInfo(&inner);
-	initStringInfo(&outer);
+	initStringInfo(&text);
+	appendStringInfo(&text, "(SELECT CASE WHEN %s THEN %s END::pg_catalog.float8 AS label, %s AS x",
+					 known, label_number_sql(model),
+					 encoding_sql(model->features, PARAMETER_FEATURES));
 	for (int i = 0; i < protected->nunits; i++)
-	{
-		appendStringInfo(&inner, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
-		appendStringInfo(&outer, "%ss.u%d", i > 0 ? ", " : "", i);
-	}
-	appendStringInfoString(&scan->query.text,
-						   scan->unit_is_row
-							   ? "SELECT s.label, s.x"
-							   : "SELECT pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x)");
-	appendStringInfo(
-		&scan->query.text,
-		", privpred.unit_hash(%s%s%s, $%d)"
-		" FROM (SELECT CASE WHEN %s THEN %s END::pg_catalog.float8 AS label, %s AS x%s",
-		protected->nunits > 1 ? "ROW(" : "", outer.data, protected->nunits > 1 ? ")" : "",
-		PARAMETER_SALT, known, label_number_sql(model),
-		encoding_sql(model->features, PARAMETER_FEATURES), inner.data);
+		appendStringInfo(&text, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
 	/* A key holds for the table's own rows; children may have been added since it was found. */
-	appendStringInfo(&scan->query.text, " FROM %s%s r", one_table ? "ONLY " : "",
-					 scan->query.relation);
-	appendStringInfo(&scan->query.text, " WHERE %s",
+	appendStringInfo(&text, " FROM %s%s r WHERE %s", one_table ? "ONLY " : "", scan->query.relation,
 					 scan->held_out ? held_out_sql(protected) : trains_sql(model, protected));
 	/* Else rows without a unit have no label, and are left out for that. */
-	if (scan->keeps_unlabelled)
-		appendStringInfo(&scan->query.text, " AND %s", known);
-	appendStringInfoString(&scan->query.text, ") s");
+	if (scan->source.form.keeps_unlabelled)
+		appendStringInfo(&text, " AND %s", known);
+	appendStringInfoString(&text, ") s");
+	return text.data;
+}
+
+/* The hash is that of teachers' queries. */
+static void
+append_units_query(UnitScan *scan, const ProtectedRelation *protected)
+{
+	const char *units = unit_columns(protected);
+
+	appendStringInfo(&scan->query.text, "SELECT %s, privpred.unit_hash(%s%s%s, $%d) FROM %s",
+					 scan->unit_is_row ? "s.label, s.x"
+									   : "pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x)",
+					 protected->nunits > 1 ? "ROW(" : "", units, protected->nunits > 1 ? ")" : "",
+					 PARAMETER_SALT, rows_sql(scan, protected));
 	if (!scan->unit_is_row)
-		appendStringInfo(&scan->query.text, " GROUP BY %s", outer.data);
+		appendStringInfo(&scan->query.text, " GROUP BY %s", units);
 	/* The units' ids tell those apart whose hashes are the same. */
-	if (scan->held_out || wants_order(model))
-		appendStringInfo(&scan->query.text, " ORDER BY %d, %s", COLUMN_HASH, outer.data);
+	if (scan->held_out || wants_order(scan->model))
+		appendStringInfo(&scan->query.text, " ORDER BY %d, %s", COLUMN_HASH, units);
+}
+
+/* The salt does not go out with it: other nodes might write it into their logs. */
+static char *
+sums_query(const UnitScan *scan, const ProtectedRelation *protected)
+{
+	const char *rows = rows_sql(scan, protected);
+
+	if (!scan->unit_is_row)
+		rows = psprintf("(SELECT pg_catalog.array_agg(s.label) AS label,"
+						" pg_catalog.array_agg(s.x) AS x FROM %s GROUP BY %s) s",
+						rows, unit_columns(protected));
+	return psprintf("SELECT privpred.sum_units(s.label, s.x, $%d) FROM %s", PARAMETER_SUMS, rows);
 }
 
 /* ---------- one unit ---------- */
 
-/* Makes room for the rows of one unit; those of the last one are lost. */
-static void
-reserve_rows(UnitScan *scan, int rows)
-{
-	Size		  width = scan->model->spec.width;
-	MemoryContext context = GetMemoryChunkContext(scan);
-
-	if (rows <= scan->capacity)
-		return;
-	scan->capacity = Max(rows, 2 * scan->capacity);
-	if (scan->label != NULL)
-	{
-		pfree(scan->label);
-		pfree(scan->x);
-		pfree(scan->rank);
-	}
-	scan->label = MemoryContextAllocHuge(context, scan->capacity * sizeof(double));
-	scan->x = MemoryContextAllocHuge(context, scan->capacity * width * sizeof(double));
-	scan->rank = MemoryContextAllocHuge(context, scan->capacity * sizeof(uint64));
-}
-
-static void
-swap_rows(UnitScan *scan, int a, int b)
-{
-	int	   width = scan->model->spec.width;
-	double label = scan->label[a];
-	uint64 rank = scan->rank[a];
-
-	scan->label[a] = scan->label[b];
-	scan->label[b] = label;
-	scan->rank[a] = scan->rank[b];
-	scan->rank[b] = rank;
-	for (int i = 0; i < width; i++)
-	{
-		double x = scan->x[(Size) a * width + i];
-
-		scan->x[(Size) a * width + i] = scan->x[(Size) b * width + i];
-		scan->x[(Size) b * width + i] = x;
-	}
-}
-
-static bool
-precedes(const UnitScan *scan, int a, int b)
-{
-	if (scan->rank[a] != scan->rank[b])
-		return scan->rank[a] < scan->rank[b];
-	/* Rows without a label come last, so that no tie is left to the table's order. */
-	return scan->label[a] < scan->label[b] || (isnan(scan->label[b]) && !isnan(scan->label[a]));
-}
-
-/*
- * Keeps a pseudo-random choice of the unit's rows that depends on their
- * content and the model's salt alone: on nothing that another unit could
- * change, such as the order of the table.
- */
-static int
-choose_rows(UnitScan *scan, int nrows)
-{
-	int	   cap = scan->model->spec.max_rows_per_unit;
-	int	   width = scan->model->spec.width;
-	uint64 seed;
-
-	if (cap == 0 || nrows <= cap)
-		return nrows;
-	memcpy(&seed, scan->model->salt, sizeof(seed));
-	for (int i = 0; i < nrows; i++)
-	{
-		uint64 of_label =
-			scan->keeps_unlabelled
-				? seed
-				: hash_bytes_extended((unsigned char *) &scan->label[i], sizeof(double), seed);
-
-		scan->rank[i] = hash_bytes_extended((unsigned char *) &scan->x[(Size) i * width],
-											width * sizeof(double), of_label);
-	}
-	for (int kept = 0; kept < cap; kept++)
-	{
-		int least = kept;
-
-		CHECK_FOR_INTERRUPTS();
-		for (int i = kept + 1; i < nrows; i++)
-			if (precedes(scan, i, least))
-				least = i;
-		swap_rows(scan, kept, least);
-	}
-	return cap;
-}
-
-static const double *
-array_numbers(Datum array)
-{
-	return (const double *) ARR_DATA_PTR(DatumGetArrayTypeP(array));
-}
-
-/* Adds a row of the current unit, unless it has no label and needs one. */
-static void
-add_row(UnitScan *scan, UnitRows *unit, Datum label, bool isnull, const double *x)
-{
-	const MechanismSpec *spec = &scan->model->spec;
-	double				 number = isnull ? NAN : DatumGetFloat8(label);
-
-	scan->rows.all++;
-	scan->rows.unused += isnull;
-	if (isnull && !scan->keeps_unlabelled)
-		return;
-	if (spec->nclasses == 0)
-		number = spec->label_min + number * (spec->label_max - spec->label_min);
-	scan->label[unit->nrows] = number;
-	memcpy(scan->x + (Size) unit->nrows * spec->width, x, spec->width * sizeof(double));
-	unit->nrows++;
-}
-
 /* Reads the current tuple as a unit, which may have no row that can be used. */
-static void
+static bool
 read_unit(UnitScan *scan, UnitRows *unit)
 {
-	bool		  isnull;
-	bool		  unlabelled;
-	Datum		  label = scan_value(&scan->tuples, COLUMN_LABELS, &unlabelled);
-	const double *x = array_numbers(scan_value(&scan->tuples, COLUMN_FEATURES, &isnull));
-	Datum		 *labels;
-	bool		 *nulls;
-	int			  count;
+	bool	   isnull;
+	bool	   unlabelled;
+	Datum	   label = scan_value(&scan->tuples, COLUMN_LABELS, &unlabelled);
+	ArrayType *x = DatumGetArrayTypeP(scan_value(&scan->tuples, COLUMN_FEATURES, &isnull));
 
 	unit->unit_hash = (uint64) DatumGetInt64(scan_value(&scan->tuples, COLUMN_HASH, &isnull));
-	unit->nrows = 0;
 	if (scan->unit_is_row)
-	{
-		reserve_rows(scan, 1);
-		add_row(scan, unit, label, unlabelled, x);
-	}
-	else
-	{
-		deconstruct_array(DatumGetArrayTypeP(label), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-						  TYPALIGN_DOUBLE, &labels, &nulls, &count);
-		reserve_rows(scan, count);
-		for (int i = 0; i < count; i++)
-			add_row(scan, unit, labels[i], nulls[i], x + (Size) i * scan->model->spec.width);
-		unit->nrows = choose_rows(scan, unit->nrows);
-	}
-	unit->label = scan->label;
-	unit->x = scan->x;
+		return unit_read_row(scan->reader, unlabelled ? 0 : DatumGetFloat8(label), unlabelled, x,
+							 unit);
+	return unit_read_rows(scan->reader, DatumGetArrayTypeP(label), x, unit);
 }
 
 /* ---------- the scan ---------- */
@@ -330,7 +213,7 @@ units_close(UnitSource *source)
 	UnitScan *scan = (UnitScan *) source;
 
 	scan_close(&scan->tuples);
-	return scan->rows;
+	return (RowCounts){.all = scan->reader->rows, .unused = scan->reader->unused};
 }
 
 static void
@@ -338,8 +221,8 @@ units_rewind(UnitSource *source)
 {
 	UnitScan *scan = (UnitScan *) source;
 
-	(void) units_close(source);
-	scan->rows = (RowCounts){0};
+	scan_close(&scan->tuples);
+	scan->reader->rows = scan->reader->unused = 0;
 	scan_open(&scan->tuples, ROWS_PER_FETCH, scan->query.text.data, TRAINING_PARAMETERS,
 			  scan->query.arguments);
 }
@@ -349,17 +232,68 @@ units_next(UnitSource *source, UnitRows *unit)
 {
 	UnitScan *scan = (UnitScan *) source;
 
+	if (scan->tuples.portal == NULL)
+		units_rewind(source);
 	while (scan_next(&scan->tuples))
 	{
 		MemoryContext caller = MemoryContextSwitchTo(scan->scratch);
+		bool		  usable = read_unit(scan, unit);
 
-		read_unit(scan, unit);
 		MemoryContextSwitchTo(caller);
 		MemoryContextReset(scan->scratch);
-		if (unit->nrows > 0)
+		if (usable)
 			return true;
 	}
 	return false;
+}
+
+/* ---------- sums ---------- */
+
+/* One query, which adds up wherever the rows are. */
+static void
+units_sum(UnitSource *source, const UnitSum *kind, const StringInfoData *parameter, int64 count,
+		  int128 *sums)
+{
+	UnitScan	 *scan = (UnitScan *) source;
+	MemoryContext caller = CurrentMemoryContext;
+	bytea		 *bytes;
+	PartialSums	 *result;
+
+	scan_close(&scan->tuples);
+	scan->query.arguments[PARAMETER_SUMS - 1] =
+		ARG(BYTEAOID, PointerGetDatum(unit_sums_request(kind, &source->form, parameter)));
+	query_run(NULL, scan->sums_query, true, 0, TRAINING_PARAMETERS, scan->query.arguments);
+	MemoryContextSwitchTo(scan->scratch);
+	scan->reader->rows = scan->reader->unused = 0;
+	bytes = SPI_processed > 0 ? row_varlena(0, 1) : NULL;
+	if (bytes != NULL)
+	{
+		result = partial_sums_read(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+		if (result->count != count)
+			elog(ERROR, "expected " INT64_FORMAT " sums, not " INT64_FORMAT, count, result->count);
+		memcpy(sums, result->sum, count * sizeof(int128));
+		scan->reader->rows = result->rows;
+		scan->reader->unused = result->unused;
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(scan->scratch);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+/* ---------- opening ---------- */
+
+static UnitForm
+unit_form(const ModelRecord *model)
+{
+	const MechanismSpec *spec = &model->spec;
+
+	return (UnitForm){.width = spec->width,
+					  .max_rows = spec->max_rows_per_unit,
+					  .seed = row_choice_seed((const unsigned char *) model->salt),
+					  .nclasses = spec->nclasses,
+					  .keeps_unlabelled = model->mechanism->labels_only,
+					  .label_min = spec->label_min,
+					  .label_max = spec->label_max};
 }
 
 UnitSource *
@@ -370,14 +304,17 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 
 	scan->source.next = units_next;
 	scan->source.rewind = units_rewind;
+	scan->source.form = unit_form(model);
+	scan->source.sum = units_sum;
+	scan->source.far = !held_out && rows_are_far(model, protected, one_row_each);
 	scan->model = model;
 	scan->unit_is_row = one_row_each;
 	scan->held_out = held_out;
 	scan->scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred unit", ALLOCSET_DEFAULT_SIZES);
-	scan->keeps_unlabelled = model->mechanism->labels_only;
+	scan->reader = unit_reader_create(&scan->source.form);
 	training_query_begin(&scan->query, model);
 	append_units_query(scan, protected);
-	units_rewind(&scan->source);
+	scan->sums_query = sums_query(scan, protected);
 	return &scan->source;
 }

@@ -64,6 +64,30 @@ citus_place(Oid relid)
 	return place;
 }
 
+/* Tables without a distribution column have one shard.  Appended rows may lie anywhere. */
+bool
+citus_keeps_together(Oid relid, int ncolumns, char *const *columns)
+{
+	bool		   together = false;
+	CatalogSession session;
+
+	catalog_begin(&session);
+	query_read("SELECT partmethod = 'n', CASE WHEN partmethod = 'h' THEN"
+			   " pg_catalog.column_to_column_name(logicalrelid, partkey) END"
+			   " FROM pg_catalog.pg_dist_partition WHERE logicalrelid = $1",
+			   ARG_OID(relid));
+	if (SPI_processed > 0)
+	{
+		const char *column = row_text(0, 2);
+
+		together = row_bool(0, 1);
+		for (int i = 0; i < ncolumns && column != NULL; i++)
+			together = together || strcmp(columns[i], column) == 0;
+	}
+	catalog_end(&session);
+	return together;
+}
+
 static bool
 is_coordinator(void)
 {

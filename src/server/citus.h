@@ -23,6 +23,9 @@ extern bool citus_is_installed(void);
 
 extern CitusPlace citus_place(Oid relid);
 
+/* Of a table of Citus: do all rows with the same values of these columns lie on one node? */
+extern bool citus_keeps_together(Oid relid, int ncolumns, char *const *columns);
+
 /* Are its budgets kept elsewhere?  Those of a shard are, and of any table on a worker. */
 extern bool citus_pays_elsewhere(Oid relid);
 

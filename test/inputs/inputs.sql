@@ -103,9 +103,9 @@ BEGIN
   TRUNCATE inputs.loaded, inputs.of_labels, inputs.described;
   INSERT INTO inputs.loaded SELECT unit, x, w, s, y, n, k FROM inputs.base WHERE side = of ORDER BY random();
   INSERT INTO inputs.described SELECT * FROM inputs.loaded ORDER BY random();
-  -- labels alone are protected: the features are the same on both sides
-  INSERT INTO inputs.of_labels SELECT a.unit, a.x, a.w, a.s, l.y, l.n, l.k FROM (SELECT *, row_number() OVER (PARTITION BY unit) AS i FROM inputs.base WHERE side = 'A') a
-    LEFT JOIN (SELECT *, row_number() OVER (PARTITION BY unit) AS i FROM inputs.base WHERE side = of) l USING (unit, i) ORDER BY random();
+  -- labels alone are protected: the features are the same on both sides, and so are labels of other units
+  INSERT INTO inputs.of_labels SELECT a.unit, a.x, a.w, a.s, l.y, l.n, l.k FROM (SELECT *, row_number() OVER (PARTITION BY unit ORDER BY ctid) AS i FROM inputs.base WHERE side = 'A') a
+    LEFT JOIN (SELECT *, row_number() OVER (PARTITION BY unit ORDER BY ctid) AS i FROM inputs.base WHERE side = of) l USING (unit, i) ORDER BY random();
 END $$;
 
 CREATE FUNCTION ask_as(asker text, of text, question jsonb) RETURNS void LANGUAGE plpgsql AS $$

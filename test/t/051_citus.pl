@@ -179,5 +179,69 @@ SELECT create_distributed_table('appended', 'id', 'append'); SELECT privpred.pro
 like(run_as($coordinator, 'hospital', q{SELECT privpred.create_model('a', 'appended', label => 'ill', features => '{"x": {"min": 0, "max": 1}}', mechanism => 'threshold', epsilon => 1)}),
 	qr/max_rows_per_unit/, 'the primary key of an append-distributed table is not trusted');
 
+# ---------- passes over units ----------
+
+# One table by its units' column, one by another column.
+$coordinator->safe_psql('postgres', q{
+SET ROLE hospital;
+CREATE TABLE stay (patient int NOT NULL, x float8, z float8, ill boolean, bill float8);
+INSERT INTO stay SELECT i % 700, (i * 7919 % 10007) / 10007.0, (i % 97) / 97.0, CASE WHEN i % 50 > 0 THEN (i * 7919 % 10007) > 5000 END, i % 13 FROM generate_series(1, 3000) i;
+CREATE TABLE astray AS SELECT * FROM stay;
+CREATE TABLE here AS SELECT * FROM stay;
+ALTER TABLE astray ALTER patient SET NOT NULL;
+ALTER TABLE here ALTER patient SET NOT NULL;
+SELECT create_distributed_table('stay', 'patient'), create_distributed_table('astray', 'x');
+SELECT privpred.protect(t, unit => 'patient', declared_units => 700, max_rows_per_unit => 3) FROM unnest('{stay, astray, here}'::regclass[]) t;
+});
+for my $node (@nodes)
+{
+	$node->append_conf('postgresql.conf', "log_statement = all\n");
+	$node->reload;
+}
+my @passes = (
+	[ 'gradient', "label => 'ill', mechanism => 'gradient', options => '{\"steps\": 4}'", 5 ],
+	[ 'huber', "label => 'bill', mechanism => 'gradient', options => '{\"steps\": 4, \"target\": {\"min\": 0, \"max\": 13}}'", 5 ],
+	[ 'cover', "label => 'ill', mechanism => 'cover'", 1 ],
+	[ 'stable_erm', "label => 'ill', mechanism => 'stable_erm'", 3 ]);
+for my $table (qw(stay astray))
+{
+	for my $pass (@passes)
+	{
+		my ($name, $how, $least) = @$pass;
+		my @from = map { -s $_->logfile } @workers;
+		is(run_as($coordinator, 'hospital', "SELECT FROM privpred.create_model('${name}_$table', '$table', features => '$features', $how, epsilon => 1, holdout => 0.1)"), '', "$table: $name is trained");
+		my $salt = $coordinator->safe_psql('postgres', "SELECT encode(salt, 'hex') FROM privpred.model WHERE name = '${name}_$table'");
+		for my $i (0, 1)
+		{
+			my $log = slurp_file($workers[$i]->logfile, $from[$i]);
+			my $asked = () = $log =~ /worker_partial_agg\('privpred.sum_units/g;
+			# four shards, two on each worker
+			if ($table eq 'stay') { cmp_ok($asked, '>=', 2 * $least, "$table: $name: a worker adds up in each pass") }
+			else { is($asked, 0, "$table: $name: units whose rows lie on several nodes are put together on the coordinator") }
+			unlike($log, qr/$salt/, "$table: $name: and is not told the salt") if $table eq 'stay';
+		}
+	}
+}
+
+# The same sums: of what the first pass of "gradient" adds up, and of the errors of cuts.
+my $form = q{int4send(1) || int4send(2) || int4send(3) || int8send(77) || int4send(2) || '\\x00' || float8send(0) || float8send(1)};
+for my $request ("$form || '\\x08' || 'gradient'::bytea || '\\x0000' || int4send(1) || int4send(1000) || float4send(1) || int8send(5000)",
+	"$form || '\\x0a' || 'candidates'::bytea || '\\x0200' || int4send(2) || int4send(99) || '\\x01' || int4send(9) || '\\x01'")
+{
+	my $bytes = $coordinator->safe_psql('postgres', "SELECT $request");
+	my @sums = map { run_as($coordinator, 'hospital', "SELECT privpred.sum_units(y, x, '$bytes') FROM (SELECT array_agg(ill::int::float8) AS y, array_agg(ARRAY[x, z]) AS x FROM $_ GROUP BY patient) s") } qw(stay here astray);
+	like($sums[0], qr{^[A-Za-z0-9+/=]{40,}$}, 'sums of a distributed table');
+	is($sums[0], $sums[1], 'are those of a local one');
+	is($sums[2], $sums[1], 'whatever it is distributed by');
+}
+
+# A worker that is lost: training fails as a whole, and the model stays.
+my $version = $coordinator->safe_psql('postgres', q{SELECT version, md5(state) FROM privpred.model WHERE name = 'gradient_stay'});
+$workers[1]->stop('immediate');
+like(run_as($coordinator, 'hospital', q{SELECT privpred.retrain('gradient_stay')}), qr/ERROR/, 'without a worker training fails');
+is($coordinator->safe_psql('postgres', q{SELECT version, md5(state) FROM privpred.model WHERE name = 'gradient_stay'}), $version, 'and the model stays');
+$workers[1]->start;
+is(run_as($coordinator, 'hospital', q{SELECT count(privpred.retrain('gradient_stay'))}), 1, 'with it training goes on');
+
 $_->stop for @nodes;
 done_testing();

@@ -4,6 +4,8 @@
  *
  * gradient.c	options, charge, answers
  * train.c		training
+ * rows.h		units in blocks
+ * passes.c		passes over units, wherever they are
  * noise.h		how much noise
  * spread.h		what the noise does to the weights
  * sums.h		sums of clipped gradients
@@ -47,5 +49,9 @@ extern double gradient_rate(const GradientPlan *plan, double units);
  */
 extern double *
 gradient_train(const MechanismSpec *spec, const GradientPlan *plan, UnitSource *units, Size memory);
+
+/* passes.c: fills the work's sums with those over all units, of what comes next. */
+struct GradientRows;
+extern void gradient_pass(UnitSource *units, const struct GradientRows *rows);
 
 #endif /* PRIVPRED_GRADIENT_H */

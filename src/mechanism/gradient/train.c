@@ -8,8 +8,8 @@
  * directions, not only along the mean.  Then come the steps, each a noisy sum of
  * clipped gradients.  All that follows from those sums is post-processing.
  *
- * Rows are kept in memory if they fit, else read again for every step.  The
- * sums are the same.
+ * Rows are kept in memory if they fit, else the server adds up for every step, wherever
+ * they lie (passes.c).  The sums are the same.
  */
 #include "postgres.h"
 
@@ -20,8 +20,8 @@
 
 #include "draw/record.h"
 #include "mechanism/gradient/gradient.h"
+#include "mechanism/gradient/rows.h"
 #include "mechanism/gradient/spread.h"
-#include "mechanism/kept.h"
 #include "server/progress.h"
 
 #define DRAWS_PER_CHECK 256
@@ -42,14 +42,6 @@ typedef struct Stride
 	bool   crossed; /* the last step led across the valley */
 } Stride;
 
-/* Units of one row, or of several. */
-typedef struct Rows
-{
-	bool		   shared;
-	GradientBlock *buffer; /* being filled */
-	Kept		  *kept;
-} Rows;
-
 typedef struct Trainer
 {
 	const MechanismSpec *spec;
@@ -57,12 +49,9 @@ typedef struct Trainer
 	GradientShape		 shape;
 	GradientWork		 work;
 	UnitSource			*units;
-	Rows				 single;
-	Rows				 several;
-	bool				 keeps; /* else rows are read again */
+	GradientRows		 rows;
 	Size				 memory_left;
 	int16				*centre;
-	bool				 centred;	   /* is the mean released? */
 	double				 number;	   /* of units, as far as is known */
 	Stride				 of_features;  /* their weights */
 	Stride				 of_constants; /* the intercepts */
@@ -75,93 +64,20 @@ typedef struct Trainer
 
 /* ---------- rows ---------- */
 
-/* Keeps a copy of a block, or gives up keeping any. */
+/* The first pass: sums of features.  Rows are kept, unless they lie on other nodes. */
 static void
-keep_block(Trainer *trainer, Rows *rows)
-{
-	Size  size = gradient_block_size(trainer->shape.width);
-	void *copy = kept_add(rows->kept, size);
-
-	trainer->keeps = copy != NULL;
-	if (copy != NULL)
-		memcpy(copy, rows->buffer, size);
-	else
-	{
-		kept_free(trainer->single.kept);
-		kept_free(trainer->several.kept);
-	}
-}
-
-static void
-finish_block(Trainer *trainer, Rows *rows)
-{
-	CHECK_FOR_INTERRUPTS();
-	if (trainer->centred)
-	{
-		gradient_block_centre(&trainer->shape, rows->buffer, rows->shared);
-		gradient_add_block(&trainer->shape, rows->buffer, rows->shared, &trainer->work);
-	}
-	else
-	{
-		gradient_add_features(&trainer->shape, rows->buffer, rows->shared,
-							  trainer->plan->features_limit, &trainer->work);
-		if (trainer->keeps)
-			keep_block(trainer, rows);
-	}
-	gradient_block_clear(rows->buffer, trainer->shape.width);
-}
-
-static float
-label_number(const MechanismSpec *spec, double label)
-{
-	if (spec->nclasses > 0)
-		return label;
-	return (label - spec->label_min) / (spec->label_max - spec->label_min);
-}
-
-static void
-put_unit(Trainer *trainer, const UnitRows *unit)
-{
-	Rows *rows = unit->nrows == 1 ? &trainer->single : &trainer->several;
-	int	  width = trainer->shape.width;
-
-	for (int i = 0; i < unit->nrows; i++)
-	{
-		bool ends = rows->shared && i == unit->nrows - 1;
-
-		gradient_block_put(rows->buffer, width, label_number(trainer->spec, unit->label[i]),
-						   unit->x + (Size) i * width, ends ? unit->nrows : 0);
-		if (rows->buffer->rows == GRADIENT_BLOCK_ROWS)
-			finish_block(trainer, rows);
-	}
-}
-
-static void
-read_rows(Trainer *trainer)
+sum_features(Trainer *trainer)
 {
 	UnitRows unit;
 
-	while (trainer->units->next(trainer->units, &unit))
-		put_unit(trainer, &unit);
-	finish_block(trainer, &trainer->single);
-	finish_block(trainer, &trainer->several);
-}
-
-/* Centres the blocks that are kept, or adds up their gradients. */
-static void
-visit_kept(Trainer *trainer, Rows *rows, bool centre)
-{
-	GradientBlock *block;
-
-	kept_rewind(rows->kept);
-	while ((block = kept_next(rows->kept)) != NULL)
+	if (trainer->units->far)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (centre)
-			gradient_block_centre(&trainer->shape, block, rows->shared);
-		else
-			gradient_add_block(&trainer->shape, block, rows->shared, &trainer->work);
+		gradient_pass(trainer->units, &trainer->rows);
+		return;
 	}
+	while (trainer->units->next(trainer->units, &unit))
+		gradient_rows_put(&trainer->rows, &unit);
+	gradient_rows_end(&trainer->rows);
 }
 
 /* ---------- the number of units and the mean of the features ---------- */
@@ -233,8 +149,6 @@ release_centre(Trainer *trainer)
 			CHECK_FOR_INTERRUPTS();
 		trainer->centre[i] = (int16) Min(Max(rint(mean), 0), GRADIENT_FEATURE_ONE);
 	}
-	trainer->centred = true;
-
 	square = usual_square(trainer);
 	clip = plan->clip > 0
 			   ? plan->clip
@@ -259,16 +173,10 @@ sum_gradients(Trainer *trainer)
 		trainer->work.weights[i] =
 			trainer->weights[i] + trainer->plan->momentum * trainer->velocity[i];
 	memset(trainer->work.sums, 0, parameters * sizeof(int64));
-	if (trainer->keeps)
-	{
-		visit_kept(trainer, &trainer->single, false);
-		visit_kept(trainer, &trainer->several, false);
-	}
+	if (trainer->rows.keeps)
+		gradient_rows_visit(&trainer->rows);
 	else
-	{
-		trainer->units->rewind(trainer->units);
-		read_rows(trainer);
-	}
+		gradient_pass(trainer->units, &trainer->rows);
 }
 
 /*
@@ -379,15 +287,6 @@ uncentre(Trainer *trainer)
 
 /* ---------- all of it ---------- */
 
-static GradientBlock *
-make_buffer(int width)
-{
-	GradientBlock *block = palloc(gradient_block_size(width));
-
-	gradient_block_clear(block, width);
-	return block;
-}
-
 static void
 prepare(Trainer *trainer, Size memory)
 {
@@ -410,12 +309,11 @@ prepare(Trainer *trainer, Size memory)
 	trainer->average = trainer->slope + parameters;
 	trainer->centre = palloc0_array(int16, width);
 	trainer->shape.centre = trainer->centre;
-	trainer->single.buffer = make_buffer(width);
-	trainer->several.buffer = make_buffer(width);
-	trainer->several.shared = true;
-	trainer->single.kept = kept_create(&trainer->memory_left);
-	trainer->several.kept = kept_create(&trainer->memory_left);
-	trainer->keeps = true;
+	trainer->rows.shape = &trainer->shape;
+	trainer->rows.work = &trainer->work;
+	trainer->rows.form = trainer->units->form;
+	trainer->rows.features_limit = trainer->plan->features_limit;
+	gradient_rows_open(&trainer->rows, trainer->units->far ? NULL : &trainer->memory_left);
 }
 
 double *
@@ -430,13 +328,9 @@ gradient_train(const MechanismSpec *spec, const GradientPlan *plan, UnitSource *
 	trainer.shape.huber = plan->huber;
 	prepare(&trainer, memory);
 
-	read_rows(&trainer);
+	sum_features(&trainer);
 	release_centre(&trainer);
-	if (trainer.keeps)
-	{
-		visit_kept(&trainer, &trainer.single, true);
-		visit_kept(&trainer, &trainer.several, true);
-	}
+	gradient_rows_centre(&trainer.rows);
 	/* A number starts in the middle. */
 	if (plan->loss == GRADIENT_HUBER)
 		trainer.weights[spec->width] = 0.5 * GRADIENT_FEATURE_ONE / GRADIENT_INTERCEPT;

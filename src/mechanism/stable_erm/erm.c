@@ -224,20 +224,22 @@ erm_gradient(const ErmProblem *problem, ErmSource *source, const double *w, cons
 
 	memset(sums->total, 0, sizeof(int128) * n);
 	source->rewind(source);
-	while (source->next(source, &unit))
-	{
-		erm_add_unit(problem, w, &unit, sums);
-		units++;
-	}
+	if (source->sum != NULL)
+		units = source->sum(source, ERM_GRADIENTS, w, NULL, sums->total, NULL);
+	else
+		while (source->next(source, &unit))
+		{
+			erm_add_unit(problem, w, &unit, sums);
+			units++;
+		}
 	scale = problem->lipschitz * problem->norm / ERM_FIXED_ONE / normaliser(problem, units);
 	for (int j = 0; j < n; j++)
 		gradient[j] = (double) sums->total[j] * scale + problem->lambda * w[j];
 }
 
-/* The curvature at a row, as part of its unit's mean. */
-static double
-row_curvature(const ErmProblem *problem, const double *w, const ErmUnit *unit, int64 row,
-			  ErmCurvature which)
+double
+erm_row_curvature(const ErmProblem *problem, const double *w, const ErmUnit *unit, int64 row,
+				  ErmCurvature which)
 {
 	double score = erm_score(problem, w, unit->x + row * problem->dimension);
 
@@ -254,13 +256,16 @@ erm_hessian(const ErmProblem *problem, ErmSource *source, const double *w, ErmCu
 
 	memset(hessian, 0, sizeof(double) * PACKED_SIZE(n));
 	source->rewind(source);
-	while (source->next(source, &unit))
+	if (source->sum != NULL)
+		units = source->sum(source, which == ERM_MAJORANT ? ERM_MAJORANTS : ERM_CURVATURES, w, NULL,
+							NULL, hessian);
+	while (source->sum == NULL && source->next(source, &unit))
 	{
 		units++;
 		for (int64 i = 0; i < unit.nrows; i++)
 		{
 			const float *x = unit.x + i * n;
-			double		 weight = row_curvature(problem, w, &unit, i, which);
+			double		 weight = erm_row_curvature(problem, w, &unit, i, which);
 
 			for (int j = 0; j < n && weight > 0; j++)
 			{
@@ -288,14 +293,16 @@ erm_hessian_times(const ErmProblem *problem, ErmSource *source, const double *w,
 
 	memset(product, 0, sizeof(double) * n);
 	source->rewind(source);
-	while (source->next(source, &unit))
+	if (source->sum != NULL)
+		units = source->sum(source, ERM_PRODUCTS, w, vector, NULL, product);
+	while (source->sum == NULL && source->next(source, &unit))
 	{
 		units++;
 		for (int64 i = 0; i < unit.nrows; i++)
 		{
 			const float *x = unit.x + i * n;
-			double		 factor =
-				row_curvature(problem, w, &unit, i, ERM_CURVATURE) * erm_score(problem, vector, x);
+			double		 factor = erm_row_curvature(problem, w, &unit, i, ERM_CURVATURE) *
+							erm_score(problem, vector, x);
 
 			for (int j = 0; j < n; j++)
 				product[j] += factor * x[j];

@@ -81,6 +81,15 @@ typedef struct ErmUnit
 	const float	 *x;	 /* dimension numbers a row */
 } ErmUnit;
 
+/* What a pass adds up. */
+typedef enum ErmPass
+{
+	ERM_GRADIENTS,
+	ERM_CURVATURES, /* packed */
+	ERM_MAJORANTS,	/* the same of parabolas */
+	ERM_PRODUCTS	/* of curvatures and a vector */
+} ErmPass;
+
 typedef struct ErmSource ErmSource;
 
 struct ErmSource
@@ -88,6 +97,14 @@ struct ErmSource
 	void (*rewind)(ErmSource *source);
 	bool (*next)(ErmSource *source, ErmUnit *unit);
 	void (*pause)(void); /* between long steps: may not return */
+
+	/*
+	 * NULL, or: the sums of a pass, made where the rows are; returns the number of units.
+	 * Those of gradients are what erm_add_unit() adds up, exactly; curvature is
+	 * rounded, which changes how the minimum is found, not what is certified.
+	 */
+	int64 (*sum)(ErmSource *source, ErmPass pass, const double *w, const double *vector,
+				 int128 *total, double *curvature);
 };
 
 /*
@@ -128,6 +145,10 @@ typedef enum ErmCurvature
 	ERM_CURVATURE, /* of F at w */
 	ERM_MAJORANT   /* of a parabola above F that touches it at w */
 } ErmCurvature;
+
+/* The curvature at a row, as part of its unit's mean. */
+extern double erm_row_curvature(const ErmProblem *problem, const double *w, const ErmUnit *unit,
+								int64 row, ErmCurvature which);
 
 /* The packed Hessian (linalg.h); only ever decides how fast the solver is. */
 extern void erm_hessian(const ErmProblem *problem, ErmSource *source, const double *w,

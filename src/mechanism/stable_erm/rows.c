@@ -3,8 +3,8 @@
  *		Protected rows as erm.h wants them.
  *
  * The first pass keeps what it reads, in single precision, until the memory is
- * used up; then it is given back and later passes scan the table again.  Both
- * ways give the same numbers.
+ * used up; then it is given back and later passes are added up by the server, as are
+ * all passes over rows that lie on other nodes (passes.c).
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@ typedef enum RowMode
 {
 	ROWS_COLLECTED, /* during the first pass */
 	ROWS_KEPT,
-	ROWS_SCANNED
+	ROWS_SCANNED /* or added up elsewhere */
 } RowMode;
 
 typedef struct ErmRows
@@ -73,10 +73,10 @@ erm_number(const MechanismSpec *spec, double score)
 
 /* ---------- the layout of a unit ---------- */
 
-static Size
-unit_size(const ErmRows *rows, int64 nrows)
+Size
+erm_unit_size(const ErmProblem *problem, int64 nrows)
 {
-	return sizeof(int64) + nrows * (sizeof(double) + rows->problem->dimension * sizeof(float));
+	return sizeof(int64) + nrows * (sizeof(double) + problem->dimension * sizeof(float));
 }
 
 static void
@@ -87,20 +87,21 @@ unit_at(const char *at, ErmUnit *unit)
 	unit->x = (const float *) (unit->label + unit->nrows);
 }
 
-static void
-write_unit(const ErmRows *rows, const UnitRows *unit, char *at)
+void
+erm_unit_write(const ErmProblem *problem, const MechanismSpec *spec, const UnitRows *rows, char *at,
+			   ErmUnit *unit)
 {
-	int64	nrows = unit->nrows;
+	int64	nrows = rows->nrows;
 	double *label = (double *) (at + sizeof(int64));
 	float  *x = (float *) (label + nrows);
 
 	memcpy(at, &nrows, sizeof(int64));
 	for (int64 i = 0; i < nrows; i++)
 	{
-		label[i] = erm_label(rows->spec, unit->label[i]);
-		(void) erm_features(rows->problem, unit->x + i * rows->spec->width,
-							x + i * rows->problem->dimension);
+		label[i] = erm_label(spec, rows->label[i]);
+		(void) erm_features(problem, rows->x + i * spec->width, x + i * problem->dimension);
 	}
+	unit_at(at, unit);
 }
 
 /* ---------- reading ---------- */
@@ -131,7 +132,7 @@ next_scanned(ErmRows *rows, ErmUnit *unit)
 			rows->mode = ROWS_KEPT;
 		return false;
 	}
-	bytes = unit_size(rows, found.nrows);
+	bytes = erm_unit_size(rows->problem, found.nrows);
 	if (rows->mode == ROWS_COLLECTED)
 	{
 		at = kept_add(rows->kept, bytes);
@@ -143,8 +144,7 @@ next_scanned(ErmRows *rows, ErmUnit *unit)
 	}
 	if (at == NULL)
 		at = scratch_room(rows, bytes);
-	write_unit(rows, &found, at);
-	unit_at(at, unit);
+	erm_unit_write(rows->problem, rows->spec, &found, at, unit);
 	return true;
 }
 
@@ -168,6 +168,15 @@ rows_next(ErmSource *source, ErmUnit *unit)
 	return rows->mode == ROWS_KEPT ? next_kept(rows, unit) : next_scanned(rows, unit);
 }
 
+static int64
+rows_sum(ErmSource *source, ErmPass pass, const double *w, const double *vector, int128 *total,
+		 double *curvature)
+{
+	ErmRows *rows = (ErmRows *) source;
+
+	return erm_pass(rows->problem, rows->units, pass, w, vector, total, curvature);
+}
+
 static void
 rows_rewind(ErmSource *source)
 {
@@ -181,7 +190,7 @@ rows_rewind(ErmSource *source)
 	if (rows->mode == ROWS_KEPT)
 		kept_rewind(rows->kept);
 	else if (rows->passes > 0)
-		rows->units->rewind(rows->units);
+		rows->source.sum = rows_sum;
 	rows->passes++;
 }
 
@@ -202,7 +211,9 @@ erm_rows_open(const ErmProblem *problem, const MechanismSpec *spec, UnitSource *
 	rows->problem = problem;
 	rows->spec = spec;
 	rows->units = units;
-	rows->mode = ROWS_COLLECTED;
+	rows->mode = units->far ? ROWS_SCANNED : ROWS_COLLECTED;
+	if (units->far)
+		rows->source.sum = rows_sum;
 	rows->memory = memory;
 	rows->kept = kept_create(&rows->memory);
 	return &rows->source;
