@@ -82,10 +82,12 @@ typedef void (*shmem_request_hook_type)(void);
 
 #if PG_VERSION_NUM < 160000
 #define function_aclcheck(function, role, mode) pg_proc_aclcheck(function, role, mode)
+#define schema_aclcheck(schema, role, mode) pg_namespace_aclcheck(schema, role, mode)
 #define parse_qualified_name(name) stringToQualifiedNameList(name)
 #else
 #define function_aclcheck(function, role, mode) \
 	object_aclcheck(ProcedureRelationId, function, role, mode)
+#define schema_aclcheck(schema, role, mode) object_aclcheck(NamespaceRelationId, schema, role, mode)
 #define parse_qualified_name(name) stringToQualifiedNameList(name, NULL)
 #endif
 
