@@ -65,7 +65,7 @@ CREATE TABLE whole (LIKE visit INCLUDING ALL);
 INSERT INTO whole SELECT * FROM visit;
 SELECT create_distributed_table('visit', 'id');
 SELECT privpred.protect(t, unit => 'id', declared_units => 2000) FROM unnest('{visit, whole}'::regclass[]) t;
-SELECT privpred.grant_budget('analyst', 'visit', epsilon => 5);
+SELECT privpred.grant_budget('analyst', 'visit', epsilon => 20);
 GRANT SELECT ON visit TO analyst;
 });
 
@@ -201,23 +201,38 @@ same_models('the same models');
 
 # ---------- answers ----------
 
-like(run_as($coordinator, 'analyst', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit}),
+sub spent { return $coordinator->safe_psql('postgres', "SELECT coalesce(sum(epsilon_spent), 0) FROM privpred.budgets WHERE relation = '$_[0]'::regclass") }
+
+# Rows that are asked about are fetched first, from many shards and from one.
+for my $case ([ 'many shards', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit WHERE id < 4}, 3 ],
+	[ 'one shard', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit WHERE id = 5}, 1 ],
+	[ 'whole rows', q{SELECT count(private_predict('linear_visit', v)) FROM visit v WHERE id = 6}, 1 ],
+	[ 'a limit', q{SELECT count(*) FROM (SELECT private_predict('linear_visit', ARRAY[x, z]) FROM visit LIMIT 2) s}, 2 ],
+	[ 'a condition', q{SELECT count(*) FROM visit WHERE id IN (7, 8) AND private_predict('linear_visit', ARRAY[x, z]) IS NOT NULL}, 2 ])
+{
+	my ($what, $sql, $answers) = @$case;
+	my $before = spent('visit');
+	is(run_as($coordinator, 'analyst', $sql), $answers, "$what: the coordinator answers");
+	is(spent('visit'), $before + $answers, "$what: and charges just that");
+}
+
+# What hides a question is sent to workers.
+run_as($coordinator, 'hospital', q{CREATE FUNCTION ask(x float8[]) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN private_predict(''linear_visit'', x); END'});
+like(run_as($coordinator, 'analyst', q{SELECT count(ask(ARRAY[x, z])) FROM visit}),
 	qr/private answers are given by the coordinator of Citus alone.*MATERIALIZED/s, 'workers answer nothing, and say what to write');
 is(run_as($coordinator, 'analyst', q{WITH q AS MATERIALIZED (SELECT x, z FROM visit ORDER BY id LIMIT 3) SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM q}),
 	3, 'the coordinator answers what it has fetched');
-is($coordinator->safe_psql('postgres', q{SELECT epsilon_spent FROM privpred.budgets WHERE role = 'analyst'::regrole AND relation = 'visit'::regclass}), '4', 'and charges just that');
+is($coordinator->safe_psql('postgres', q{SELECT epsilon_spent FROM privpred.budgets WHERE role = 'analyst'::regrole AND relation = 'visit'::regclass}), '13', 'and charges just that');
 
 # A worker that has a model of this name has another table's; it is not asked either.
 $workers[0]->safe_psql('postgres', q{SET citus.enable_ddl_propagation = off; CREATE TABLE own (id int PRIMARY KEY, x float8, z float8, ill boolean);
 INSERT INTO own SELECT i, 0.5, 0.5, true FROM generate_series(1, 100) i; SELECT privpred.protect('own', unit => 'id', declared_units => 100);
 SELECT FROM privpred.create_model('linear_visit', 'own', label => 'ill', features => '} . $features . q{', learner => 'linear', teachers => 10, epsilon => 1);
 SELECT privpred.grant_budget('analyst', 'own', epsilon => 5)});
-like(run_as($coordinator, 'analyst', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit}), qr/by the coordinator of Citus alone/, 'a model of the same name on a worker is not asked');
+like(run_as($coordinator, 'analyst', q{SELECT count(ask(ARRAY[x, z])) FROM visit}), qr/by the coordinator of Citus alone/, 'a model of the same name on a worker is not asked');
 is($workers[0]->safe_psql('postgres', 'SELECT epsilon_spent FROM privpred.budgets'), '0', 'and nothing is charged there');
 
 # ---------- tables that Citus re-creates ----------
-
-sub spent { return $coordinator->safe_psql('postgres', "SELECT coalesce(sum(epsilon_spent), 0) FROM privpred.budgets WHERE relation = '$_[0]'::regclass") }
 
 $coordinator->safe_psql('postgres', q{
 SET ROLE hospital;
@@ -270,8 +285,8 @@ for my $change ('undistribute_table', 'alter_distributed_table')
 	my ($rc, $out, $err) = $coordinator->psql('postgres', "SET ROLE hospital; SELECT $change($arguments)");
 	is($rc, 0, "$change ends") or diag $err;
 	like($err, qr/WARNING: .*visit was protected, and 1 budget on it ends/, "$change: a budget that ends is told of");
-	run_as($coordinator, 'hospital', q{SELECT privpred.protect('visit', unit => 'id', declared_units => 2000); SELECT privpred.grant_budget('analyst', 'visit', epsilon => 5)});
-	is(spent('visit'), 4, "$change: what was spent stays spent");
+	run_as($coordinator, 'hospital', q{SELECT privpred.protect('visit', unit => 'id', declared_units => 2000); SELECT privpred.grant_budget('analyst', 'visit', epsilon => 20)});
+	is(spent('visit'), 13, "$change: what was spent stays spent");
 }
 
 # ---------- keys that are not enforced ----------
