@@ -10,7 +10,8 @@
  * owner, which is made and dropped by the transaction that trains: nobody else ever
  * sees it or its shards, whatever rights new tables are given, and an error, a cancel,
  * a lost connection and a crash of any node take it back with everything else.  It is
- * unlogged, so that a server that starts after a crash empties what files are left of it.
+ * unlogged, so that recovery from a crash empties what files are left of it.  Files of rows
+ * under way are Citus's, which removes them when the transaction ends, or the server starts.
  */
 #include "postgres.h"
 
