@@ -123,6 +123,7 @@ same_models('models are those of one table, bit for bit');
 @offsets = map { -s $_->logfile } @workers;
 run_as($coordinator, 'hospital', q{SELECT privpred.retrain('tree_visit')});
 $logs = join '', map { slurp_file($workers[$_]->logfile, $offsets[$_]) } 0, 1;
+like($logs, qr/CREATE UNLOGGED TABLE public\.privpred_rows_/, 'rows are moved to a table without WAL');
 like($logs, qr/execute <unnamed>: SELECT [^\n]*privpred\.teach\(/, 'workers fit teachers');
 is(join("\n", grep { /LOG: .*(FROM|ONLY) public\.visit_[0-9]/ && !/worker_partition_query_result|SELECT count\(\*\) AS count FROM|LOG:  statement: SELECT COALESCE\(privpred\.unit_share/ } split /\n/, $logs),
 	'', 'and send no row to the coordinator');
