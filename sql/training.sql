@@ -46,6 +46,24 @@ SELECT count(privpred.retrain(name)) FROM learner;
 INSERT INTO trained SELECT 'shuffled', name, md5(predictor::text) FROM privpred.model WHERE name IN (SELECT name FROM learner);
 SELECT name, count(DISTINCT predictor) AS different_predictors, count(*) AS trainings FROM trained GROUP BY name ORDER BY name COLLATE "C";
 
+-- by states, too: labels in bins, and more columns than a function takes
+DO $$
+BEGIN
+  EXECUTE (SELECT format('CREATE TABLE broad (id int PRIMARY KEY, bill numeric, %s)', string_agg(format('c%s float8', c), ', ')) FROM generate_series(1, 120) c);
+  EXECUTE (SELECT format('INSERT INTO broad SELECT i, i %% 90, %s FROM generate_series(1, 300) i', string_agg(format('(i * %s %% 97) / 97.0', c), ', ')) FROM generate_series(1, 120) c);
+END $$;
+SELECT privpred.protect('broad');
+CREATE FUNCTION trained_broad(learner text, by_states boolean) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('privpred.train_by_states', by_states::text, true);
+  PERFORM privpred.create_model('broad', 'broad', label => 'bill', teachers => 5, epsilon => 1, learner => learner, options => '{"bins": [0, 30, 60, 90]}',
+    features => (SELECT jsonb_object_agg('c' || i, '{"min": 0, "max": 1}'::jsonb)::json FROM generate_series(1, 120) i));
+  UPDATE privpred.model SET salt = '\x000102030405060708090a0b0c0d0e0f' WHERE name = 'broad';
+  PERFORM privpred.retrain('broad');
+  RETURN (SELECT predictor::text FROM privpred.model m, privpred.drop_model('broad') WHERE m.name = 'broad');
+END $$;
+SELECT learner, trained_broad(learner, true) = trained_broad(learner, false) AS same FROM unnest('{centroid,stump}'::text[]) learner;
+
 -- more rows than a cache holds
 CREATE TABLE many AS SELECT i, i % 3 AS class, ARRAY[(hashint4(i) & 1023) / 1024.0 + (i % 3 = 1)::int, (hashint4(i + 7777) & 1023) / 1024.0 + (i % 3 = 2)::int]::float8[] AS x
 FROM generate_series(1, 40000) i;

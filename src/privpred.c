@@ -30,6 +30,7 @@ _PG_init(void)
 	foresee_init();
 	explain_privacy_init();
 	unanswered_init();
+	ask_here_init();
 	nodes_init();
 	MarkGUCPrefixReserved("privpred");
 }

@@ -62,8 +62,8 @@ typedef struct Ahead
 
 /* ---------- how many ---------- */
 
-/* Is it one of our functions that answer?  They come in several schemas and forms. */
-static bool
+/* They come in several schemas and forms. */
+bool
 is_question(Oid function)
 {
 	HeapTuple	 tuple;

@@ -6,6 +6,7 @@
  * foresee.c	the price of the running statement, and of one that is given as text
  * explain_privacy.c	the same in EXPLAIN
  * unanswered.c	NULL in place of an error, and the warning about it
+ * ask_here.c	statements that ask about rows of Citus
  */
 #ifndef PRIVPRED_FORESEE_H
 #define PRIVPRED_FORESEE_H
@@ -46,6 +47,9 @@ extern List *request_cost_of(const char *statement);
 /* The same for statements that are planned already, by whoever may run them. */
 extern List *request_cost_of_plans(List *plans, ParamListInfo params);
 
+/* Is it one of our functions that answer? */
+extern bool is_question(Oid function);
+
 extern void foresee_init(void);
 
 /* ---------- explain_privacy.c ---------- */
@@ -74,5 +78,9 @@ extern void unanswered_unpaid(const char *why);
 extern void unanswered_problem(const char *why);
 
 extern void unanswered_init(void);
+
+/* ---------- ask_here.c ---------- */
+
+extern void ask_here_init(void);
 
 #endif /* PRIVPRED_FORESEE_H */

@@ -52,26 +52,34 @@ holdout_has(const ModelRecord *model, uint64 hash)
 
 /* A unit is held out wherever it is read, also on other nodes, so nothing but its id counts. */
 static char *
-holdout_share_sql(const ProtectedRelation *protected)
+holdout_share_sql(const ProtectedRelation *protected, const char *salt)
 {
-	return psprintf("privpred.unit_share($%d, %d, %s)", PARAMETER_HOLDOUT_SALT, HOLDOUT_SHARES,
+	return psprintf("privpred.unit_share(%s, %d, %s)", salt, HOLDOUT_SHARES,
 					units_sql(protected, ", "));
 }
 
 /* Written so that postgres_fdw sends it, see nodes.c. */
+char *
+trains_by_sql(const ModelRecord *model, const ProtectedRelation *protected, const char *salt)
+{
+	if (model->holdout == 0)
+		return pstrdup("TRUE");
+	return psprintf("(%s >= $%d OR %s IS NULL)", holdout_share_sql(protected, salt),
+					PARAMETER_HOLDOUT, units_sql(protected, " IS NULL OR "));
+}
+
 const char *
 trains_sql(const ModelRecord *model, const ProtectedRelation *protected)
 {
-	if (model->holdout == 0)
-		return "TRUE";
-	return psprintf("(%s >= $%d OR %s IS NULL)", holdout_share_sql(protected), PARAMETER_HOLDOUT,
-					units_sql(protected, " IS NULL OR "));
+	return trains_by_sql(model, protected, psprintf("$%d", PARAMETER_HOLDOUT_SALT));
 }
 
 char *
 held_out_sql(const ProtectedRelation *protected)
 {
-	return psprintf("%s < $%d", holdout_share_sql(protected), PARAMETER_HOLDOUT);
+	return psprintf("%s < $%d",
+					holdout_share_sql(protected, psprintf("$%d", PARAMETER_HOLDOUT_SALT)),
+					PARAMETER_HOLDOUT);
 }
 
 /* ---------- rows to evaluate on ---------- */

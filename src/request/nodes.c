@@ -51,6 +51,7 @@ typedef struct NodeTables
 {
 	List  *nodes;  /* to be asked for states */
 	List  *others; /* to be read row by row */
+	bool   spread; /* is one of nodes? */
 	double rows;   /* of nodes, about */
 } NodeTables;
 
@@ -114,9 +115,15 @@ states_pay(const ModelRecord *model, Oid relid)
 static bool
 is_spread(Oid relid)
 {
-	CitusPlace place = train_by_states ? CITUS_SPREAD : citus_place(relid);
+	return train_by_states || citus_spreads(relid);
+}
 
-	return place == CITUS_SPREAD || place == CITUS_APPENDED;
+/* May a foreign server be sent what makes states: neither so many columns nor text made of bins? */
+static bool
+server_can_be_asked(const ModelRecord *model, Oid relid)
+{
+	return server_knows_privpred(relid) && model->features->nfeatures < FUNC_MAX_ARGS - 1 &&
+		   model->nbins == 0;
 }
 
 /*
@@ -144,7 +151,7 @@ asks_for_states(const ModelRecord *model, Oid relid)
 {
 	if (is_spread(relid))
 		return get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE;
-	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && server_knows_privpred(relid) &&
+	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && server_can_be_asked(model, relid) &&
 		   states_pay(model, relid);
 }
 
@@ -155,9 +162,8 @@ find_tables(const ModelRecord *model)
 	NodeTables tables = {0};
 	ListCell  *cell;
 
-	/* The user's code, rows of so many columns, text made of bins and numbers cannot be sent. */
-	if (model->learner->runs_user_code || model->features->nfeatures >= FUNC_MAX_ARGS - 1 ||
-		model->nbins > 0 || model->spec.nclasses == 0)
+	/* The user's code cannot be sent, nor can labels that are numbers. */
+	if (model->learner->runs_user_code || model->spec.nclasses == 0)
 		return tables;
 	/* An audit has rows of its own; a view may read tables of other nodes, and gets their rows. */
 	if (model->made_up_rows != NULL || get_rel_relkind(model->relid) == RELKIND_VIEW)
@@ -172,6 +178,7 @@ find_tables(const ModelRecord *model)
 		if (asks_for_states(model, relid))
 		{
 			tables.nodes = lappend_oid(tables.nodes, relid);
+			tables.spread = tables.spread || is_spread(relid);
 			tables.rows += known_rows(relid);
 		}
 		else if (get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
@@ -197,9 +204,10 @@ columns_read(const ModelRecord *model, const ProtectedRelation *protected)
 }
 
 /* Calls of node_agrees(): as many as it takes for so many columns. */
-static char *
-agreement_sql(const ModelRecord *model, List *columns)
+char *
+agreement_sql(const ModelRecord *model, const ProtectedRelation *protected)
 {
+	List		  *columns = columns_read(model, protected);
 	int			   each = FUNC_MAX_ARGS - 1;
 	StringInfoData calls;
 
@@ -249,6 +257,13 @@ chunks(const ModelRecord *model, Oid relid)
 	return (int) Max(Min(result, (1 << 30) / model->spec.teachers), 1);
 }
 
+/* A parameter for the nodes of a table. */
+static const char *
+node_parameter(TrainingParameter parameter, bool spread)
+{
+	return spread ? secret_sql(parameter) : psprintf("$%d", parameter);
+}
+
 /* Selects share, state, rows and rows used from rows r, which are to follow. */
 static void
 append_states(StringInfo text, const ModelRecord *model, const ProtectedRelation *protected,
@@ -256,16 +271,31 @@ append_states(StringInfo text, const ModelRecord *model, const ProtectedRelation
 {
 	appendStringInfo(
 		text,
-		"%sSELECT privpred.unit_share($%d, %d, %s) AS h,"
+		"%sSELECT privpred.unit_share(%s, %d, %s) AS h,"
 		" privpred.partial_state(%s%s, %s, $%d || '{\"learner\": \"%s\"}'::pg_catalog.jsonb)"
 		" FILTER (WHERE %s IS NOT NULL) AS state, pg_catalog.count(*) AS n,"
 		" pg_catalog.count(*) FILTER (WHERE %s = ANY ($%d::%s[])) AS used FROM ",
-		text->data[text->len - 1] == '(' ? "" : " UNION ALL ", PARAMETER_SALT,
-		model->spec.teachers * chunks, units_sql(protected, ", "), class_sql(model),
+		text->data[text->len - 1] == '(' ? "" : " UNION ALL ",
+		node_parameter(PARAMETER_SALT, spread), model->spec.teachers * chunks,
+		units_sql(protected, ", "), class_sql(model),
 		/* Citus knows no polymorphic aggregates; postgres_fdw does not send this cast */
 		spread ? "::pg_catalog.text" : "", encoding_sql(model->features, PARAMETER_FEATURES),
 		PARAMETER_OPTIONS, model->learner->name, units_sql(protected, " IS NOT NULL AND "),
-		class_sql(model), PARAMETER_CLASSES, label_type_name(model));
+		class_sql(model), PARAMETER_CLASSES, class_type_name(model));
+}
+
+/* Condition on row r: it trains, all teachers or the one that is asked for. */
+static char *
+node_trains_sql(const ModelRecord *model, const ProtectedRelation *protected, bool one_teacher,
+				bool spread)
+{
+	char *trains = trains_by_sql(model, protected, node_parameter(PARAMETER_HOLDOUT_SALT, spread));
+
+	if (!one_teacher)
+		return trains;
+	return psprintf("%s AND privpred.unit_share(%s, $%d, %s) = $%d", trains,
+					node_parameter(PARAMETER_SALT, spread), PARAMETER_TEACHERS,
+					units_sql(protected, ", "), PARAMETER_TEACHER);
 }
 
 /* All other tables, as one. */
@@ -291,37 +321,34 @@ bool
 append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 				   const ProtectedRelation *protected, bool one_teacher, double *rows)
 {
-	StringInfo	text = &query->text;
-	NodeTables	tables = find_tables(model);
-	List	   *columns = columns_read(model, protected);
-	const char *trains = trains_sql(model, protected);
-	ListCell   *cell;
+	StringInfo text = &query->text;
+	NodeTables tables = find_tables(model);
+	ListCell  *cell;
 
 	if (tables.nodes == NIL)
 		return false;
 	*rows = Max(*rows, tables.rows);
-	if (one_teacher)
-		trains = psprintf("%s AND privpred.unit_share($%d, $%d, %s) = $%d", trains, PARAMETER_SALT,
-						  PARAMETER_TEACHERS, units_sql(protected, ", "), PARAMETER_TEACHER);
 	appendStringInfo(
 		text,
-		"SELECT s.t, s.m, s.n, CASE WHEN s.t IS NULL THEN s.n ELSE s.n - s.used END FROM"
+		"%sSELECT s.t, s.m, s.n, CASE WHEN s.t IS NULL THEN s.n ELSE s.n - s.used END FROM"
 		" (SELECT u.h %% $%d AS t, privpred.teach_state(privpred.merge_states(u.state), $%d) AS m,"
 		" pg_catalog.sum(u.n)::bigint AS n, pg_catalog.sum(u.used)::bigint AS used FROM (",
-		PARAMETER_TEACHERS, PARAMETER_KNOWN);
+		tables.spread ? secrets_sql() : "", PARAMETER_TEACHERS, PARAMETER_KNOWN);
 	foreach(cell, tables.nodes)
 	{
-		append_states(text, model, protected, chunks(model, lfirst_oid(cell)),
-					  is_spread(lfirst_oid(cell)));
+		bool spread = is_spread(lfirst_oid(cell));
+
+		append_states(text, model, protected, chunks(model, lfirst_oid(cell)), spread);
 		appendStringInfo(text, "ONLY %s r WHERE %s AND %s GROUP BY 1",
-						 relation_sql_name(lfirst_oid(cell)), agreement_sql(model, columns),
-						 trains);
+						 relation_sql_name(lfirst_oid(cell)), agreement_sql(model, protected),
+						 node_trains_sql(model, protected, one_teacher, spread));
 	}
 	if (tables.others != NIL)
 	{
-		append_states(text, model, protected, 1, train_by_states);
-		appendStringInfo(text, "(%s) r WHERE %s GROUP BY 1", others_sql(tables.others, columns),
-						 trains);
+		append_states(text, model, protected, 1, tables.spread);
+		appendStringInfo(text, "(%s) r WHERE %s GROUP BY 1",
+						 others_sql(tables.others, columns_read(model, protected)),
+						 node_trains_sql(model, protected, one_teacher, tables.spread));
 	}
 	appendStringInfoString(text, ") u GROUP BY 1) s");
 	return true;

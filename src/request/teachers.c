@@ -196,9 +196,8 @@ share_sql(const TrainingQuery *query, const ModelRecord *model, const char *teac
 		/* A constant OFFSET 0, not to be computed: else no worker may run the subquery. */
 		" OFFSET '0'::pg_catalog.int8) q GROUP BY 1",
 		quote_literal_cstr(model->learner->name), PARAMETER_OPTIONS, PARAMETER_KNOWN,
-		PARAMETER_CLASSES,
-		model->nbins > 0 || model->spec.nclasses == 0 ? "pg_catalog.text" : label_type_name(model),
-		teacher, class_sql(model), taught_sql(model), query->relation, trains,
+		PARAMETER_CLASSES, class_type_name(model), teacher, class_sql(model), taught_sql(model),
+		query->relation, trains,
 		shares > 1 ? psprintf(" AND COALESCE(%s, 0) %% %d = %d", teacher, shares, share) : "");
 }
 
@@ -217,17 +216,23 @@ append_teachers_query(TrainingQuery *query, const ModelRecord		 *model,
 	appendStringInfoString(&query->text, ") s");
 }
 
-/* The rows that train: all, or those of one teacher. */
-static void
+/*
+ * The rows that train: all, or those of one teacher.  Returns the name of a table of rows
+ * that were moved for it, if any were.
+ */
+static char *
 append_query(TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected,
 			 int teacher)
 {
 	const char *trains = trains_sql(model, protected);
+	char	   *moved = teacher >= 0 ? NULL : spread_rows(query, model, protected);
 	double		rows = model->made_up_rows != NULL ? estimated_rows_of(query->relation)
 												   : estimated_rows(model->relid);
 	int			shares = 1;
 
-	if (!append_nodes_query(query, model, protected, teacher >= 0, &rows))
+	if (moved != NULL)
+		append_spread_query(query, model, moved);
+	else if (!append_nodes_query(query, model, protected, teacher >= 0, &rows))
 	{
 		if (teacher >= 0)
 			trains = psprintf("%s AND %s", trains, one_teacher_sql(protected));
@@ -240,6 +245,7 @@ append_query(TrainingQuery *query, const ModelRecord *model, const ProtectedRela
 	choose_grouping(model, rows, shares);
 	progress_phase_rows("training teachers", rows);
 	progress_steps(teacher >= 0 ? 1 : model->spec.teachers);
+	return moved;
 }
 
 RowCounts
@@ -251,6 +257,7 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected, int teach
 	TrainingQuery  query;
 	Refit		  *refit = refit_begin(model, teacher);
 	RowCounts	   counts = {0};
+	char		  *moved;
 
 	training_query_begin(&query, model);
 	query.arguments[PARAMETER_KNOWN - 1] = refit_known(refit);
@@ -258,8 +265,10 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected, int teach
 	relation_owner_begin(&session, model->relid);
 	if (model->learner->runs_user_code)
 		owner_code_settings();
-	append_query(&query, model, protected, teacher);
-	query_run(NULL, query.text.data, true, 0, TRAINING_PARAMETERS, query.arguments);
+	citus_lift_limit();
+	moved = append_query(&query, model, protected, teacher);
+	/* What this transaction has moved is seen by a query that may write. */
+	query_run(NULL, query.text.data, moved == NULL, 0, TRAINING_PARAMETERS, query.arguments);
 	spi = MemoryContextSwitchTo(caller);
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
@@ -273,6 +282,8 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected, int teach
 	}
 	counts.changed = refit_end(refit, model);
 	MemoryContextSwitchTo(spi);
+	if (moved != NULL)
+		spread_rows_end(moved);
 	catalog_end(&session);
 	return counts;
 }

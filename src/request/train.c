@@ -160,6 +160,13 @@ class_sql(const ModelRecord *model)
 					bin_sql(model));
 }
 
+const char *
+class_type_name(const ModelRecord *model)
+{
+	return model->nbins > 0 || model->spec.nclasses == 0 ? "pg_catalog.text"
+														 : label_type_name(model);
+}
+
 char *
 label_number_sql(const ModelRecord *model)
 {

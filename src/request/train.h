@@ -10,6 +10,7 @@
  * teachers.c		teachers
  * refit.c			teachers of the version before that can stay
  * nodes.c			teachers from tables on several nodes
+ * spread.c			teachers that keep rows, from tables that Citus spreads
  * distill.c		distill
  * units.c			rows for mechanisms that learn from units themselves
  */
@@ -144,6 +145,7 @@ extern void training_query_begin(TrainingQuery *query, const ModelRecord *model)
 extern char		  *units_sql(const ProtectedRelation *protected, const char *between);
 extern char		  *class_sql(const ModelRecord *model);
 extern const char *label_type_name(const ModelRecord *model);
+extern const char *class_type_name(const ModelRecord *model); /* of class_sql() */
 extern char		  *label_number_sql(const ModelRecord *model);
 extern char		  *scaled_label_sql(const ModelRecord *model);
 
@@ -169,7 +171,9 @@ extern void holdout_parameters(TrainingQuery *query, const ModelRecord *model);
  * without a unit may train, to be counted among those left out.
  */
 extern const char *trains_sql(const ModelRecord *model, const ProtectedRelation *protected);
-extern char		  *held_out_sql(const ProtectedRelation *protected);
+extern char *
+trains_by_sql(const ModelRecord *model, const ProtectedRelation *protected, const char *salt);
+extern char *held_out_sql(const ProtectedRelation *protected);
 
 /*
  * Sets the query's relation to the rows to evaluate on: those of a relation, or
@@ -262,7 +266,31 @@ extern bool append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 extern bool
 rows_are_far(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each);
 
+/* Conditions on row r that raise 42804 on a node that would take it for another. */
+extern char *agreement_sql(const ModelRecord *model, const ProtectedRelation *protected);
+
 extern void nodes_init(void);
+
+/* spread.c */
+
+/*
+ * A CTE that a query begins with, and parameters as its parts that are sent to nodes have
+ * them: they are in no text that a node could log.
+ */
+extern char *secrets_sql(void);
+extern char *secret_sql(TrainingParameter parameter);
+
+/*
+ * Moves the rows that train to where their teachers are to be fitted, and returns the name of
+ * the table that has them; NULL if they are better left where they are.  Inside a session
+ * of the relation's owner, who has it dropped by spread_rows_end().
+ */
+extern char *
+spread_rows(TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected);
+extern void spread_rows_end(const char *name);
+
+/* Writes the query that trains teachers from that table. */
+extern void append_spread_query(TrainingQuery *query, const ModelRecord *model, const char *name);
 
 /* units.c */
 

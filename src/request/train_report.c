@@ -21,6 +21,7 @@
 #include "catalog/store.h"
 #include "mechanism/vote/vote.h"
 #include "request/train.h"
+#include "server/citus.h"
 #include "server/query.h"
 
 #define SAMPLED_ROWS 10000
@@ -240,12 +241,14 @@ count_misfits(const ModelRecord *model, const ProtectedRelation *protected, Misf
 	return rows;
 }
 
-/* Rows of other nodes stay there; states are asked for instead of them. */
+/* Rows of other nodes stay there.  Of Citus, each shard would send as many as are wanted. */
 static bool
 has_foreign_rows(Oid relid)
 {
 	ListCell *cell;
 
+	if (citus_spreads(relid))
+		return true;
 	foreach(cell, find_all_inheritors(relid, AccessShareLock, NULL))
 		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
 			return true;

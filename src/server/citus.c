@@ -88,6 +88,14 @@ citus_keeps_together(Oid relid, int ncolumns, char *const *columns)
 	return together;
 }
 
+bool
+citus_spreads(Oid relid)
+{
+	CitusPlace place = citus_place(relid);
+
+	return place == CITUS_SPREAD || place == CITUS_APPENDED;
+}
+
 static bool
 is_coordinator(void)
 {
@@ -172,10 +180,9 @@ double
 citus_rows(Oid relid)
 {
 	double		   rows = -1;
-	CitusPlace	   place = citus_place(relid);
 	CatalogSession session;
 
-	if (place != CITUS_SPREAD && place != CITUS_APPENDED)
+	if (!citus_spreads(relid))
 		return rows;
 	relation_owner_begin(&session, relid);
 	query_run(NULL,
@@ -187,6 +194,17 @@ citus_rows(Oid relid)
 		rows = (double) row_int8(0, 1);
 	catalog_end(&session);
 	return rows;
+}
+
+/*
+ * Citus refuses intermediate results beyond a limit that knows nothing of what the owner has
+ * asked for, and how much memory and disk that takes.
+ */
+void
+citus_lift_limit(void)
+{
+	if (citus_is_installed())
+		session_set("citus.max_intermediate_result_size", "-1");
 }
 
 /* ---------- sessions ---------- */

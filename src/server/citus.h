@@ -26,11 +26,17 @@ extern CitusPlace citus_place(Oid relid);
 /* Of a table of Citus: do all rows with the same values of these columns lie on one node? */
 extern bool citus_keeps_together(Oid relid, int ncolumns, char *const *columns);
 
+/* Are its rows on the nodes? */
+extern bool citus_spreads(Oid relid);
+
 /* Are its budgets kept elsewhere?  Those of a shard are, and of any table on a worker. */
 extern bool citus_pays_elsewhere(Oid relid);
 
 /* Raises 55000 if they are. */
 extern void check_citus_place(Oid relid);
+
+/* Inside a session: rows may come to the coordinator, however many they are. */
+extern void citus_lift_limit(void);
 
 /* Raises 0A000 in a session that Citus has opened to run a part of somebody's statement. */
 extern void check_citus_session(void);

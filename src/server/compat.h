@@ -82,10 +82,12 @@ typedef void (*shmem_request_hook_type)(void);
 
 #if PG_VERSION_NUM < 160000
 #define function_aclcheck(function, role, mode) pg_proc_aclcheck(function, role, mode)
+#define schema_aclcheck(schema, role, mode) pg_namespace_aclcheck(schema, role, mode)
 #define parse_qualified_name(name) stringToQualifiedNameList(name)
 #else
 #define function_aclcheck(function, role, mode) \
 	object_aclcheck(ProcedureRelationId, function, role, mode)
+#define schema_aclcheck(schema, role, mode) object_aclcheck(NamespaceRelationId, schema, role, mode)
 #define parse_qualified_name(name) stringToQualifiedNameList(name, NULL)
 #endif
 
@@ -229,6 +231,26 @@ typedef void (*shmem_request_hook_type)(void);
 #else
 #define new_lock_tranche(name) LWLockNewTrancheId(name)
 #define register_lock_tranche(tranche, name) ((void) 0)
+#endif
+
+#if PG_VERSION_NUM < 150000
+#define parse_analyze_fixedparams(tree, text, types, ntypes, env) \
+	parse_analyze(tree, text, types, ntypes, env)
+#endif
+
+/* Who may read a query's relations has had a list of its own since 16. */
+#if PG_VERSION_NUM < 160000
+#define QUERY_MOVE_PERMISSIONS(to, from) ((void) 0)
+#else
+#define QUERY_MOVE_PERMISSIONS(to, from) \
+	((to)->rteperminfos = (from)->rteperminfos, (from)->rteperminfos = NIL)
+#endif
+
+/* Since 18, columns that a query groups by may refer to an entry of their own. */
+#if PG_VERSION_NUM < 180000
+#define QUERY_HAS_GROUP_RTE(query) false
+#else
+#define QUERY_HAS_GROUP_RTE(query) ((query)->hasGroupRTE)
 #endif
 
 #endif /* PRIVPRED_COMPAT_H */

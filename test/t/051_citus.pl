@@ -34,7 +34,7 @@ my ($coordinator, @workers) = @nodes;
 for my $node (@nodes)
 {
 	$node->init;
-	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'citus, privpred'\nmax_worker_processes = 16\ncitus.shard_count = 4\n"
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'citus, privpred'\nmax_worker_processes = 16\ncitus.shard_count = 4\nlog_statement = all\ncitus.distributed_deadlock_detection_factor = -1\n"
 		. "listen_addresses = '127.0.0.1'\ncitus.local_hostname = '127.0.0.1'\n");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION citus; CREATE EXTENSION IF NOT EXISTS privpred');
@@ -57,13 +57,15 @@ sub run_as
 my $features = '{"x": {"min": 0, "max": 1}, "z": {"min": 0, "max": 1}}';
 $coordinator->safe_psql('postgres', q{
 SET ROLE hospital;
-CREATE TABLE visit (id int PRIMARY KEY, x float8, z float8, ill boolean);
-INSERT INTO visit SELECT i, (i * 7919 % 10007) / 10007.0, (i % 97) / 97.0, (i * 7919 % 10007) > 5000 FROM generate_series(1, 2000) i;
+CREATE TYPE degree AS ENUM ('none', 'some', 'much');
+CREATE TABLE visit (id int PRIMARY KEY, x float8, z float8, ill boolean, bill numeric(10, 2), degree degree);
+INSERT INTO visit SELECT i, k / 10007.0, (i % 97) / 97.0, CASE WHEN i % 50 > 0 THEN k > 5000 END, k / 100.0, (enum_range(NULL::degree))[1 + k / 4000]
+	FROM (SELECT i, i * 7919 % 10007 AS k FROM generate_series(1, 2000) i) s;
 CREATE TABLE whole (LIKE visit INCLUDING ALL);
 INSERT INTO whole SELECT * FROM visit;
 SELECT create_distributed_table('visit', 'id');
 SELECT privpred.protect(t, unit => 'id', declared_units => 2000) FROM unnest('{visit, whole}'::regclass[]) t;
-SELECT privpred.grant_budget('analyst', 'visit', epsilon => 5);
+SELECT privpred.grant_budget('analyst', 'visit', epsilon => 20);
 GRANT SELECT ON visit TO analyst;
 });
 
@@ -80,42 +82,158 @@ for my $worker (@workers)
 
 # ---------- the same models ----------
 
-# Mechanisms with teachers by every learner, and those that learn from units themselves.
-my @models = ((map { [ $_, "learner => '$_', teachers => 10, epsilon => 1" ] } qw(linear naive_bayes centroid logistic svm stump tree knn)),
-	[ 'threshold', "mechanism => 'threshold', epsilon => 1" ]);
+# Mechanisms with teachers by every learner, labels of every kind, and those that learn from units themselves.
+my @models = ((map { [ $_, "label => 'ill', learner => '$_', teachers => 10, epsilon => 1" ] } qw(linear naive_bayes centroid logistic svm stump tree knn forest)),
+	(map { [ "bins_$_", "label => 'bill', options => '{\"bins\": [0, 30, 60, 100]}', learner => '$_', teachers => 10, epsilon => 1" ] } qw(linear tree)),
+	(map { [ "degree_$_", "label => 'degree', learner => '$_', teachers => 10, epsilon => 1" ] } qw(centroid logistic)),
+	(map { [ "held_$_", "label => 'ill', learner => '$_', teachers => 10, epsilon => 1, holdout => 0.3" ] } qw(linear logistic)),
+	[ 'threshold', "label => 'ill', mechanism => 'threshold', epsilon => 1" ]);
 my $errors = '';
 for my $model (@models)
 {
 	my ($name, $how) = @$model;
 	my $columns = $name eq 'threshold' ? '{"x": {"min": 0, "max": 1}}' : $features;
-	$errors .= run_as($coordinator, 'hospital', "SELECT FROM privpred.create_model('${name}_$_', '$_', label => 'ill', features => '$columns', $how)") for qw(visit whole);
+	$errors .= run_as($coordinator, 'hospital', "SELECT FROM privpred.create_model('${name}_$_', '$_', features => '$columns', $how)") for qw(visit whole);
 }
 is($errors, '', 'a table\'s owner, who is no superuser, trains on nodes');
-$coordinator->safe_psql('postgres', q{UPDATE privpred.model SET salt = '\x000102030405060708090a0b0c0d0e0f'});
-is(run_as($coordinator, 'hospital', 'SELECT count(privpred.retrain(name)) FROM privpred.models'), 2 * @models, 'and trains again');
-is($coordinator->safe_psql('postgres', q{SELECT string_agg(replace(a.name, '_whole', ''), ' ' ORDER BY a.name) FROM privpred.model a JOIN privpred.model b ON b.name = replace(a.name, '_whole', '_visit')
-	WHERE a.name LIKE '%\_whole' AND a.predictor::text IS NOT DISTINCT FROM b.predictor::text AND a.state IS NOT DISTINCT FROM b.state}),
-	join(' ', sort map { $_->[0] } @models), 'models are those of one table, bit for bit');
+my $salt = '000102030405060708090a0b0c0d0e0f';
+$coordinator->safe_psql('postgres', qq{UPDATE privpred.model SET salt = '\\x$salt'});
+
+# Workers log all that they are sent; nothing is too much for the coordinator.
+my @offsets = map { -s $_->logfile } @workers;
+is(run_as($coordinator, 'hospital', q{SET citus.max_intermediate_result_size = 1; SELECT count(privpred.retrain(name)) FROM privpred.models WHERE name NOT LIKE 'threshold%'}), 2 * @models - 2,
+	'and trains again, whatever the limit of intermediate results');
+my $logs = join '', map { slurp_file($workers[$_]->logfile, $offsets[$_]) } 0, 1;
+unlike($logs, qr/$salt/i, 'no statement that a worker is sent shows the salt');
+
+is(run_as($coordinator, 'hospital', q{SELECT count(privpred.retrain(name)) FROM privpred.models WHERE name LIKE 'threshold%'}), 2, 'units, too');
+
+sub same_models
+{
+	my ($what) = @_;
+	is($coordinator->safe_psql('postgres', q{SELECT string_agg(replace(a.name, '_whole', ''), ' ' ORDER BY a.name) FROM privpred.model a JOIN privpred.model b ON b.name = replace(a.name, '_whole', '_visit')
+		WHERE a.name LIKE '%\_whole' AND a.predictor::text IS NOT DISTINCT FROM b.predictor::text AND a.state IS NOT DISTINCT FROM b.state}),
+		join(' ', sort map { $_->[0] } @models), $what);
+}
+same_models('models are those of one table, bit for bit');
+
+# ---------- rows that are kept ----------
+
+# What a worker is sent for a learner that keeps rows: rows are counted, or partitioned for the worker that fits their teacher.
+@offsets = map { -s $_->logfile } @workers;
+run_as($coordinator, 'hospital', q{SELECT privpred.retrain('tree_visit')});
+$logs = join '', map { slurp_file($workers[$_]->logfile, $offsets[$_]) } 0, 1;
+like($logs, qr/CREATE UNLOGGED TABLE public\.privpred_rows_/, 'rows are moved to a table without WAL');
+like($logs, qr/execute <unnamed>: SELECT [^\n]*privpred\.teach\(/, 'workers fit teachers');
+is(join("\n", grep { /LOG: .*(FROM|ONLY) public\.visit_[0-9]/ && !/worker_partition_query_result|SELECT count\(\*\) AS count FROM|LOG:  statement: SELECT COALESCE\(privpred\.unit_share/ } split /\n/, $logs),
+	'', 'and send no row to the coordinator');
+
+# No node has anything left of what was moved: no table, no file of rows, nothing prepared.
+sub nothing_left
+{
+	my ($what) = @_;
+	is(join(' ', map { $_->safe_psql('postgres', q{SET citus.override_table_visibility = off; SET citus.show_shards_for_app_name_prefixes = '*';
+		SELECT (SELECT count(*) FROM pg_class WHERE relname LIKE 'privpred_rows%') + (SELECT count(*) FROM pg_prepared_xacts) + (SELECT count(*) FROM pg_ls_dir('base/pgsql_job_cache', true, false))}) } @nodes),
+		'0 0 0', "$what: nothing is left of the rows that were moved");
+}
+nothing_left('trained');
+
+my $version = q{SELECT version, md5(predictor::text) FROM privpred.model WHERE name = 'tree_visit'};
+sub refused
+{
+	my ($what, $pattern, $setting) = @_;
+	my $before = $coordinator->safe_psql('postgres', $version);
+	like(run_as($coordinator, 'hospital', ($setting // '') . q{SELECT privpred.retrain('tree_visit')}), $pattern, "$what: training fails as a whole");
+	is($coordinator->safe_psql('postgres', $version), $before, "$what: the model stays");
+}
+
+# Rows have been moved when a worker fails to fit them.
+my $off = 'SET citus.enable_ddl_propagation = off;';
+@offsets = map { -s $_->logfile } @workers;
+$workers[1]->safe_psql('postgres', "$off REVOKE EXECUTE ON FUNCTION privpred.teach FROM PUBLIC");
+refused('an error of a worker', qr/permission denied for/);
+nothing_left('an error of a worker');
+$workers[1]->safe_psql('postgres', "$off GRANT EXECUTE ON FUNCTION privpred.teach TO PUBLIC");
+unlike(join('', map { slurp_file($workers[$_]->logfile, $offsets[$_]) } 0, 1), qr/$salt/i, 'a worker that fails does not log the salt');
+
+# A worker waits for a shard: while others look, when the training is cancelled, and when the worker crashes.
+my $shard = $workers[1]->safe_psql('postgres', q{SET citus.override_table_visibility = off; SELECT min(relname) FROM pg_class WHERE relname ~ '^visit_[0-9]+$'});
+my $waiting = q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%privpred.unit_share%'};
+for my $end ('a cancel', 'a crash')
+{
+	my ($in, $out) = ('', '');
+	my $blocker = IPC::Run::start([ 'psql', '-XAtq', '-d', $workers[1]->connstr('postgres'), '-f', '-' ], '<', \$in, '>', \$out, '2>', \my $ignored, IPC::Run::timeout(180));
+	$in .= "SET citus.enable_manual_changes_to_shards = on; BEGIN; LOCK TABLE $shard IN ACCESS EXCLUSIVE MODE; SELECT 'locked';\n";
+	$blocker->pump until $out =~ /locked/;
+	my $before = $coordinator->safe_psql('postgres', $version);
+	my ($output, $error) = ('', '');
+	my $training = IPC::Run::start([ 'psql', '-XAtq', '-d', $coordinator->connstr('postgres'), '-c', 'SET ROLE hospital', '-c', q{SELECT privpred.retrain('tree_visit')} ], '>', \$output, '2>', \$error, IPC::Run::timeout(180));
+	ok($workers[1]->poll_query_until('postgres', $waiting), "$end: a worker waits");
+	is(join(' ', map { $_->safe_psql('postgres', q{SET citus.override_table_visibility = off; SELECT count(*) FROM pg_class WHERE relname LIKE 'privpred_rows%'}) } @nodes), '0 0 0',
+		"$end: meanwhile nobody sees a table of moved rows");
+	if ($end eq 'a cancel')
+	{
+		$coordinator->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%privpred.retrain%' AND pid <> pg_backend_pid()});
+		$training->finish;
+		$in .= "ROLLBACK;\n\\q\n";
+		$blocker->finish;
+	}
+	else
+	{
+		$workers[1]->stop('immediate');
+		$training->finish;
+		eval { $blocker->kill_kill };
+		like($error, qr/ERROR/, "$end: training fails as a whole");
+		refused('a worker is down', qr/ERROR/);
+		is(run_as($coordinator, 'analyst', q{SELECT count(private_predict('linear_visit', ARRAY[0.5, 0.5]))}), 1, 'a worker is down: answers need none');
+		$workers[1]->start;
+	}
+	is($coordinator->safe_psql('postgres', $version), $before, "$end: the model stays");
+	ok($workers[1]->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE '%privpred.unit_share%' AND state = 'active' AND pid <> pg_backend_pid()}), "$end: the worker does not go on");
+	nothing_left($end);
+}
+
+# An owner who may create nothing in the table's schema has rows fetched, in states; the model is the same.
+$coordinator->safe_psql('postgres', 'REVOKE CREATE ON SCHEMA public FROM hospital');
+is(run_as($coordinator, 'hospital', q{SELECT count(privpred.retrain('tree_visit'))}), 1, 'without a right to create tables');
+$coordinator->safe_psql('postgres', 'GRANT CREATE ON SCHEMA public TO hospital');
+is(run_as($coordinator, 'hospital', q{SELECT count(privpred.retrain('logistic_visit'))}), 1, 'and with it');
+same_models('the same models');
 
 # ---------- answers ----------
 
-like(run_as($coordinator, 'analyst', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit}),
+sub spent { return $coordinator->safe_psql('postgres', "SELECT coalesce(sum(epsilon_spent), 0) FROM privpred.budgets WHERE relation = '$_[0]'::regclass") }
+
+# Rows that are asked about are fetched first, from many shards and from one.
+for my $case ([ 'many shards', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit WHERE id < 4}, 3 ],
+	[ 'one shard', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit WHERE id = 5}, 1 ],
+	[ 'whole rows', q{SELECT count(private_predict('linear_visit', v)) FROM visit v WHERE id = 6}, 1 ],
+	[ 'a limit', q{SELECT count(*) FROM (SELECT private_predict('linear_visit', ARRAY[x, z]) FROM visit LIMIT 2) s}, 2 ],
+	[ 'a condition', q{SELECT count(*) FROM visit WHERE id IN (7, 8) AND private_predict('linear_visit', ARRAY[x, z]) IS NOT NULL}, 2 ])
+{
+	my ($what, $sql, $answers) = @$case;
+	my $before = spent('visit');
+	is(run_as($coordinator, 'analyst', $sql), $answers, "$what: the coordinator answers");
+	is(spent('visit'), $before + $answers, "$what: and charges just that");
+}
+
+# What hides a question is sent to workers.
+run_as($coordinator, 'hospital', q{CREATE FUNCTION ask(x float8[]) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN private_predict(''linear_visit'', x); END'});
+like(run_as($coordinator, 'analyst', q{SELECT count(ask(ARRAY[x, z])) FROM visit}),
 	qr/private answers are given by the coordinator of Citus alone.*MATERIALIZED/s, 'workers answer nothing, and say what to write');
 is(run_as($coordinator, 'analyst', q{WITH q AS MATERIALIZED (SELECT x, z FROM visit ORDER BY id LIMIT 3) SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM q}),
 	3, 'the coordinator answers what it has fetched');
-is($coordinator->safe_psql('postgres', q{SELECT epsilon_spent FROM privpred.budgets WHERE role = 'analyst'::regrole AND relation = 'visit'::regclass}), '3', 'and charges just that');
+is($coordinator->safe_psql('postgres', q{SELECT epsilon_spent FROM privpred.budgets WHERE role = 'analyst'::regrole AND relation = 'visit'::regclass}), '13', 'and charges just that');
 
 # A worker that has a model of this name has another table's; it is not asked either.
 $workers[0]->safe_psql('postgres', q{SET citus.enable_ddl_propagation = off; CREATE TABLE own (id int PRIMARY KEY, x float8, z float8, ill boolean);
 INSERT INTO own SELECT i, 0.5, 0.5, true FROM generate_series(1, 100) i; SELECT privpred.protect('own', unit => 'id', declared_units => 100);
 SELECT FROM privpred.create_model('linear_visit', 'own', label => 'ill', features => '} . $features . q{', learner => 'linear', teachers => 10, epsilon => 1);
 SELECT privpred.grant_budget('analyst', 'own', epsilon => 5)});
-like(run_as($coordinator, 'analyst', q{SELECT count(private_predict('linear_visit', ARRAY[x, z])) FROM visit}), qr/by the coordinator of Citus alone/, 'a model of the same name on a worker is not asked');
+like(run_as($coordinator, 'analyst', q{SELECT count(ask(ARRAY[x, z])) FROM visit}), qr/by the coordinator of Citus alone/, 'a model of the same name on a worker is not asked');
 is($workers[0]->safe_psql('postgres', 'SELECT epsilon_spent FROM privpred.budgets'), '0', 'and nothing is charged there');
 
 # ---------- tables that Citus re-creates ----------
-
-sub spent { return $coordinator->safe_psql('postgres', "SELECT coalesce(sum(epsilon_spent), 0) FROM privpred.budgets WHERE relation = '$_[0]'::regclass") }
 
 $coordinator->safe_psql('postgres', q{
 SET ROLE hospital;
@@ -168,8 +286,8 @@ for my $change ('undistribute_table', 'alter_distributed_table')
 	my ($rc, $out, $err) = $coordinator->psql('postgres', "SET ROLE hospital; SELECT $change($arguments)");
 	is($rc, 0, "$change ends") or diag $err;
 	like($err, qr/WARNING: .*visit was protected, and 1 budget on it ends/, "$change: a budget that ends is told of");
-	run_as($coordinator, 'hospital', q{SELECT privpred.protect('visit', unit => 'id', declared_units => 2000); SELECT privpred.grant_budget('analyst', 'visit', epsilon => 5)});
-	is(spent('visit'), 3, "$change: what was spent stays spent");
+	run_as($coordinator, 'hospital', q{SELECT privpred.protect('visit', unit => 'id', declared_units => 2000); SELECT privpred.grant_budget('analyst', 'visit', epsilon => 20)});
+	is(spent('visit'), 13, "$change: what was spent stays spent");
 }
 
 # ---------- keys that are not enforced ----------
