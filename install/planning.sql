@@ -28,11 +28,12 @@ COMMENT ON FUNCTION privpred.solve_stable_flip(float8, float8) IS
 
 CREATE FUNCTION privpred.solve_relabel(epsilon float8, alpha float8, n_max bigint,
 	max_rows_per_unit int DEFAULT 1, features int DEFAULT 1,
+	hypotheses text DEFAULT 'stump', class_size int DEFAULT 0,
 	OUT j bigint, OUT kappa numeric, OUT q float8, OUT eps1 float8, OUT delta1 float8,
 	OUT proved_epsilon numeric, OUT units_needed bigint)
 AS 'MODULE_PATHNAME', 'privpred_solve_relabel' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION privpred.solve_relabel(float8, float8, bigint, int, int) IS
-'anyone: the parameters of mechanism relabel for an epsilon, a share alpha of flipped answers and at most n_max units, the epsilon proved of them, and the least n_max that would do; costs nothing';
+COMMENT ON FUNCTION privpred.solve_relabel(float8, float8, bigint, int, int, text, int) IS
+'anyone: the parameters of mechanism relabel for an epsilon, a share alpha of flipped answers and at most n_max units, for stumps or other hypotheses or a finite class of class_size, the epsilon proved of them, and the least n_max that would do; costs nothing';
 
 ----------------------------------------------------------------------
 -- Planning: which mechanism, from declared numbers alone

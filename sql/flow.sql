@@ -70,6 +70,9 @@ INSERT INTO declarations (mechanism, learner, width, options, epsilon, label) VA
 ('vote', 'linear', 2, '{"bins": [0, 20, 40, 60]}', 1, 'days'), ('stable_erm', 'logistic', 2, '{"target": {"min": 0, "max": 60}}', 1, 'days'),
 ('stable_erm', 'logistic', 2, '{"loss": "squared", "target": {"min": 0, "max": 60}}', 1, 'days'), ('gradient', 'logistic', 2, '{"target": {"min": 0, "max": 60}}', 1, 'days'),
 ('threshold', 'logistic', 1, '{"target": {"min": 0, "max": 60}}', 1, 'days');
+INSERT INTO declarations (mechanism, learner, width, options, epsilon) VALUES
+('stable_flip', 'logistic', 2, '{"hypotheses": "rectangle"}', 1), ('stable_flip', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('stable_flip', 'logistic', 4, '{"hypotheses": "halfspace"}', 1),
+('relabel', 'logistic', 1, '{"hypotheses": "interval"}', 1), ('relabel', 'logistic', 2, '{"hypotheses": "halfspace"}', 1), ('relabel', 'logistic', 4, '{"class_table": "flow.wards"}', 1), ('relabel', 'logistic', 2, '{"hypotheses": "rectangle"}', 1);
 CREATE FUNCTION features_of(width int) RETURNS text LANGUAGE sql AS $$
 SELECT CASE width WHEN 1 THEN '{"a": {"min": 0, "max": 1}}' WHEN 2 THEN '{"a": {"min": 0, "max": 1}, "b": {"min": 0, "max": 1}}'
   ELSE '{"ward": {"levels": ["p0", "p1", "p2", "p3"]}}' END $$;

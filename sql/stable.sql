@@ -36,6 +36,10 @@ SELECT abs(ln((0.1 + 0.8 * (e + delta1) / (e + 1)) / (0.1 + 0.8 * (1 - delta1) /
 FROM (SELECT *, exp(eps1) AS e FROM privpred.solve_relabel(1, 0.1, 10000)) s;
 SELECT refused('SELECT privpred.solve_relabel(1, 0.1, 289)');
 SELECT refused('SELECT privpred.solve_relabel(1e-6, 0.001, 1000)');
+SELECT hypotheses, units_needed, j, proved_epsilon <= 1 AS holds FROM unnest('{stump,interval,halfspace}'::text[]) hypotheses, privpred.solve_relabel(1, 0.1, 10000, hypotheses => hypotheses);
+SELECT size, units_needed, j, proved_epsilon <= 1 AS holds FROM unnest('{1,2,100,4096}'::int[]) size, privpred.solve_relabel(1, 0.1, 10000, class_size => size);
+SELECT refused($c$SELECT privpred.solve_relabel(1, 0.1, 1000, hypotheses => 'rectangle')$c$);
+SELECT refused('SELECT privpred.solve_relabel(1, 0.1, 1000, class_size => 4097)');
 SELECT refused('SELECT privpred.solve_relabel(1, 0.1, 0)');
 SELECT refused('SELECT privpred.solve_stable_flip(0)');
 SELECT refused('SELECT privpred.solve_stable_flip(1, 0.5)');
@@ -87,8 +91,10 @@ SELECT refused($c$SELECT privpred.create_model('tried', 'stable.people', label =
 -- sizes that are declared: limits of intervals and halfspaces
 SELECT privpred.protect('stable.people', declared_units => 3000);
 SELECT pg_temp.try('stable_flip', '{"hypotheses": "halfspace"}', '{"age": {"min": 0, "max": 100}, "weight": {"min": 0, "max": 100}}');
+SELECT privpred.drop_model('tried');
 SELECT privpred.protect('stable.people', declared_units => 20000);
 SELECT pg_temp.try('stable_flip', '{"hypotheses": "interval"}');
+SELECT privpred.drop_model('tried');
 SELECT privpred.protect('stable.people', declared_units => 500);
 SELECT pg_temp.try('stable_flip', '{"hypotheses": "interval"}');
 -- of 2000 units 500 are used
@@ -97,6 +103,64 @@ SELECT privpred.drop_model('tried');
 SELECT pg_temp.try('stable_flip', '{"hypotheses": "halfspace"}', '{"age": {"min": 0, "max": 100}, "weight": {"min": 0, "max": 100}}');
 SELECT private_accuracy BETWEEN 0.75 AND 0.95 AS good, majority_accuracy > 0.95 AS better FROM privpred.evaluate('tried', 'stable.test');
 SELECT privpred.drop_model('tried');
+
+-- a given q is not lowered; of more rows a smaller share is sampled
+SELECT privpred.protect('stable.people', declared_units => 1000000);
+SELECT pg_temp.try('stable_flip', '{"hypotheses": "interval", "q": 0.1}');
+SELECT pg_temp.try('stable_flip', '{"hypotheses": "rectangle", "q": 0.1}');
+SELECT pg_temp.try('stable_flip', '{"hypotheses": "interval"}');
+SELECT privpred.drop_model('tried');
+SELECT privpred.protect('stable.people', declared_units => 1000001);
+SELECT pg_temp.try('stable_flip', '{"hypotheses": "rectangle"}');
+SELECT pg_temp.try('stable_flip', '{"hypotheses": "halfspace"}', '{"age": {"min": 0, "max": 100}, "weight": {"min": 0, "max": 100}}');
+
+-- rectangles, halfspaces of three features, a finite class, of each mechanism that has them
+SELECT privpred.protect('stable.people', declared_units => 2000);
+CREATE TABLE stable.tens AS SELECT format('from %s', h) AS hypothesis, p::text AS point, p >= h AS label FROM generate_series(0, 100, 10) h, generate_series(0, 90, 10) p;
+ALTER TABLE stable.people ADD ten text, ADD old boolean;
+UPDATE stable.people SET ten = (age / 10 * 10)::text, old = age >= 70;
+DROP TABLE stable.test;
+CREATE TABLE stable.test AS SELECT * FROM stable.people WHERE id <= 100;
+CREATE TABLE stable.kinds AS SELECT n, mechanism, features::text, options FROM (VALUES
+  (1, '{stable_flip,stable}'::text[], '{"age": {"min": 0, "max": 100}, "weight": {"min": 0, "max": 100}}', '{"hypotheses": "rectangle"}'),
+  (2, '{stable_flip,stable}', '{"age": {"min": 0, "max": 100}, "weight": {"min": 0, "max": 100}, "old": {}}', '{"hypotheses": "rectangle"}'),
+  (3, '{stable_flip,stable}', '{"age": {"min": 0, "max": 100}, "weight": {"min": 0, "max": 100}, "old": {}}', '{"hypotheses": "halfspace"}'),
+  (4, '{stable_flip,stable,relabel}', '{"ten": {"levels": [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]}}', '{"class_table": "stable.tens"}'),
+  (5, '{relabel}', '{"age": {"min": 0, "max": 100}}', '{"hypotheses": "interval"}'),
+  (6, '{relabel}', '{"age": {"min": 0, "max": 100}, "weight": {"min": 0, "max": 100}}', '{"hypotheses": "halfspace"}')) k(n, mechanism, features, options);
+SELECT n, m AS mechanism, refused(format('SELECT privpred.create_model(%L, %L, label => %L, classes => %L, features => %L, mechanism => %L, epsilon => 2, options => %L)',
+  m || n, 'stable.people', 'ill', '{no,yes}', replace(features, '0, 10, 20, 30, 40, 50, 60, 70, 80, 90', '"0", "10", "20", "30", "40", "50", "60", "70", "80", "90"'), m, options)) FROM stable.kinds, unnest(mechanism) m ORDER BY n, m;
+SELECT n, m AS mechanism, e.private_accuracy > 0.55 AS learns, n < 4 OR e.majority_accuracy > 0.9 AS plainly, e.margin < 0.5 AS has_margin
+FROM stable.kinds, unnest(mechanism) m, privpred.evaluate(m || n, 'stable.test') e ORDER BY n, m;
+-- the other class as the default: the hypotheses of a table mean the same
+SELECT pg_temp.try('stable_flip', '{"class_table": "stable.tens", "default": "yes"}', '{"ten": {"levels": ["0", "10", "20", "30", "40", "50", "60", "70", "80", "90"]}}');
+SELECT majority_accuracy > 0.9 AS plainly FROM privpred.evaluate('tried', 'stable.test');
+SELECT privpred.drop_model('tried');
+SELECT pg_temp.try('stable_flip', '{"class_table": "stable.tens", "hypotheses": "stump"}', '{"ten": {"levels": ["0", "10", "20", "30", "40", "50", "60", "70", "80", "90"]}}');
+SELECT pg_temp.try('relabel', '{"hypotheses": "rectangle"}');
+SELECT pg_temp.try('relabel', '{"hypotheses": "halfspace"}', '{"age": {"min": 0, "max": 100}, "weight": {"min": 0, "max": 100}, "old": {}}');
+SELECT pg_temp.try('relabel', '{"hypotheses": "interval", "n_max": 579}');
+SET ROLE stable_analyst;
+SELECT count(private_predict('stable_flip4', '{"ten": "90"}'::jsonb)) AS answers FROM generate_series(1, 50);
+SELECT refused($c$SELECT private_predict('stable_flip4', '{"ten": "95"}'::jsonb)$c$);
+SELECT private_predict('relabel6', ARRAY[90, 10]::float8[]) IN ('no', 'yes') AS array_form, private_predict('stable_flip3', ARRAY[90, 10, 1]::float8[]) IN ('no', 'yes') AS space;
+RESET ROLE;
+SET ROLE stable_owner;
+-- the class is part of the model: its table is not needed for answers, and is for training
+ALTER TABLE stable.tens RENAME TO gone;
+SET ROLE stable_analyst;
+SELECT private_predict('relabel4', '{"ten": "90"}'::jsonb) IN ('no', 'yes') AS answers;
+SET ROLE stable_owner;
+SELECT refused($c$SELECT privpred.retrain('relabel4')$c$);
+ALTER TABLE stable.gone RENAME TO tens;
+SELECT privpred.retrain('relabel4') -> 'version' AS version;
+SELECT every(verdict <> 'violated') AS parts_hold FROM privpred.audit('relabel4', 500);
+RESET ROLE;
+UPDATE privpred.model SET state = set_byte(state, 9, 255) WHERE name = 'stable_flip4';
+SET ROLE stable_analyst;
+SELECT refused($c$SELECT private_predict('stable_flip4', '{"ten": "90"}'::jsonb)$c$);
+SET ROLE stable_owner;
+SELECT count(privpred.drop_model(m || n)) AS dropped FROM stable.kinds, unnest(mechanism) m;
 
 -- relabel, solved and declared
 SELECT privpred.protect('stable.people', declared_units => 2000);

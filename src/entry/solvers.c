@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/builtins.h"
 
 #include "entry/entry.h"
 #include "mechanism/solve.h"
@@ -40,7 +41,23 @@ privpred_solve_stable_flip(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(row_end(row));
 }
 
-/* solve_relabel(epsilon, alpha, n_max, max_rows_per_unit, features) */
+static HypothesisClass
+read_class(const char *name, int class_size)
+{
+	if (class_size != 0)
+		return HYPOTHESES_FINITE;
+	if (strcmp(name, "stump") == 0 || strcmp(name, "threshold") == 0)
+		return HYPOTHESES_STUMP;
+	if (strcmp(name, "interval") == 0)
+		return HYPOTHESES_INTERVAL;
+	if (strcmp(name, "halfspace") == 0)
+		return HYPOTHESES_HALFSPACE;
+	refuse(errmsg("unknown hypotheses \"%s\"", name),
+		   errhint("Known are stump, threshold, interval and halfspace; of a finite class give "
+				   "class_size, the number of its hypotheses."));
+}
+
+/* solve_relabel(epsilon, alpha, n_max, max_rows_per_unit, features, hypotheses, class_size) */
 Datum
 privpred_solve_relabel(PG_FUNCTION_ARGS)
 {
@@ -50,6 +67,8 @@ privpred_solve_relabel(PG_FUNCTION_ARGS)
 		.n_max = PG_GETARG_INT64(2),
 		.rows_per_unit = PG_GETARG_INT32(3),
 		.features = PG_GETARG_INT32(4),
+		.class = read_class(text_to_cstring(PG_GETARG_TEXT_PP(5)), PG_GETARG_INT32(6)),
+		.hypotheses = PG_GETARG_INT32(6),
 	};
 	int64		 needed;
 	RelabelProof proof;
@@ -60,6 +79,9 @@ privpred_solve_relabel(PG_FUNCTION_ARGS)
 		refuse(errmsg("n_max must be from 1 to " INT64_FORMAT
 					  ", max_rows_per_unit and features at least 1",
 					  RELABEL_N_MAX));
+	if (parameters.hypotheses < 0 || parameters.hypotheses > FINITE_MAX_HYPOTHESES)
+		refuse(errmsg("class_size must be from 1 to %d", FINITE_MAX_HYPOTHESES),
+			   errhint("Leave it out unless the class is a table of its own."));
 	needed = relabel_n_needed(epsilon, &parameters);
 	if (!relabel_solve(epsilon, false, false, false, &parameters))
 		refuse(errmsg("no parameters keep this epsilon with so few units"),

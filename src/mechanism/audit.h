@@ -70,11 +70,12 @@ typedef enum AuditEvent
 	EVENT_FAILURES	 /* failed tests until a stream ends, which is no matter of chance */
 } AuditEvent;
 
-/* What is known of the audited model.  Nothing of it was learnt. */
+/* What is known of the audited model.  Nothing of it that is used was learnt. */
 typedef struct AuditedModel
 {
 	const Mechanism		*mechanism;
 	const MechanismSpec *spec;
+	bytea				*state;	 /* as it is stored, or NULL; for what is public in it */
 	Charge				 finite; /* of one purchase, by an account of finite order */
 	Charge				 infinite;
 	EpsilonUnits		 run_epsilon; /* of a stream that a student's labels came through */

@@ -12,29 +12,23 @@
 #include "draw/record.h"
 #include "mechanism/drawn.h"
 
-/* Steps of a chunk's vote: a search. */
-#define CHUNK_STEPS 32
-
 DrawnModel *
-drawn_load(const MechanismSpec *spec, bytea *state, HypothesisClass class, Share q,
-		   EpsilonUnits twice_the_rate)
+drawn_load(const MechanismSpec *spec, bytea *state)
 {
-	DrawnModel		*model = palloc0_object(DrawnModel);
-	HypothesisSpace *space;
+	DrawnModel *model = palloc0_object(DrawnModel);
 
-	model->table = unit_table_load(spec, state);
-	if (class == HYPOTHESES_HALFSPACE && model->table->units.nrows > PLANE_MAX_ROWS)
-		state_damaged();
-	space = hypotheses_create(class, &model->table->units);
-	for (int i = 0; i < hypotheses_parts(space); i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		hypotheses_prepare(space, i);
-	}
-	model->sampler =
-		stable_sampler_create(space, &model->table->units, q, twice_the_rate,
-							  (uint64) 2 * spec->max_rows_per_unit * EPSILON_UNITS_PER_ONE);
+	model->table = finite_state_load(spec, state);
+	model->source.units = &model->table->units;
+	model->source.finite = finite_state_class(spec, state);
 	return model;
+}
+
+void
+drawn_prepare(const MechanismSpec *spec, DrawnModel *model, Share q, EpsilonUnits twice_the_rate)
+{
+	model->sampler = stable_sampler_create(
+		hypotheses_create(&model->source), model->source.units, q, twice_the_rate,
+		(uint64) 2 * spec->max_rows_per_unit * EPSILON_UNITS_PER_ONE);
 }
 
 static int
@@ -87,8 +81,10 @@ int
 drawn_answer(const Receipt *receipt, const MechanismModel *model, const double *x)
 {
 	DrawnModel *drawn = model->state;
+	double		room;
 	bool		one;
 
+	x = finite_state_question(model->spec, x, &room);
 	record_errors(model->spec, drawn->sampler);
 	if (drawn->chunks != NULL)
 		one = relabel_draw(drawn->sampler, drawn->chunks, drawn->kappa, x);
@@ -116,7 +112,9 @@ drawn_distribution(bool order_is_infinite, const MechanismModel *model, const do
 	int			one = class_of(model->spec, true);
 	int			draws = Max(model->estimate_draws, 1);
 	double		sum = 0;
+	double		room;
 
+	x = finite_state_question(model->spec, x, &room);
 	for (int i = 0; i < draws; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -134,15 +132,16 @@ drawn_estimate_steps(const MechanismModel *model)
 {
 	const DrawnModel *drawn = model->state;
 
-	return stable_steps(drawn->sampler) +
-		   (drawn->chunks != NULL ? (double) CHUNK_STEPS * chunks_count(drawn->chunks) : 0);
+	return stable_steps(drawn->sampler) + (drawn->chunks != NULL ? chunks_steps(drawn->chunks) : 0);
 }
 
 int
 drawn_majority(const MechanismModel *model, const double *x)
 {
 	DrawnModel *drawn = model->state;
+	double		room;
 
+	x = finite_state_question(model->spec, x, &room);
 	if (!drawn->best_known)
 		drawn->best = stable_best(drawn->sampler);
 	drawn->best_known = true;

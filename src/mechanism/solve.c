@@ -194,23 +194,80 @@ stable_solve(double gamma, StableParameters *parameters)
 
 /* ---------- relabel ---------- */
 
-/* (1 + q rows) (1-q)^(j+1), times features: how probably T is no net. */
+/*
+ * How many pairs there are on average of a hypothesis of H_T and one that a unit adds,
+ * or of gaps in T, that may show that T is no net: before so many units are left
+ * out of T.  x is the number of rows in T on average, R that of a unit.
+ */
+static double
+pairs(const RelabelParameters *parameters, double q)
+{
+	double rows = (double) parameters->n_max * parameters->rows_per_unit;
+	double x = q * rows;
+	double r = parameters->rows_per_unit;
+	double n = parameters->hypotheses;
+
+	switch (parameters->class)
+	{
+		case HYPOTHESES_HALFSPACE:
+			return r * (2 + x) * (r + x) * (5 * r + 2 * x);
+		case HYPOTHESES_FINITE:
+			return n * (n - 1) / 2;
+		default:
+			return parameters->features * (1 + x);
+	}
+}
+
+/* An interval may be off at both ends. */
+static int64
+sides_of(const RelabelParameters *parameters)
+{
+	return parameters->class == HYPOTHESES_INTERVAL ? 2 : 1;
+}
+
+/* The units that one of them must have missed. */
+static double
+missed(const RelabelParameters *parameters)
+{
+	return (double) (parameters->j / sides_of(parameters) + 1);
+}
+
+/* Times (1-q) for each of these: how probably T is no net. */
 static double
 miss_probability(const RelabelParameters *parameters, Share share)
 {
 	double q = share_to_double(share);
-	double rows = (double) parameters->n_max * parameters->rows_per_unit;
 
-	return parameters->features * (1 + q * rows) *
-		   exp((parameters->j + 1) * log1p(-q) * (1 - MARGIN)) * (1 + MARGIN);
+	return pairs(parameters, q) * exp(missed(parameters) * log1p(-q) * (1 - MARGIN)) * (1 + MARGIN);
+}
+
+/*
+ * How many hypotheses a unit adds for one of H_T at most: one less than there are
+ * labelings of its rows.
+ */
+static double
+added(const RelabelParameters *parameters)
+{
+	double r = parameters->rows_per_unit;
+
+	switch (parameters->class)
+	{
+		case HYPOTHESES_INTERVAL:
+		case HYPOTHESES_HALFSPACE:
+			return r * (r - 1) + 1;
+		case HYPOTHESES_FINITE:
+			return Min(exp2(Min(r, 60)), parameters->hypotheses) - 1;
+		default:
+			return 2 * r - 1;
+	}
 }
 
 /*
  * Samples without the unit: weights move by e^(2 kappa), and the vote by
  * e^(2 kappa), as one unit may stand in the place of another after the choice
  * among too many.  Samples with it: each hypothesis is near one of H without
- * it, by at most j + 1 units unless T is no net, and at most 2R - 1 new ones
- * are near the same, which costs e^c in weight and e^c in the vote.  For (eps1,
+ * it, by at most j + 1 units unless T is no net, and so many new ones as added()
+ * says are near the same, which costs e^c in weight and e^c in the vote.  For (eps1,
  * delta1) the flip leaves the larger of the ratios at the two ends of
  * p <= E p' + delta1.
  */
@@ -222,7 +279,7 @@ relabel_prove(const RelabelParameters *parameters)
 	double		 q = share_to_double(parameters->q);
 	double		 kappa = epsilon_real(parameters->kappa);
 	double		 c = kappa * (parameters->j + 1);
-	double		 near = 1 + (2.0 * parameters->rows_per_unit - 1) * exp(2 * c);
+	double		 near = 1 + added(parameters) * exp(2 * c);
 	double		 keep = 1 - 2 * alpha;
 	double		 e;
 	double		 middle;
@@ -251,8 +308,9 @@ misses_too_often(int64 q, void *argument)
 }
 
 /*
- * The probability of a miss may rise in q at first: it has its one maximum where
- * rows (1-q) = (j+1)(1 + q rows).  Left of it, it is at least one.
+ * The probability of a miss may rise in q at first, from at least one.  Its factors
+ * are linear and rise in q, or are powers of 1 - q, so it has one maximum and falls
+ * from there on.  (Of finite classes it falls, from 0 or at least one.)
  */
 static Share
 net_share(RelabelParameters *parameters)
@@ -282,7 +340,12 @@ relabel_solve(EpsilonUnits epsilon, bool j_given, bool kappa_given, bool q_given
 	RelabelSearch search;
 
 	if (!j_given)
+	{
+		int64 sides = sides_of(parameters);
+
 		parameters->j = (int64) (share_to_double(parameters->alpha) * parameters->n_max);
+		parameters->j -= parameters->j % sides;
+	}
 	if (!q_given)
 		parameters->q = net_share(parameters);
 	search.epsilon = epsilon;
@@ -296,18 +359,19 @@ relabel_solve(EpsilonUnits epsilon, bool j_given, bool kappa_given, bool q_given
 	return relabel_prove(parameters).epsilon <= epsilon;
 }
 
+/* The least number of units for a net of so many steps of j. */
 static int64
-size_of_net(const RelabelParameters *parameters, int64 j)
+size_of_net(const RelabelParameters *parameters, int64 steps)
 {
-	return (int64) ceil(j / share_to_double(parameters->alpha));
+	return (int64) ceil(steps * sides_of(parameters) / share_to_double(parameters->alpha));
 }
 
 static bool
-net_too_narrow(int64 j, void *argument)
+net_too_narrow(int64 steps, void *argument)
 {
 	RelabelSearch *search = argument;
 
-	search->parameters.n_max = size_of_net(&search->parameters, j);
+	search->parameters.n_max = size_of_net(&search->parameters, steps);
 	return !relabel_solve(search->epsilon, false, false, false, &search->parameters);
 }
 
@@ -316,8 +380,9 @@ int64
 relabel_n_needed(EpsilonUnits epsilon, const RelabelParameters *parameters)
 {
 	RelabelSearch search = {epsilon, *parameters};
-	int64		  most = (int64) (share_to_double(parameters->alpha) * RELABEL_N_MAX);
-	int64		  j = largest(most, net_too_narrow, &search) + 1;
+	int64		  most =
+		(int64) (share_to_double(parameters->alpha) * RELABEL_N_MAX) / sides_of(parameters);
+	int64 steps = largest(most, net_too_narrow, &search) + 1;
 
-	return j > most ? 0 : size_of_net(parameters, j);
+	return steps > most ? 0 : size_of_net(parameters, steps);
 }

@@ -10,8 +10,9 @@
 #ifndef PRIVPRED_SOLVE_H
 #define PRIVPRED_SOLVE_H
 
-#include "server/privpred.h"
 #include "draw/sampler.h"
+#include "mechanism/hypotheses.h"
+#include "server/privpred.h"
 
 #define ALPHA_MIN 1e-6
 #define ALPHA_MAX 0.49
@@ -50,6 +51,8 @@ extern void	  stable_solve(double gamma, StableParameters *parameters);
 
 typedef struct RelabelParameters
 {
+	HypothesisClass class;		/* not of halfspaces in space, nor of rectangles */
+	int			 hypotheses;	/* of a finite class */
 	int64		 n_max;			/* units at most */
 	int			 rows_per_unit; /* at most */
 	int			 features;

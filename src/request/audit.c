@@ -313,6 +313,7 @@ request_audit(const char *name, int64 draws)
 	price = request_price(audit.model);
 	model = (AuditedModel){.mechanism = audit.model->mechanism,
 						   .spec = &audit.model->spec,
+						   .state = audit.model->state,
 						   .finite = price.finite,
 						   .infinite = price.infinite};
 	audit.draws = draws;

@@ -18,6 +18,7 @@
 
 #define SMALL_UNITS 6
 #define SMALL_ROWS 4 /* a unit */
+#define SMALL_WIDTH 4
 
 typedef struct UnitKind
 {
@@ -29,7 +30,7 @@ typedef struct Domain
 {
 	int width;
 	int npoints;
-	const double (*point)[2];
+	const double (*point)[SMALL_WIDTH];
 	int				nkinds;
 	const UnitKind *kinds;
 } Domain;
@@ -39,7 +40,7 @@ typedef struct SmallTable
 	LabelledUnits units;
 	int32		  first_row[SMALL_UNITS + 1];
 	uint8		  label[SMALL_UNITS * SMALL_ROWS];
-	double		  x[SMALL_UNITS * SMALL_ROWS * 2];
+	double		  x[SMALL_UNITS * SMALL_ROWS * SMALL_WIDTH];
 } SmallTable;
 
 static EpsilonUnits
@@ -82,14 +83,36 @@ fill_table(const Domain *domain, int n, const int *kind, SmallTable *table)
 	units->x = table->x;
 }
 
+/* Of three points, what each of five hypotheses says of them as bits; two say the same. */
+static FiniteClass *
+small_class(void)
+{
+	static const uint64 says[] = {0, 7, 3, 3, 4};
+	FiniteClass		   *finite = palloc0(sizeof(FiniteClass));
+
+	finite->nhypotheses = lengthof(says);
+	finite->npoints = 3;
+	finite->columns = palloc0(sizeof(uint64) * finite->npoints);
+	for (int h = 0; h < finite->nhypotheses; h++)
+		for (int p = 0; p < finite->npoints; p++)
+			if ((says[h] >> p) & 1)
+				bits_add(finite->columns + p, h);
+	return finite;
+}
+
+/* Of a sample that is cut. */
+static int small_most_points = 20;
+
+#define SMALL_POINT(number) ((number) / POINT_SCALE)
+
 static HypothesisSpace *
 prepared_space(HypothesisClass class, const LabelledUnits *units)
 {
-	HypothesisSpace *space = hypotheses_create(class, units);
+	HypothesisSource source = {class, units, NULL, small_most_points};
 
-	for (int i = 0; i < hypotheses_parts(space); i++)
-		hypotheses_prepare(space, i);
-	return space;
+	if (class == HYPOTHESES_FINITE)
+		source.finite = small_class();
+	return hypotheses_create(&source);
 }
 
 /* The mean of a probability given T, over all T. */

@@ -5,20 +5,29 @@
  *		the checks reject it without the flip, with too large a sample, with
  *		too sharp a draw, with too many rows of a unit.
  *
- * sources: src/mechanism/hypotheses.c src/mechanism/plane.c src/mechanism/stable/draw.c
+ * sources: src/mechanism/hypotheses.c src/mechanism/columns.c src/mechanism/plane.c
+ * sources: src/mechanism/space.c src/mechanism/flats.c src/mechanism/boxes.c src/mechanism/points.c
+ * sources: src/mechanism/sort.c src/mechanism/stable/draw.c
  * sources: src/mechanism/solve.c src/draw/rng.c src/draw/bernoulli.c
  */
 #include "postgres.h"
 
+#include "mechanism/flats.h"
 #include "mechanism/solve.h"
 #include "small_tables.h"
 
 #define ROUNDING 1e-9
 
-static const char *const class_name[] = {"stumps", "intervals", "halfspaces"};
+static const char *const class_name[] = {
+	"stumps", "intervals", "halfspaces", "halfspaces in space", "rectangles", "points"};
 
-static const double line[4][2] = {{0.2, 0}, {0.4, 0}, {0.6, 0}, {0.8, 0}};
-static const double square[4][2] = {{0.25, 0.25}, {0.25, 0.75}, {0.75, 0.25}, {0.75, 0.75}};
+static const double line[4][SMALL_WIDTH] = {{0.2, 0}, {0.4, 0}, {0.6, 0}, {0.8, 0}};
+static const double square[4][SMALL_WIDTH] = {
+	{0.25, 0.25}, {0.25, 0.75}, {0.75, 0.25}, {0.75, 0.75}};
+
+static const double cube[4][SMALL_WIDTH] = {
+	{0.25, 0.25, 0.25}, {0.25, 0.75, 0.5}, {0.75, 0.25, 0.5}, {0.75, 0.75, 0.75}};
+static const double three[3][SMALL_WIDTH] = {{SMALL_POINT(0)}, {SMALL_POINT(1)}, {SMALL_POINT(2)}};
 
 /* One row a unit: each point with each label. */
 static const UnitKind single[8] = {{1, {0}}, {1, {1}}, {1, {2}}, {1, {3}},
@@ -32,6 +41,8 @@ static const UnitKind several[] = {
 
 static const Domain on_line = {1, 4, line, 8, single};
 static const Domain on_square = {2, 4, square, 8, single};
+static const Domain in_cube = {3, 4, cube, 8, single};
+static const Domain on_points = {1, 3, three, 6, single};
 static const Domain with_units = {1, 2, line, lengthof(several), several};
 
 static StableParameters
@@ -135,9 +146,9 @@ test_small_tables(HypothesisClass class, const Domain *domain, int n, int rows_p
 	found =
 		loss(class, domain, n, &parameters, rows_per_unit, share_to_double(parameters.alpha) / 10);
 	ok(found > claimed, "%s: caught with a tenth of the flips (%.3f)", name, found);
-	mutant.q = 2 * parameters.q;
+	mutant.q = 3 * parameters.q;
 	found = loss(class, domain, n, &mutant, rows_per_unit, share_to_double(parameters.alpha));
-	ok(found > claimed, "%s: caught with twice the sample (%.3f)", name, found);
+	ok(found > claimed, "%s: caught with three times the sample (%.3f)", name, found);
 	if (rows_per_unit == 1)
 		return;
 	found = loss(class, domain, n, &parameters, 1, share_to_double(parameters.alpha));
@@ -206,10 +217,10 @@ typedef struct ManyRows
 	LabelledUnits units;
 	int32		  first_row[MANY + 1];
 	uint8		  label[MANY];
-	double		  x[2 * MANY];
+	double		  x[SMALL_WIDTH * MANY];
 } ManyRows;
 
-/* Values on a coarse grid, so that ties and lines of many points are common. */
+/* Values on a coarse grid, so that ties and lines of many points are common; 0: points, or none. */
 static void
 random_rows(ManyRows *rows, int n, int width, int grid, int rows_per_unit)
 {
@@ -220,7 +231,8 @@ random_rows(ManyRows *rows, int n, int width, int grid, int rows_per_unit)
 	{
 		rows->label[i] = (uint8) sample_uniform(2);
 		for (int j = 0; j < width; j++)
-			rows->x[i * width + j] = (double) sample_uniform(grid) / grid;
+			rows->x[i * width + j] =
+				grid > 0 ? (double) sample_uniform(grid) / grid : SMALL_POINT(sample_uniform(4));
 		if (i % rows_per_unit == rows_per_unit - 1 || i == n - 1)
 			rows->first_row[++rows->units.nunits] = i + 1;
 	}
@@ -307,7 +319,7 @@ listed_twice(void)
 
 /* A hypothesis of the class, anywhere. */
 static Hypothesis
-random_hypothesis(HypothesisClass class, int feature)
+random_hypothesis(HypothesisClass class, int width, int feature)
 {
 	Hypothesis result = {.class = class};
 	double	   a = sample_uniform(1000) / 1000.0;
@@ -319,6 +331,34 @@ random_hypothesis(HypothesisClass class, int feature)
 		result.u.halfspace.y = sample_uniform((uint64) PLANE_GRID);
 		result.u.halfspace.dx = (int64) sample_uniform(2001) - 1000;
 		result.u.halfspace.dy = (int64) sample_uniform(2001) - 1000;
+		return result;
+	}
+	if (class == HYPOTHESES_SPACE)
+	{
+		result.u.space.width = width;
+		for (int i = 0; i < width; i++)
+		{
+			result.u.space.base[i] = sample_uniform(flats_grid(width));
+			result.u.space.normal[0][i] = (int64) sample_uniform(21) - 10;
+		}
+		result.u.space.says = (uint8) sample_uniform(2 << width);
+		return result;
+	}
+	if (class == HYPOTHESES_RECTANGLE)
+	{
+		result.u.box.sides = width;
+		for (int i = 0; i < width; i++)
+		{
+			result.u.box.low[i] = sample_uniform(1000) / 1000.0;
+			result.u.box.high[i] = sample_uniform(1000) / 1000.0;
+		}
+		result.u.box.inside = sample_uniform(2);
+		return result;
+	}
+	if (class == HYPOTHESES_FINITE)
+	{
+		result.u.point.finite = small_class();
+		result.u.point.number = (int) sample_uniform(5);
 		return result;
 	}
 	result.u.interval.feature = feature;
@@ -343,15 +383,15 @@ test_hypotheses(HypothesisClass class, int width, int rows_per_unit)
 		int				 feature = (int) sample_uniform(width);
 		int				 only = class == HYPOTHESES_STUMP ? feature : -1;
 
-		random_rows(&rows, (int) sample_uniform(17), width, 2 + (int) sample_uniform(8),
-					rows_per_unit);
+		random_rows(&rows, (int) sample_uniform(17), width,
+					class == HYPOTHESES_FINITE ? 0 : 2 + (int) sample_uniform(8), rows_per_unit);
 		chosen = sample_uint64() & ((UINT64CONST(1) << rows.units.nunits) - 1);
 		space = prepared_space(class, &rows.units);
 		counts = list_hypotheses(space, &rows.units, chosen, only) && counts;
-		once = once && !listed_twice();
+		once = once && (class == HYPOTHESES_RECTANGLE || !listed_twice());
 		for (int i = 0; i < 200; i++)
 		{
-			Hypothesis other = random_hypothesis(class, feature);
+			Hypothesis other = random_hypothesis(class, width, feature);
 
 			complete = complete && is_listed(labeling(&other, &rows.units, chosen));
 		}
@@ -376,13 +416,33 @@ test_general_position(void)
 	arena_reset();
 }
 
+/* Do they say the same everywhere, as far as some places tell? */
+static bool
+same_hypothesis(const Hypothesis *a, const Hypothesis *b)
+{
+	for (int i = 0; i < 30; i++)
+	{
+		double x[2] = {i / 29.0, 0};
+
+		if (a->class == HYPOTHESES_FINITE)
+			return a->u.point.number == b->u.point.number;
+		for (int j = 0; j < 30; j++)
+		{
+			x[1] = j / 29.0;
+			if (hypothesis_says(a, x) != hypothesis_says(b, x))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* H without a unit is part of H with it. */
 static void
-test_nested(void)
+test_nested(HypothesisClass class, int width)
 {
 	bool nested = true;
 
-	for (int round = 0; round < 200; round++)
+	for (int round = 0; round < 30; round++)
 	{
 		ManyRows		 rows;
 		HypothesisSpace *space;
@@ -390,9 +450,9 @@ test_nested(void)
 		Hypothesis		*smaller = malloc(sizeof(listed_hypothesis));
 		int				 nsmaller;
 
-		random_rows(&rows, 20, 1, 10, 2);
-		chosen = sample_uint64() & 0x3ff & ~UINT64CONST(8);
-		space = prepared_space(HYPOTHESES_STUMP, &rows.units);
+		random_rows(&rows, 20, width, class == HYPOTHESES_FINITE ? 0 : 10, 2);
+		chosen = sample_uint64() & sample_uint64() & 0x3ff & ~UINT64CONST(8);
+		space = prepared_space(class, &rows.units);
 		list_hypotheses(space, &rows.units, chosen, -1);
 		nsmaller = nlisted;
 		memcpy(smaller, listed_hypothesis, sizeof(listed_hypothesis));
@@ -401,16 +461,14 @@ test_nested(void)
 		{
 			bool found = false;
 
-			for (int j = 0; j < nlisted; j++)
-				found = found ||
-						(smaller[i].u.interval.low == listed_hypothesis[j].u.interval.low &&
-						 smaller[i].u.interval.inside == listed_hypothesis[j].u.interval.inside);
+			for (int j = 0; j < nlisted && !found; j++)
+				found = same_hypothesis(&smaller[i], &listed_hypothesis[j]);
 			nested = nested && found;
 		}
 		free(smaller);
 		arena_reset();
 	}
-	ok(nested, "stumps without a unit are among those with it");
+	ok(nested, "%s without a unit are among those with it", class_name[class]);
 }
 
 /* ---------- the draw ---------- */
@@ -420,11 +478,13 @@ test_draw(HypothesisClass class, int width, double e)
 {
 	ManyRows	   rows;
 	StableSampler *sampler;
-	double		   x[3][2] = {{0.3, 0.6}, {0.5, 0.1}, {0.9, 0.8}};
+	double		   x[3][3] = {{0.3, 0.6, 0.1}, {0.5, 0.1, 0.7}, {0.9, 0.8, 0.5}};
 	int64		   says[3] = {0};
 	int64		   draws = 50000;
 
-	random_rows(&rows, 10, width, 7, 1);
+	random_rows(&rows, 10, width, class == HYPOTHESES_FINITE ? 0 : 7, 1);
+	for (int j = 0; j < 3 && class == HYPOTHESES_FINITE; j++)
+		x[j][0] = SMALL_POINT(j);
 	sampler = stable_sampler_create(prepared_space(class, &rows.units), &rows.units,
 									share_from_double(0.3), units_of(e), 2 * EPSILON_UNITS_PER_ONE);
 	for (int64 i = 0; i < draws; i++)
@@ -479,19 +539,19 @@ test_levels(double e)
 static void
 test_empty(void)
 {
-	static const HypothesisClass classes[] = {HYPOTHESES_STUMP, HYPOTHESES_INTERVAL,
-											  HYPOTHESES_HALFSPACE};
+	static const Domain *const domains[] = {&on_line, &on_line,	  &on_square,
+											&in_cube, &on_square, &on_points};
 
-	for (int i = 0; i < lengthof(classes); i++)
+	for (int i = 0; i < lengthof(domains); i++)
 	{
 		int		   none[1] = {-1};
-		double	   x[2] = {0.5, 0.5};
+		double	   x[SMALL_WIDTH] = {SMALL_POINT(1), 0.5, 0.5};
 		SmallTable table;
 		Hypothesis drawn;
 
-		fill_table(i == 2 ? &on_square : &on_line, 1, none, &table);
-		drawn = stable_draw(stable_sampler_create(prepared_space(classes[i], &table.units),
-												  &table.units, share_from_double(0.5), units_of(1),
+		fill_table(domains[i], 1, none, &table);
+		drawn = stable_draw(stable_sampler_create(prepared_space(i, &table.units), &table.units,
+												  share_from_double(0.5), units_of(1),
 												  2 * EPSILON_UNITS_PER_ONE));
 		ok(!hypothesis_says(&drawn, x), "%s of no rows: 0", class_name[i]);
 		arena_reset();
@@ -603,12 +663,24 @@ main(void)
 	test_hypotheses(HYPOTHESES_HALFSPACE, 2, 1);
 	test_hypotheses(HYPOTHESES_HALFSPACE, 2, 2);
 	test_general_position();
-	test_nested();
+	test_hypotheses(HYPOTHESES_SPACE, 3, 1);
+	test_hypotheses(HYPOTHESES_SPACE, 4, 2);
+	test_hypotheses(HYPOTHESES_RECTANGLE, 1, 1);
+	test_hypotheses(HYPOTHESES_RECTANGLE, 2, 2);
+	test_hypotheses(HYPOTHESES_RECTANGLE, 3, 1);
+	test_hypotheses(HYPOTHESES_FINITE, 1, 2);
+	test_nested(HYPOTHESES_STUMP, 1);
+	test_nested(HYPOTHESES_INTERVAL, 1);
+	test_nested(HYPOTHESES_HALFSPACE, 2);
+	test_nested(HYPOTHESES_FINITE, 1);
 	test_empty();
 	test_draw(HYPOTHESES_STUMP, 1, 0.5);
 	test_draw(HYPOTHESES_STUMP, 2, 2);
 	test_draw(HYPOTHESES_INTERVAL, 1, 1);
 	test_draw(HYPOTHESES_HALFSPACE, 2, 1);
+	test_draw(HYPOTHESES_SPACE, 3, 1);
+	test_draw(HYPOTHESES_RECTANGLE, 2, 1);
+	test_draw(HYPOTHESES_FINITE, 1, 1);
 	test_levels(0.05);
 	test_levels(1);
 	test_levels(7);
@@ -620,9 +692,20 @@ main(void)
 	test_small_tables(HYPOTHESES_INTERVAL, &on_line, 4, 1, 1, 0.1);
 	test_small_tables(HYPOTHESES_HALFSPACE, &on_square, 4, 1, 1, 0.1);
 	test_small_tables(HYPOTHESES_STUMP, &with_units, 3, 4, 1, 0.1);
+	test_small_tables(HYPOTHESES_SPACE, &in_cube, 4, 1, 1, 0.1);
+	test_small_tables(HYPOTHESES_RECTANGLE, &on_square, 4, 1, 1, 0.1);
+	test_small_tables(HYPOTHESES_FINITE, &on_points, 4, 1, 1, 0.1);
+	small_most_points = 2;
+	test_small_tables(HYPOTHESES_SPACE, &in_cube, 4, 1, 1, 0.1);
+	test_small_tables(HYPOTHESES_RECTANGLE, &on_square, 4, 1, 1, 0.1);
+	test_odds(HYPOTHESES_RECTANGLE, &on_square, 1, 1);
+	small_most_points = 20;
 	test_odds(HYPOTHESES_STUMP, &on_line, 1, 1.3);
 	test_odds(HYPOTHESES_INTERVAL, &on_line, 1, 0.4);
 	test_odds(HYPOTHESES_HALFSPACE, &on_square, 1, 2);
+	test_odds(HYPOTHESES_SPACE, &in_cube, 1, 0.7);
+	test_odds(HYPOTHESES_RECTANGLE, &on_square, 1, 1);
+	test_odds(HYPOTHESES_FINITE, &on_points, 1, 1);
 	test_odds(HYPOTHESES_STUMP, &with_units, 4, 1.3);
 	test_stability();
 	return done();

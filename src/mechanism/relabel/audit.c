@@ -49,11 +49,12 @@ ask_for_hypothesis(AuditCase *audit, DrawnParts *parts)
 static bool
 complete(const AuditedModel *model, AuditCase *audit)
 {
-	RelabelParameters parameters = relabel_parameters(model->spec);
-	DrawnParts		  parts = {.alpha = share_to_double(parameters.alpha),
-							   .q = share_to_double(parameters.q),
-							   .e = (double) parameters.kappa / EPSILON_UNITS_PER_ONE};
-	int				  chunks;
+	RelabelParameters parameters =
+		relabel_parameters(model->spec, finite_state_class(model->spec, model->state));
+	DrawnParts parts = {.alpha = share_to_double(parameters.alpha),
+						.q = share_to_double(parameters.q),
+						.e = (double) parameters.kappa / EPSILON_UNITS_PER_ONE};
+	int		   chunks;
 
 	drawn_audit_part(audit, &parts);
 	if (audit->part == DRAWN_VOTE)

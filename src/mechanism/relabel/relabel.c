@@ -1,14 +1,12 @@
 /*
  * relabel.c
- *		The "relabel" mechanism: a stump that is drawn anew relabels all rows,
+ *		The "relabel" mechanism: a hypothesis that is drawn anew relabels all rows,
  *		chunks of them vote, and the answer is flipped now and then (Dagan,
  *		Feldman 2020, section 4; docs/mechanisms.md, section 5).
  */
 #include "postgres.h"
 
 #include <math.h>
-
-#include "miscadmin.h"
 
 #include "mechanism/audit.h"
 #include "mechanism/drawn.h"
@@ -23,8 +21,12 @@ enum
 	J,
 	KAPPA,
 	Q,
-	CHUNKS
+	CHUNKS,
+	HYPOTHESES,
+	CLASS_TABLE
 };
+
+static const char *const class_names[] = {DRAWN_CLASSES, NULL};
 
 static const Option options_of[] = {
 	[ALPHA] = {"alpha", OPTION_NUMBER, ALPHA_MIN, ALPHA_MAX, ALPHA_DEFAULT},
@@ -33,8 +35,16 @@ static const Option options_of[] = {
 	[KAPPA] = {"kappa", OPTION_NUMBER, 1e-9, 100, 1},
 	[Q] = {"q", OPTION_NUMBER, 1e-9, 0.999999, 0.5},
 	[CHUNKS] = {"chunks", OPTION_COUNT, 1, PRIVPRED_MAX_TEACHERS}, /* enough of them */
+	[HYPOTHESES] = CHOICE_OPTION("hypotheses", class_names),
+	[CLASS_TABLE] = {"class_table", OPTION_NAME},
 	{NULL},
 };
+
+static HypothesisClass
+read_class(const MechanismSpec *spec)
+{
+	return drawn_class(spec, &options_of[HYPOTHESES], 2);
+}
 
 pg_noreturn static void
 refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters)
@@ -57,14 +67,15 @@ refuse_parameters(const MechanismSpec *spec, const RelabelParameters *parameters
 
 /* Only declared numbers decide, also whether they are refused. */
 RelabelParameters
-relabel_parameters(const MechanismSpec *spec)
+relabel_parameters(const MechanismSpec *spec, const FiniteClass *finite)
 {
-	RelabelParameters parameters = {0};
+	RelabelParameters parameters = {.class = read_class(spec)};
 	Jsonb			 *options = spec->options;
 
 	parameters.n_max = option_or(options, &options_of[N_MAX], spec->declared_units);
 	parameters.rows_per_unit = spec->max_rows_per_unit;
 	parameters.features = spec->width;
+	parameters.hypotheses = finite != NULL ? finite->nhypotheses : FINITE_MAX_HYPOTHESES;
 	parameters.alpha = share_from_double(option_number(options, &options_of[ALPHA]));
 	parameters.j = option_number(options, &options_of[J]);
 	parameters.kappa = rint(option_number(options, &options_of[KAPPA]) * EPSILON_UNITS_PER_ONE);
@@ -96,7 +107,10 @@ read_chunks(const MechanismSpec *spec, const RelabelParameters *parameters)
 static void
 relabel_validate(const MechanismSpec *spec)
 {
-	unit_table_validate(spec, relabel_parameters(spec).n_max);
+	RelabelParameters parameters = relabel_parameters(spec, spec->finite_class);
+
+	finite_state_validate(spec, parameters.n_max);
+	drawn_check_sample(spec, parameters.class, parameters.n_max, parameters.q);
 }
 
 /* ---------- state ---------- */
@@ -105,25 +119,21 @@ relabel_validate(const MechanismSpec *spec)
 static bytea *
 relabel_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 {
-	return unit_table_train(spec, units, memory, relabel_parameters(spec).n_max);
+	return finite_state_train(spec, units, memory,
+							  relabel_parameters(spec, spec->finite_class).n_max);
 }
 
 /* Chunks are made of units by their id alone. */
 static Chunks *
-make_chunks(const UnitTable *table, int nchunks)
+make_chunks(const DrawnModel *model, int nchunks)
 {
-	int32 *chunk_of =
-		palloc_extended(sizeof(int32) * ((Size) table->units.nunits + 1), MCXT_ALLOC_HUGE);
-	Chunks *chunks;
+	const UnitTable *table = model->table;
+	int32			*chunk_of = TAKE(int32, table->units.nunits);
+	Chunks			*chunks;
 
 	for (int32 i = 0; i < table->units.nunits; i++)
 		chunk_of[i] = (int32) (table->hash[i] % nchunks);
-	chunks = chunks_create(&table->units, nchunks, chunk_of);
-	for (int i = 0; i < table->units.width; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		chunks_prepare(chunks, i);
-	}
+	chunks = chunks_create(&model->source, nchunks, chunk_of);
 	pfree(chunk_of);
 	return chunks;
 }
@@ -131,13 +141,14 @@ make_chunks(const UnitTable *table, int nchunks)
 static void *
 relabel_load(const MechanismSpec *spec, bytea *state)
 {
-	RelabelParameters parameters = relabel_parameters(spec);
-	DrawnModel		 *model =
-		drawn_load(spec, state, HYPOTHESES_STUMP, parameters.q, 2 * parameters.kappa);
+	DrawnModel		 *model = drawn_load(spec, state);
+	RelabelParameters parameters = relabel_parameters(spec, model->source.finite);
 
 	model->alpha = parameters.alpha;
 	model->kappa = parameters.kappa;
-	model->chunks = make_chunks(model->table, read_chunks(spec, &parameters));
+	model->source.class = parameters.class;
+	drawn_prepare(spec, model, parameters.q, 2 * parameters.kappa);
+	model->chunks = make_chunks(model, read_chunks(spec, &parameters));
 	return model;
 }
 

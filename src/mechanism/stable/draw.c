@@ -267,18 +267,27 @@ stable_steps(const StableSampler *sampler)
 	return sampler->units->nunits + 4 * hypotheses_steps(sampler->space, share);
 }
 
+/* The first units, as many as can be gone through. */
+static void
+choose_many(StableSampler *sampler)
+{
+	const LabelledUnits *units = sampler->units;
+	int32				 most = hypotheses_most_rows(sampler->space);
+
+	memset(sampler->chosen, 0, sizeof(uint64) * (units->nunits / 64 + 1));
+	for (int32 i = 0; i < units->nunits && units->first_row[i + 1] <= most; i++)
+		sampler->chosen[i / 64] |= UINT64CONST(1) << (i % 64);
+	stable_choose_these(sampler, sampler->chosen);
+}
+
 Hypothesis
 stable_best(StableSampler *sampler)
 {
-	int32 nunits = sampler->units->nunits;
 	int	  best_block = 0;
 	int32 fewest;
 	int32 index = 0;
 
-	memset(sampler->chosen, 0xff, sizeof(uint64) * (nunits / 64 + 1));
-	if (nunits % 64 != 0)
-		sampler->chosen[nunits / 64] = (UINT64CONST(1) << (nunits % 64)) - 1;
-	stable_choose_these(sampler, sampler->chosen);
+	choose_many(sampler);
 	fewest = fewest_errors(sampler, hypotheses_blocks(sampler->space), &best_block);
 	list_block(sampler, best_block);
 	while (sampler->errors[index] != fewest)

@@ -62,7 +62,10 @@ stable_expectation(StableSampler *sampler, HypothesisFunction function, const vo
 /* About how many steps it takes to choose T, to go through H_T and to draw from it. */
 extern double stable_steps(const StableSampler *sampler);
 
-/* Not private: the first of the hypotheses with the fewest errors, T being all units. */
+/*
+ * Not private: the first of the hypotheses with the fewest errors, T being all units,
+ * or the first of them if all would take too long.
+ */
 extern Hypothesis stable_best(StableSampler *sampler);
 
 #endif /* PRIVPRED_STABLE_DRAW_H */

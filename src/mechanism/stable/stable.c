@@ -18,27 +18,23 @@
 #include "mechanism/drawn.h"
 #include "mechanism/solve.h"
 
-/* Rows of a sample, as declared: more have too many labelings for one answer. */
-#define INTERVAL_MAX_SAMPLE 2000.0
-
 /* ---------- options ---------- */
 
-static const char *const	 class_names[] = {"stump", "threshold", "interval", "halfspace", NULL};
-static const HypothesisClass classes[] = {HYPOTHESES_STUMP, HYPOTHESES_STUMP, HYPOTHESES_INTERVAL,
-										  HYPOTHESES_HALFSPACE};
-static const int			 needed_width[] = {0, 1, 1, 2};
+static const char *const class_names[] = {DRAWN_CLASSES, "rectangle", NULL};
 
 enum
 {
 	HYPOTHESES,
 	BOUND, /* on flips, or on gamma */
 	Q,
-	E
+	E,
+	CLASS_TABLE
 };
 
 #define SHARED_OPTIONS \
 	[HYPOTHESES] = CHOICE_OPTION("hypotheses", class_names), \
-	[Q] = {"q", OPTION_NUMBER, 1e-9, 0.999999, 0.5}, [E] = {"e", OPTION_NUMBER, 1e-9, 100, 1}
+	[Q] = {"q", OPTION_NUMBER, 1e-9, 0.999999, 0.5}, [E] = {"e", OPTION_NUMBER, 1e-9, 100, 1}, \
+	[CLASS_TABLE] = {"class_table", OPTION_NAME}
 
 static const Option flip_options[] = {
 	[BOUND] = {"alpha", OPTION_NUMBER, ALPHA_MIN, ALPHA_MAX, ALPHA_DEFAULT},
@@ -55,22 +51,17 @@ static const Option stable_options[] = {
 static HypothesisClass
 read_class(const MechanismSpec *spec)
 {
-	int choice = option_number(spec->options, &stable_options[HYPOTHESES]);
-
-	if (needed_width[choice] != 0 && spec->width != needed_width[choice])
-		refuse(errmsg("hypotheses \"%s\" need %d encoded %s, not %d", class_names[choice],
-					  needed_width[choice], needed_width[choice] == 1 ? "feature" : "features",
-					  spec->width),
-			   errdetail("A number or a boolean is one feature, a category one for each level."),
-			   errhint("Declare other features, or use hypotheses \"stump\"."));
-	return classes[choice];
+	return drawn_class(spec, &stable_options[HYPOTHESES], SPACE_MAX_WIDTH);
 }
 
-/* Where answers or memory grow with the square of the rows, units are capped. */
-static int64
-most_units(const MechanismSpec *spec, HypothesisClass class)
+/* Of the declared rows, the share that the sample may be. */
+static Share
+most_share(const MechanismSpec *spec)
 {
-	return class == HYPOTHESES_STUMP ? 0 : spec->declared_units;
+	double rows = (double) spec->declared_units * spec->max_rows_per_unit;
+	double share = drawn_most_sample(spec, read_class(spec), spec->declared_units) / Max(rows, 1);
+
+	return share < 1 ? share_from_double(share) : PG_UINT32_MAX;
 }
 
 static void
@@ -84,12 +75,19 @@ StableParameters
 stable_flip_parameters(const MechanismSpec *spec)
 {
 	StableParameters parameters;
+	bool			 q_given = option_given(spec->options, "q");
+	bool			 e_given = option_given(spec->options, "e");
 	bool			 solved;
 
 	read_given(spec, &parameters);
 	parameters.alpha = share_from_double(option_number(spec->options, &flip_options[BOUND]));
-	solved = stable_flip_solve(spec->epsilon, option_given(spec->options, "q"),
-							   option_given(spec->options, "e"), &parameters);
+	solved = stable_flip_solve(spec->epsilon, q_given, e_given, &parameters);
+	if (solved && !q_given && parameters.q > most_share(spec))
+	{
+		/* A smaller sample than privacy would allow for, and a sharper draw from it. */
+		parameters.q = most_share(spec);
+		solved = stable_flip_solve(spec->epsilon, true, e_given, &parameters);
+	}
 	if (!solved)
 		refuse(
 			errmsg("the options would exceed the epsilon of the model"),
@@ -113,8 +111,7 @@ stable_parameters(const MechanismSpec *spec)
 
 	stable_solve(gamma, &parameters);
 	read_given(spec, &given);
-	if (option_given(spec->options, "q"))
-		parameters.q = given.q;
+	parameters.q = option_given(spec->options, "q") ? given.q : Min(parameters.q, most_share(spec));
 	if (option_given(spec->options, "e"))
 		parameters.e = given.e;
 	proved = stable_gamma(&parameters);
@@ -127,33 +124,6 @@ stable_parameters(const MechanismSpec *spec)
 	return parameters;
 }
 
-/* ---------- declared sizes ---------- */
-
-static void
-check_limits(const MechanismSpec *spec, HypothesisClass class, Share q)
-{
-	double rows = (double) spec->declared_units * spec->max_rows_per_unit;
-	bool   halfspaces = class == HYPOTHESES_HALFSPACE;
-	double most = halfspaces ? PLANE_MAX_ROWS : INTERVAL_MAX_SAMPLE / share_to_double(q);
-
-	unit_table_validate(spec, most_units(spec, class));
-	if (class == HYPOTHESES_STUMP)
-		return;
-	if (spec->declared_units == 0)
-		refuse(errmsg("these hypotheses need a declared number of units"),
-			   errdetail("The time of an answer grows with the square of the rows."),
-			   errhint("Declare it by privpred.protect(..., declared_units => N); of more units, N "
-					   "are used."));
-	if (rows > most)
-		refuse(
-			errmsg("too many rows are declared for these hypotheses"),
-			errdetail("%.0f units of at most %d rows are declared; %s may have %.0f rows%s.",
-					  (double) spec->declared_units, spec->max_rows_per_unit,
-					  halfspaces ? "halfspaces" : "intervals", floor(most),
-					  halfspaces ? "" : " at this q"),
-			errhint("Declare fewer units, so that fewer are used, or use hypotheses \"stump\"."));
-}
-
 static StableParameters
 parameters_of(const MechanismSpec *spec)
 {
@@ -164,7 +134,10 @@ parameters_of(const MechanismSpec *spec)
 static void
 stable_validate(const MechanismSpec *spec)
 {
-	check_limits(spec, read_class(spec), parameters_of(spec).q);
+	HypothesisClass class = read_class(spec);
+
+	finite_state_validate(spec, drawn_most_units(spec, class));
+	drawn_check_sample(spec, class, spec->declared_units, parameters_of(spec).q);
 }
 
 /* ---------- state ---------- */
@@ -172,7 +145,7 @@ stable_validate(const MechanismSpec *spec)
 static bytea *
 stable_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 {
-	return unit_table_train(spec, units, memory, most_units(spec, read_class(spec)));
+	return finite_state_train(spec, units, memory, drawn_most_units(spec, read_class(spec)));
 }
 
 /* The draw from H_T: odds move by e^e if weights do by e^(+-e/2). */
@@ -180,9 +153,13 @@ static void *
 stable_load(const MechanismSpec *spec, bytea *state)
 {
 	StableParameters parameters = parameters_of(spec);
-	DrawnModel		*model = drawn_load(spec, state, read_class(spec), parameters.q, parameters.e);
+	DrawnModel		*model = drawn_load(spec, state);
 
 	model->alpha = parameters.alpha;
+	model->source.class = read_class(spec);
+	model->source.most_points =
+		(int) Min(drawn_most_sample(spec, model->source.class, spec->declared_units), PG_INT32_MAX);
+	drawn_prepare(spec, model, parameters.q, parameters.e);
 	return model;
 }
 
