@@ -14,7 +14,7 @@
 
 /* Rows of a sample and rows beside lines through two of them: what an answer may look at. */
 #define PLANE_SAMPLE 2000.0
-#define PLANE_PAIRS 4e7
+#define PLANE_PAIRS 1e7
 
 /* Hyperplanes and rows beside them. */
 #define SPACE_PAIRS 1e8

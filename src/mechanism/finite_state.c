@@ -149,7 +149,7 @@ header_of(const MechanismSpec *spec, bytea *state)
 
 	if (size < COLUMNS_AT || header->magic != STATE_MAGIC || header->nhypotheses < 1 ||
 		header->nhypotheses > FINITE_MAX_HYPOTHESES || header->npoints < 1 ||
-		header->npoints > FINITE_MAX_POINTS || header->npoints != spec->width ||
+		header->npoints > FINITE_MAX_POINTS || header->npoints > spec->width ||
 		header->default_class != spec->default_class)
 		state_damaged();
 	before = class_bytes(header->nhypotheses, header->npoints);
@@ -193,7 +193,7 @@ finite_state_class(const MechanismSpec *spec, bytea *state)
 	bool			   turned = spec->default_class == 1;
 	const ClassHeader *header;
 
-	if (!names_finite_class(spec))
+	if (!names_finite_class(spec) || (state == NULL && spec->finite_class == NULL))
 		return NULL;
 	if (state == NULL)
 		return copy_class(spec->finite_class->nhypotheses, spec->finite_class->npoints,

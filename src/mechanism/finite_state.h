@@ -22,7 +22,8 @@ finite_state_train(const MechanismSpec *spec, UnitSource *source, Size memory, i
 extern UnitTable *finite_state_load(const MechanismSpec *spec, bytea *state);
 
 /*
- * The class that is named, or NULL: the spec's, or as it was in training.  Labels are
+ * The class that is named, or NULL if none is, or neither is at hand: the spec's, or as
+ * it was in training.  Labels are
  * as the rows' are, told from the default class.
  */
 extern const FiniteClass *finite_state_class(const MechanismSpec *spec, bytea *state);

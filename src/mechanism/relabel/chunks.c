@@ -210,10 +210,10 @@ halfspace_says(const Chunks *chunks, int chunk, const Hypothesis *hypothesis, co
 		return end[0] >= 0;
 	for (int32 i = 0; i <= n; i++)
 	{
-		int32 zero = move_end(chunks, chunk, hypothesis, false, end);
 		int32 one;
 
-		end[1] = zero;
+		CHECK_FOR_INTERRUPTS();
+		end[1] = move_end(chunks, chunk, hypothesis, false, end);
 		one = move_end(chunks, chunk, hypothesis, true, end);
 		if (one == end[0] && i > 0)
 			break;

@@ -75,7 +75,7 @@ relabel_parameters(const MechanismSpec *spec, const FiniteClass *finite)
 	parameters.n_max = option_or(options, &options_of[N_MAX], spec->declared_units);
 	parameters.rows_per_unit = spec->max_rows_per_unit;
 	parameters.features = spec->width;
-	parameters.hypotheses = finite != NULL ? finite->nhypotheses : 0;
+	parameters.hypotheses = finite != NULL ? finite->nhypotheses : FINITE_MAX_HYPOTHESES;
 	parameters.alpha = share_from_double(option_number(options, &options_of[ALPHA]));
 	parameters.j = option_number(options, &options_of[J]);
 	parameters.kappa = rint(option_number(options, &options_of[KAPPA]) * EPSILON_UNITS_PER_ONE);
