@@ -3,8 +3,10 @@
  *		Estimates end: their work is bounded, counted in steps; what they may be
  *		off by is true, by exact summation; and a cheaper draw has the same mean.
  *
- * sources: src/request/estimate_plan.c src/mechanism/hypotheses.c src/mechanism/plane.c
- * sources: src/mechanism/stable/draw.c
+ * sources: src/request/estimate_plan.c src/mechanism/hypotheses.c src/mechanism/columns.c
+ * sources: src/mechanism/plane.c src/mechanism/space.c src/mechanism/flats.c
+ * sources: src/mechanism/boxes.c src/mechanism/points.c src/mechanism/stable/draw.c
+ * sources: src/mechanism/relabel/chunks.c
  * sources: src/mechanism/relabel/draw.c src/mechanism/sort.c src/mechanism/vote/draw.c
  * sources: src/mechanism/solve.c
  * sources: src/draw/rng.c src/draw/bernoulli.c
@@ -71,14 +73,13 @@ test_plan(void)
 static double
 listed(HypothesisClass class, const LabelledUnits *of, Share q)
 {
-	HypothesisSpace *space = hypotheses_create(class, of);
+	HypothesisSource source = {class, of, NULL, 64};
+	HypothesisSpace *space = hypotheses_create(&source);
 	StableSampler	*sampler;
 	int32			*errors;
 	double			 count = 0;
 	int				 blocks;
 
-	for (int i = 0; i < hypotheses_parts(space); i++)
-		hypotheses_prepare(space, i);
 	sampler = stable_sampler_create(space, of, q, 1, 2);
 	errors = palloc(sizeof(int32) * hypotheses_block_size(space));
 	stable_choose(sampler);
@@ -100,7 +101,8 @@ test_steps(void)
 		/* T may be larger than expected: by a half with probability far below 1e-9, and some. */
 		ok(listed(HYPOTHESES_STUMP, &units, q) < 4 &&
 			   listed(HYPOTHESES_INTERVAL, &on_line, q) < 9 &&
-			   listed(HYPOTHESES_HALFSPACE, &units, q) < 4,
+			   listed(HYPOTHESES_HALFSPACE, &units, q) < 4 &&
+			   listed(HYPOTHESES_RECTANGLE, &units, q) < 9,
 		   "with %g of the units, no more is listed than steps are counted", shares[i]);
 	}
 }
@@ -141,20 +143,17 @@ test_margins(void)
 static void
 test_mean(void)
 {
-	HypothesisSpace *space = hypotheses_create(HYPOTHESES_STUMP, &units);
+	HypothesisSource source = {HYPOTHESES_STUMP, &units, NULL, 0};
 	StableSampler	*sampler;
 	int32			 chunk_of[UNITS];
 	Chunks			*chunks;
 	int				 draws = 40000;
 
-	for (int i = 0; i < WIDTH; i++)
-		hypotheses_prepare(space, i);
-	sampler = stable_sampler_create(space, &units, share_from_double(0.05), 1, 10);
+	sampler =
+		stable_sampler_create(hypotheses_create(&source), &units, share_from_double(0.05), 1, 10);
 	for (int i = 0; i < UNITS; i++)
 		chunk_of[i] = i % 20;
-	chunks = chunks_create(&units, 20, chunk_of);
-	for (int i = 0; i < WIDTH; i++)
-		chunks_prepare(chunks, i);
+	chunks = chunks_create(&source, 20, chunk_of);
 	for (int i = 0; i < 3; i++)
 	{
 		double question[WIDTH] = {0.3 + 0.1 * i, 0.5};
