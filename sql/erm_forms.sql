@@ -1,5 +1,6 @@
 -- stable_erm with more than two classes, and in one pass: everything that meets them.
 SET client_min_messages = warning;
+SET privpred.repeat_memory = 100;
 CREATE EXTENSION IF NOT EXISTS privpred;
 CREATE FUNCTION refused(command text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -89,7 +89,7 @@ BEGIN
     END IF;
   END LOOP;
   PERFORM inputs.declare('gaussian', 'vote', 'linear', 'k', '{"noise": "gaussian"}');
-  PERFORM inputs.declare('sgd_' || l, 'stable_erm', 'none', l, '{"solver": "sgd"}') FROM unnest('{y,k,n}'::text[]) l;
+  PERFORM inputs.declare('sgd_' || label, 'stable_erm', 'none', label, '{"solver": "sgd"}') FROM unnest('{y,k,n}'::text[]) label;
   PERFORM inputs.declare('held', 'vote', 'linear', 'y', '{}', 0.3);
   PERFORM inputs.declare('held_cover', 'cover', 'none', 'y', '{}', 0.3);
 END $$;
