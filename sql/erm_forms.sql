@@ -157,3 +157,5 @@ UPDATE privpred.model SET state = overlay(state PLACING '\x7fe0000000000000' FRO
 \c
 SET ROLE ef_pure;
 SELECT refused(format('SELECT private_predict(%L, ARRAY[0.5, 1, 0])', name)) FROM unnest('{kind,"kind, sgd"}'::text[]) name;
+RESET ROLE;
+DROP FUNCTION refused(text);
