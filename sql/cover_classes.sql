@@ -115,7 +115,8 @@ SELECT plane('few', 3, '{"reference": "classes.few_rows"}');
 CREATE TABLE answers (id int PRIMARY KEY, f1 float8, f2 float8, f3 float8, far text);
 INSERT INTO answers SELECT id, f1, f2, f3, far FROM people;
 SELECT privpred.protect('answers', unit => 'id', protects => 'labels', declared_units => 10000, max_rows_per_unit => 1);
-SELECT plane('own', 3, mechanism => 'label_private', relation => 'answers');
+-- (its figures depend on the salt a little)
+SELECT regexp_replace(plane('own', 3, mechanism => 'label_private', relation => 'answers'), ' 0\.0\d 0\.99 0\.(0[89]|1[0-2])$', '') AS plane;
 -- what it is does not depend on rows, except where those are public
 DELETE FROM people WHERE id > 5;
 SELECT privpred.retrain('three') -> 'version' AS version;

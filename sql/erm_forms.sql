@@ -159,3 +159,7 @@ SET ROLE ef_pure;
 SELECT refused(format('SELECT private_predict(%L, ARRAY[0.5, 1, 0])', name)) FROM unnest('{kind,"kind, sgd"}'::text[]) name;
 RESET ROLE;
 DROP FUNCTION refused(text);
+SET client_min_messages = warning;
+DROP SCHEMA ef CASCADE;
+DROP OWNED BY ef_owner, ef_pure, ef_approximate;
+DROP ROLE ef_owner, ef_pure, ef_approximate;

@@ -68,3 +68,9 @@ SELECT t AS answers, max(mechanism) FILTER (WHERE recommended) AS take_of_millio
 FROM unnest('{10,10000}'::bigint[]) t, privpred.plan(20000000, 20, 2, 1, 1e-6, t, 0.999) GROUP BY t ORDER BY t;
 
 SELECT count(privpred.revoke_budget(r, name::regclass)) AS revoked FROM many_prices, unnest('{many_pure,many_approximate}'::regrole[]) r;
+SET client_min_messages = warning;
+SELECT format('DROP TABLE %I', name) FROM many_prices \gexec
+DROP TABLE many_laws, many_prices, many_told;
+DROP FUNCTION many_law, many_asked;
+DROP OWNED BY many_pure, many_approximate;
+DROP ROLE many_pure, many_approximate;

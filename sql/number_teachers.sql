@@ -144,5 +144,7 @@ SELECT count(*) FROM privpred.explain('of soft');
 
 -- classes, more than two
 SELECT privpred.create_model('third', 'flat', 'id', '["quiet"]', classes => '{1,2,3}', mechanism => 'average', learner => 'stump', epsilon => 1, teachers => 9) -> 'classes';
+SELECT privpred.drop_model('memoized');
 DROP SCHEMA teachers CASCADE;
+DROP FUNCTION IF EXISTS refused(text);
 DROP ROLE teachers_pure, teachers_approximate;

@@ -3,7 +3,7 @@
 # for every mechanism and learner.  Needs a build of its own, with what product builds have none of (src/draw/record.h).
 # Prints TAP; "make inputs" runs more trials.
 #
-#	TRIALS=656	models trained on pairs of tables
+#	TRIALS=800	models trained on pairs of tables
 #	SEED=1		another choice of tables
 . "$(dirname "$0")/lib/tap.sh"
 . test/lib/common.sh
@@ -57,7 +57,7 @@ if build >"$log" 2>&1; then
 	PATH=$dir/stage$("$PG_CONFIG" --bindir):$PATH
 	ok "a build that records" true
 	ok "a server" bash -c "$(declare -f serve); dir=$dir; serve >'$log.server' 2>&1 || { cat '$log.server'; false; }"
-	PGHOST=$dir PGUSER=postgres perl test/inputs/inputs.pl "$dir/record" "${TRIALS:-656}" "${SEED:-1}" "$tap_count" || tap_failed=1
+	PGHOST=$dir PGUSER=postgres perl test/inputs/inputs.pl "$dir/record" "${TRIALS:-800}" "${SEED:-1}" "$tap_count" || tap_failed=1
 	[ "$tap_failed" -eq 0 ] || grep -E 'PANIC|TRAP|terminated by signal' "$dir/server.log" | sed 's/^/# /' || true
 	[ "$tap_failed" -eq 0 ]
 else
