@@ -202,6 +202,14 @@ SELECT pg_column_size(state) = :before_bytes AS same_size FROM privpred.model WH
 SET ROLE stable_owner;
 SELECT majority_accuracy > 0.85 AS hardly_moved FROM privpred.evaluate('visits', 'stable.some_visits');
 
+-- of so many rows each weighs next to nothing: 64 bits would not hold the odds
+CREATE TABLE stable.long_stays (day int PRIMARY KEY, patient int NOT NULL, age int NOT NULL, ill text);
+INSERT INTO stable.long_stays SELECT i, i % 100, 50, 'yes' FROM generate_series(1, 1000) i;
+CREATE TABLE stable.some_stays AS SELECT * FROM stable.long_stays LIMIT 20;
+SELECT privpred.protect('stable.long_stays', unit => 'patient', max_rows_per_unit => 9223373);
+SELECT privpred.create_model('stays', 'stable.long_stays', label => 'ill', classes => '{no,yes}', features => '{"age": {"min": 0, "max": 100}}', mechanism => 'stable_flip', epsilon => 1) -> 'version' AS version;
+SELECT private_accuracy BETWEEN 0.499 AND 0.501 AS undecided FROM privpred.evaluate('stays', 'stable.some_stays');
+
 -- empty, one class, nothing but garbage: the declared default, flipped as ever
 TRUNCATE stable.people;
 SELECT privpred.retrain(name) -> 'version' AS version FROM privpred.models WHERE relation = 'stable.people'::regclass ORDER BY name;

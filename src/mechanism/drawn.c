@@ -28,7 +28,7 @@ drawn_prepare(const MechanismSpec *spec, DrawnModel *model, Share q, EpsilonUnit
 {
 	model->sampler = stable_sampler_create(
 		hypotheses_create(&model->source), model->source.units, q, twice_the_rate,
-		(uint64) 2 * spec->max_rows_per_unit * EPSILON_UNITS_PER_ONE);
+		(uint128) 2 * spec->max_rows_per_unit * EPSILON_UNITS_PER_ONE);
 }
 
 static int

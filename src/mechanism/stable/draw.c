@@ -19,7 +19,7 @@
 
 StableSampler *
 stable_sampler_create(HypothesisSpace *space, const LabelledUnits *units, Share q, uint64 numerator,
-					  uint64 denominator)
+					  uint128 denominator)
 {
 	StableSampler *sampler = palloc0(sizeof(StableSampler));
 	int32		   words = units->nunits / 64 + 1;
@@ -31,7 +31,7 @@ stable_sampler_create(HypothesisSpace *space, const LabelledUnits *units, Share 
 	sampler->denominator = denominator;
 	for (int level = 1; level <= WEIGHT_LEVELS; level++)
 	{
-		uint128 start = ((uint128) level * denominator + numerator - 1) / numerator;
+		uint128 start = (level * denominator + numerator - 1) / numerator;
 
 		sampler->level_start[level - 1] = (int64) Min(start, (uint128) PG_INT64_MAX);
 	}
@@ -141,8 +141,7 @@ accept_proposal(const StableSampler *sampler, int32 excess)
 	for (int i = 0; i < level; i++)
 		if (!coin_two_over_e())
 			return false;
-	return sample_bernoulli_exp_wide(exponent - (uint128) level * sampler->denominator,
-									 sampler->denominator);
+	return sample_bernoulli_exp_wide(exponent - level * sampler->denominator, sampler->denominator);
 }
 
 static int32
@@ -223,7 +222,7 @@ stable_draw(StableSampler *sampler)
 double
 stable_expectation(StableSampler *sampler, HypothesisFunction function, const void *argument)
 {
-	double rate = (double) sampler->numerator / sampler->denominator;
+	double rate = sampler->numerator / (double) sampler->denominator;
 	int	   blocks = hypotheses_blocks(sampler->space);
 	int	   best_block = 0;
 	int32  fewest = fewest_errors(sampler, blocks, &best_block);

@@ -23,7 +23,7 @@ typedef struct StableSampler
 	const LabelledUnits *units;
 	Share				 q; /* of the units, in T */
 	uint64				 numerator;
-	uint64				 denominator;
+	uint128				 denominator;
 	int64				 level_start[WEIGHT_LEVELS]; /* least excess of level i + 1 */
 
 	/* scratch */
@@ -36,10 +36,11 @@ typedef struct StableSampler
 
 /*
  * The space must be prepared.  numerator is in [1, 2^47), denominator in
- * [1, 2^63).  Memory is taken here and then only.
+ * [1, 2^80): as many rows as may be declared of a unit are more than 64 bits hold.
+ * Memory is taken here and then only.
  */
 extern StableSampler *stable_sampler_create(HypothesisSpace *space, const LabelledUnits *units,
-											Share q, uint64 numerator, uint64 denominator);
+											Share q, uint64 numerator, uint128 denominator);
 
 /* A fresh sample of the units, and a fresh draw: no two answers may share one. */
 extern Hypothesis stable_draw(StableSampler *sampler);
