@@ -61,7 +61,7 @@ append_test_query(TrainingQuery *query, const ModelRecord *model)
 
 	if (model->nbins > 0 || model->spec.nclasses == 0)
 		number = psprintf("CASE WHEN r.%s IS NOT NULL THEN %s END", label, scaled_label_sql(model));
-	appendStringInfo(&query->text, "SELECT %s, %s, %s FROM %s r",
+	appendStringInfo(&query->text, "%sSELECT %s, %s, %s FROM %s r", query_secrets(query),
 					 model->nbins > 0 ? label_number_sql(model) : class, number,
 					 encoding_sql(model->features, PARAMETER_FEATURES), query->relation);
 }
@@ -344,8 +344,10 @@ plan_rows(Tally *tally, const TrainingQuery *query, Oid test_relation)
 
 	if (tally->sums->exact)
 		return (int64) estimated_rows(test_relation);
-	query_run(NULL, psprintf("SELECT pg_catalog.count(*) FROM %s r", query->relation), true, 0,
-			  TRAINING_PARAMETERS, query->arguments);
+	query_run(
+		NULL,
+		psprintf("%sSELECT pg_catalog.count(*) FROM %s r", query_secrets(query), query->relation),
+		true, 0, TRAINING_PARAMETERS, query->arguments);
 	rows = row_int8(0, 1);
 	tally->plan = estimate_plan(rows, mechanism->estimate_steps(&tally->sums->own->model));
 	tally->sampled = tally->plan.rows < rows;

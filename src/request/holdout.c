@@ -68,17 +68,17 @@ trains_by_sql(const ModelRecord *model, const ProtectedRelation *protected, cons
 					PARAMETER_HOLDOUT, units_sql(protected, " IS NULL OR "));
 }
 
-const char *
-trains_sql(const ModelRecord *model, const ProtectedRelation *protected)
+char *
+trains_sql(const TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected)
 {
-	return trains_by_sql(model, protected, psprintf("$%d", PARAMETER_HOLDOUT_SALT));
+	return trains_by_sql(model, protected, query_secret(query, PARAMETER_HOLDOUT_SALT));
 }
 
 char *
-held_out_sql(const ProtectedRelation *protected)
+held_out_sql(const TrainingQuery *query, const ProtectedRelation *protected)
 {
 	return psprintf("%s < $%d",
-					holdout_share_sql(protected, psprintf("$%d", PARAMETER_HOLDOUT_SALT)),
+					holdout_share_sql(protected, query_secret(query, PARAMETER_HOLDOUT_SALT)),
 					PARAMETER_HOLDOUT);
 }
 
@@ -110,7 +110,7 @@ check_holds_out(const ModelRecord *model)
 }
 
 static char *
-held_out_rows(const ModelRecord *model)
+held_out_rows(const TrainingQuery *query, const ModelRecord *model)
 {
 	ProtectedRelation *protected = protected_relation_get(model->relid);
 
@@ -118,7 +118,7 @@ held_out_rows(const ModelRecord *model)
 	(void) view_prove_protected(protected);
 	check_holds_out(model);
 	return psprintf("(SELECT r.* FROM %s r WHERE %s)", relation_sql_name(model->relid),
-					held_out_sql(protected));
+					held_out_sql(query, protected));
 }
 
 Oid
@@ -126,7 +126,7 @@ choose_test_rows(TrainingQuery *query, const ModelRecord *model, const Oid *test
 {
 	if (test_relation == NULL)
 	{
-		query->relation = held_out_rows(model);
+		query->relation = held_out_rows(query, model);
 		return model->relid;
 	}
 	check_test_columns(model, *test_relation);

@@ -144,20 +144,20 @@ choose_grouping(const ModelRecord *model, double rows, int shares)
  * out.
  */
 static char *
-teacher_sql(const ProtectedRelation *protected)
+teacher_sql(const TrainingQuery *query, const ProtectedRelation *protected)
 {
-	return psprintf("CASE WHEN %s IS NOT NULL THEN privpred.teacher_of(%s, $%d, $%d) END",
-					units_sql(protected, " IS NOT NULL AND "), unit_sql(protected), PARAMETER_SALT,
-					PARAMETER_TEACHERS);
+	return psprintf("CASE WHEN %s IS NOT NULL THEN privpred.teacher_of(%s, %s, $%d) END",
+					units_sql(protected, " IS NOT NULL AND "), unit_sql(protected),
+					query_secret(query, PARAMETER_SALT), PARAMETER_TEACHERS);
 }
 
 /* As chunk_index_sql() has it, so that an index serves. */
 static char *
-one_teacher_sql(const ProtectedRelation *protected)
+one_teacher_sql(const TrainingQuery *query, const ProtectedRelation *protected)
 {
-	return psprintf("%s IS NOT NULL AND privpred.teacher_of(%s, $%d, $%d) = $%d",
-					units_sql(protected, " IS NOT NULL AND "), unit_sql(protected), PARAMETER_SALT,
-					PARAMETER_TEACHERS, PARAMETER_TEACHER);
+	return psprintf("%s IS NOT NULL AND privpred.teacher_of(%s, %s, $%d) = $%d",
+					units_sql(protected, " IS NOT NULL AND "), unit_sql(protected),
+					query_secret(query, PARAMETER_SALT), PARAMETER_TEACHERS, PARAMETER_TEACHER);
 }
 
 char *
@@ -190,14 +190,14 @@ share_sql(const TrainingQuery *query, const ModelRecord *model, const char *teac
 		  const char *trains, int share, int shares)
 {
 	return psprintf(
-		"SELECT q.t, privpred.teach(q.y, q.x, %s, $%d, $%d) AS m, pg_catalog.count(*) AS n,"
+		"SELECT q.t, privpred.teach(q.y, q.x, %s, $%d, %s) AS m, pg_catalog.count(*) AS n,"
 		" pg_catalog.count(*) FILTER (WHERE (q.y = ANY ($%d::%s[])) IS NOT TRUE) AS unused"
 		" FROM (SELECT %s AS t, %s AS y, %s AS x FROM %s r WHERE %s%s"
 		/* A constant OFFSET 0, not to be computed: else no worker may run the subquery. */
 		" OFFSET '0'::pg_catalog.int8) q GROUP BY 1",
-		quote_literal_cstr(model->learner->name), PARAMETER_OPTIONS, PARAMETER_KNOWN,
-		PARAMETER_CLASSES, class_type_name(model), teacher, class_sql(model), taught_sql(model),
-		query->relation, trains,
+		quote_literal_cstr(model->learner->name), PARAMETER_OPTIONS,
+		query_secret(query, PARAMETER_KNOWN), PARAMETER_CLASSES, class_type_name(model), teacher,
+		class_sql(model), taught_sql(model), query->relation, trains,
 		shares > 1 ? psprintf(" AND COALESCE(%s, 0) %% %d = %d", teacher, shares, share) : "");
 }
 
@@ -205,11 +205,12 @@ static void
 append_teachers_query(TrainingQuery *query, const ModelRecord		 *model,
 					  const ProtectedRelation *protected, const char *trains, int shares)
 {
-	const char *teacher = teacher_sql(protected);
+	const char *teacher = teacher_sql(query, protected);
 
-	appendStringInfoString(
+	appendStringInfo(
 		&query->text,
-		"SELECT s.t, s.m, s.n, CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END FROM (");
+		"%sSELECT s.t, s.m, s.n, CASE WHEN s.t IS NULL THEN s.n ELSE s.unused END FROM (",
+		query_secrets(query));
 	for (int share = 0; share < shares; share++)
 		appendStringInfo(&query->text, "%s%s", share > 0 ? " UNION ALL " : "",
 						 share_sql(query, model, teacher, trains, share, shares));
@@ -224,7 +225,7 @@ static char *
 append_query(TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected,
 			 int teacher)
 {
-	const char *trains = trains_sql(model, protected);
+	const char *trains = trains_sql(query, model, protected);
 	char	   *moved = teacher >= 0 ? NULL : spread_rows(query, model, protected);
 	double		rows = model->made_up_rows != NULL ? estimated_rows_of(query->relation)
 												   : estimated_rows(model->relid);
@@ -235,7 +236,7 @@ append_query(TrainingQuery *query, const ModelRecord *model, const ProtectedRela
 	else if (!append_nodes_query(query, model, protected, teacher >= 0, &rows))
 	{
 		if (teacher >= 0)
-			trains = psprintf("%s AND %s", trains, one_teacher_sql(protected));
+			trains = psprintf("%s AND %s", trains, one_teacher_sql(query, protected));
 		else
 			shares = choose_shares(model, query->relation);
 		append_teachers_query(query, model, protected, trains, shares);

@@ -131,10 +131,18 @@ typedef struct TrainingQuery
 {
 	StringInfoData text;
 	const char	  *relation; /* qualified and quoted, or a subquery */
+	bool		   travels;	 /* Citus sends parts of its text to nodes, which may log them */
 	QueryArgument  arguments[TRAINING_PARAMETERS];
 } TrainingQuery;
 
 extern void training_query_begin(TrainingQuery *query, const ModelRecord *model);
+
+/*
+ * What a query of rows begins with, and a parameter of it that no node may log: in a text that
+ * travels it is in a CTE, see secrets_sql().
+ */
+extern const char *query_secrets(const TrainingQuery *query);
+extern const char *query_secret(const TrainingQuery *query, TrainingParameter parameter);
 
 /*
  * Parts of such queries: the columns that identify the unit, "r.a, r.b"; the
@@ -170,10 +178,11 @@ extern void holdout_parameters(TrainingQuery *query, const ModelRecord *model);
  * Conditions on row r: it may train; it is one of a unit that is held out.  A row
  * without a unit may train, to be counted among those left out.
  */
-extern const char *trains_sql(const ModelRecord *model, const ProtectedRelation *protected);
+extern char *trains_sql(const TrainingQuery *query, const ModelRecord *model,
+						const ProtectedRelation *protected);
 extern char *
 trains_by_sql(const ModelRecord *model, const ProtectedRelation *protected, const char *salt);
-extern char *held_out_sql(const ProtectedRelation *protected);
+extern char *held_out_sql(const TrainingQuery *query, const ProtectedRelation *protected);
 
 /*
  * Sets the query's relation to the rows to evaluate on: those of a relation, or

@@ -183,12 +183,13 @@ static char *
 sample_sql(const ModelRecord *model, TrainingQuery *query, const ProtectedRelation *protected)
 {
 	training_query_begin(query, model);
-	appendStringInfo(&query->text, "SELECT %s", encoding_sql(model->features, PARAMETER_FEATURES));
+	appendStringInfo(&query->text, "%sSELECT %s", query_secrets(query),
+					 encoding_sql(model->features, PARAMETER_FEATURES));
 	for (int i = 0; i < model->features->nfeatures; i++)
 		appendStringInfo(&query->text, ", r.%s",
 						 quote_identifier(model->features->features[i].name));
 	appendStringInfo(&query->text, " FROM %s r WHERE %s LIMIT %d", query->relation,
-					 trains_sql(model, protected), SAMPLED_ROWS);
+					 trains_sql(query, model, protected), SAMPLED_ROWS);
 	return query->text.data;
 }
 

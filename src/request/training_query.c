@@ -6,6 +6,8 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -14,6 +16,7 @@
 
 #include "catalog/store.h"
 #include "request/train.h"
+#include "server/citus.h"
 
 char *
 encoding_sql(const FeatureSpec *features, int parameter)
@@ -82,6 +85,34 @@ number_label(const ModelRecord *model)
 	return label;
 }
 
+/* A view may read what Citus spreads. */
+static bool
+text_travels(const ModelRecord *model)
+{
+	ListCell *cell;
+
+	if (model->made_up_rows != NULL || !citus_is_installed())
+		return false;
+	if (get_rel_relkind(model->relid) == RELKIND_VIEW)
+		return true;
+	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
+		if (citus_spreads(lfirst_oid(cell)))
+			return true;
+	return false;
+}
+
+const char *
+query_secrets(const TrainingQuery *query)
+{
+	return query->travels ? secrets_sql() : "";
+}
+
+const char *
+query_secret(const TrainingQuery *query, TrainingParameter parameter)
+{
+	return query->travels ? secret_sql(parameter) : psprintf("$%d", parameter);
+}
+
 static void
 set_parameter(TrainingQuery *query, TrainingParameter number, Oid type, const void *value)
 {
@@ -97,6 +128,7 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 	FeatureSpec			*label = &no_label;
 
 	initStringInfo(&query->text);
+	query->travels = text_travels(model);
 	query->relation =
 		model->made_up_rows != NULL ? model->made_up_rows : relation_sql_name(model->relid);
 	if (model->nbins > 0 || spec->nclasses == 0)

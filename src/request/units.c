@@ -148,7 +148,8 @@ rows_sql(const UnitScan *scan, const ProtectedRelation *protected)
 		appendStringInfo(&text, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
 	/* A key holds for the table's own rows; children may have been added since it was found. */
 	appendStringInfo(&text, " FROM %s%s r WHERE %s", one_table ? "ONLY " : "", scan->query.relation,
-					 scan->held_out ? held_out_sql(protected) : trains_sql(model, protected));
+					 scan->held_out ? held_out_sql(&scan->query, protected)
+									: trains_sql(&scan->query, model, protected));
 	/* Else rows without a unit have no label, and are left out for that. */
 	if (scan->source.form.keeps_unlabelled)
 		appendStringInfo(&text, " AND %s", known);
@@ -162,11 +163,12 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 {
 	const char *units = unit_columns(protected);
 
-	appendStringInfo(&scan->query.text, "SELECT %s, privpred.unit_hash(%s%s%s, $%d) FROM %s",
+	appendStringInfo(&scan->query.text, "%sSELECT %s, privpred.unit_hash(%s%s%s, %s) FROM %s",
+					 query_secrets(&scan->query),
 					 scan->unit_is_row ? "s.label, s.x"
 									   : "pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x)",
 					 protected->nunits > 1 ? "ROW(" : "", units, protected->nunits > 1 ? ")" : "",
-					 PARAMETER_SALT, rows_sql(scan, protected));
+					 query_secret(&scan->query, PARAMETER_SALT), rows_sql(scan, protected));
 	if (!scan->unit_is_row)
 		appendStringInfo(&scan->query.text, " GROUP BY %s", units);
 	/* The units' ids tell those apart whose hashes are the same. */
@@ -184,7 +186,8 @@ sums_query(const UnitScan *scan, const ProtectedRelation *protected)
 		rows = psprintf("(SELECT pg_catalog.array_agg(s.label) AS label,"
 						" pg_catalog.array_agg(s.x) AS x FROM %s GROUP BY %s) s",
 						rows, unit_columns(protected));
-	return psprintf("SELECT privpred.sum_units(s.label, s.x, $%d) FROM %s", PARAMETER_SUMS, rows);
+	return psprintf("%sSELECT privpred.sum_units(s.label, s.x, $%d) FROM %s",
+					query_secrets(&scan->query), PARAMETER_SUMS, rows);
 }
 
 /* ---------- one unit ---------- */
