@@ -219,6 +219,17 @@ for my $case ([ 'many shards', q{SELECT count(private_predict('linear_visit', AR
 	is(spent('visit'), $before + $answers, "$what: and charges just that");
 }
 
+# What is fetched is fetched as a whole.  Where a SELECT around it wants but some of it, nothing is: all of it would be paid for.
+my $asks = q{SELECT id, private_predict('linear_visit', ARRAY[x, z]) AS a FROM visit};
+for my $case ([ 'a condition outside', "SELECT count(a) FROM ($asks) s WHERE id = 9" ], [ 'a limit outside', "SELECT a FROM ($asks) s LIMIT 1" ],
+	[ 'a limit of a CTE', "WITH s AS ($asks) SELECT a FROM s LIMIT 1" ], [ 'a condition of a join', "SELECT count(a) FROM ($asks) s JOIN generate_series(1, 3) i ON i = s.id" ])
+{
+	my ($what, $sql) = @$case;
+	my $before = spent('visit');
+	like(run_as($coordinator, 'analyst', $sql), qr/by the coordinator of Citus alone/, "$what: not answered");
+	is(spent('visit'), $before, "$what: nor charged");
+}
+
 # What hides a question is sent to workers.
 run_as($coordinator, 'hospital', q{CREATE FUNCTION ask(x float8[]) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN private_predict(''linear_visit'', x); END'});
 like(run_as($coordinator, 'analyst', q{SELECT count(ask(ARRAY[x, z])) FROM visit}),
