@@ -22,6 +22,7 @@
 #include "optimizer/planner.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
+#include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/guc.h"
 
@@ -30,6 +31,9 @@
 #include "server/compat.h"
 
 static planner_hook_type previous_planner = NULL;
+
+/* Citus plans parts of a statement on their own; what was left as it is stays so. */
+static int planning = 0;
 
 /* ---------- which statements ---------- */
 
@@ -237,18 +241,105 @@ wrap_rows(Query *query)
 	query->hasSubLinks = true;
 }
 
-/* Every SELECT of the statement, from the inside out. */
+/* ---------- who takes fewer rows ---------- */
+
+/* Does it ask about the same rows, however few of its own are taken? */
 static bool
-wrap_selects(Node *node, void *unused)
+asks_anyway(const Query *query)
+{
+	return query->limitCount != NULL || query->hasAggs || query->groupClause != NIL ||
+		   query->distinctClause != NIL || query->hasWindowFuncs;
+}
+
+typedef struct Narrowing
+{
+	const Query *query;
+	bool		 of_rows;	 /* a column of a subquery, */
+	bool		 of_answers; /* and one that asks */
+} Narrowing;
+
+static bool
+find_columns(Node *node, Narrowing *narrowing)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
+	{
+		Var			  *var = (Var *) node;
+		RangeTblEntry *entry = rt_fetch(var->varno, narrowing->query->rtable);
+
+		if (entry->rtekind != RTE_SUBQUERY && entry->rtekind != RTE_JOIN)
+			return false;
+		narrowing->of_rows = true;
+		if (entry->rtekind == RTE_SUBQUERY && var->varattno > 0)
+			narrowing->of_answers =
+				narrowing->of_answers ||
+				has_question(list_nth(entry->subquery->targetList, var->varattno - 1), NULL);
+		return false;
+	}
+	return expression_tree_walker(node, find_columns, narrowing);
+}
+
+/* The server applies conditions on a subquery's columns, but on answers, before it asks. */
+static bool
+narrowed_by(Node *node, const Query *query)
+{
+	ListCell *cell;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, JoinExpr))
+	{
+		JoinExpr *join = (JoinExpr *) node;
+
+		return narrowed_by(join->larg, query) || narrowed_by(join->rarg, query) ||
+			   narrowed_by(join->quals, query);
+	}
+	if (IsA(node, RangeTblRef))
+		return false;
+	foreach(cell, make_ands_implicit((Expr *) node))
+	{
+		Narrowing narrowing = {.query = query};
+
+		(void) find_columns(lfirst(cell), &narrowing);
+		if (narrowing.of_rows && !narrowing.of_answers)
+			return true;
+	}
+	return false;
+}
+
+static bool
+narrows(const Query *query)
+{
+	ListCell *cell;
+
+	if (query->limitCount != NULL && query->sortClause == NIL && !query->hasAggs &&
+		query->groupClause == NIL && !query->hasWindowFuncs)
+		return true;
+	foreach(cell, query->jointree->fromlist)
+		if (narrowed_by(lfirst(cell), query))
+			return true;
+	return narrowed_by(query->jointree->quals, query);
+}
+
+/*
+ * Every SELECT of the statement, from the inside out.  What Citus fetches is fetched as a
+ * whole: if the SELECT around it wants but some of it, the rest would be paid for, too.
+ */
+static bool
+wrap_selects(Node *node, bool *narrowed)
 {
 	Query *query = (Query *) node;
+	bool   inside;
 
 	if (node == NULL)
 		return false;
 	if (!IsA(node, Query))
-		return expression_tree_walker(node, wrap_selects, unused);
-	(void) query_tree_walker(query, wrap_selects, unused, 0);
-	if (can_be_wrapped(query) && select_asks(query) && reads_spread(node, NULL))
+		return expression_tree_walker(node, wrap_selects, narrowed);
+	inside = (*narrowed && !asks_anyway(query)) || narrows(query);
+	(void) query_tree_walker(query, wrap_selects, &inside, 0);
+	if ((!*narrowed || asks_anyway(query)) && can_be_wrapped(query) && select_asks(query) &&
+		reads_spread(node, NULL))
 		wrap_rows(query);
 	return false;
 }
@@ -256,10 +347,23 @@ wrap_selects(Node *node, void *unused)
 static PlannedStmt *
 plan_here(Query *query, const char *text, int options, ParamListInfo params)
 {
-	if (has_question((Node *) query, NULL) && citus_is_installed())
-		(void) wrap_selects((Node *) query, NULL);
-	return previous_planner ? previous_planner(query, text, options, params)
-							: standard_planner(query, text, options, params);
+	PlannedStmt *result;
+	bool		 narrowed = false;
+
+	if (planning == 0 && has_question((Node *) query, NULL) && citus_is_installed())
+		(void) wrap_selects((Node *) query, &narrowed);
+	planning++;
+	PG_TRY();
+	{
+		result = previous_planner ? previous_planner(query, text, options, params)
+								  : standard_planner(query, text, options, params);
+	}
+	PG_FINALLY();
+	{
+		planning--;
+	}
+	PG_END_TRY();
+	return result;
 }
 
 /* Citus is loaded before all others, so that its settings are there. */
