@@ -1317,3 +1317,129 @@ GRANT EXECUTE ON FUNCTION
 	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
 	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums)
 	TO PUBLIC;
+
+-- scores of each of several classes
+CREATE FUNCTION @extschema@.private_score(model text, features float8[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, float8[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION @extschema@.private_score(model text, features numeric[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, numeric[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION @extschema@.private_score(model text, features bigint[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, bigint[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION @extschema@.private_score(model text, features int[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, int[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION @extschema@.private_score(model text, features smallint[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, smallint[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION @extschema@.private_score(model text, features real[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, real[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION @extschema@.private_score(model text, features jsonb, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, jsonb, float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION @extschema@.private_score(model text, features json, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, json, float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION @extschema@.private_score(model text, features record, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, record, float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION @extschema@.private_score(model text, features text, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, text, float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features float8[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, float8[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features numeric[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, numeric[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features bigint[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, bigint[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features int[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, int[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features smallint[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, smallint[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features real[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, real[], float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features jsonb, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, jsonb, float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features json, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, json, float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features record, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, record, float8, text) IS
+'the same of a class: its score';
+CREATE FUNCTION privpred.private_score(model text, features text, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, text, float8, text) IS
+'the same of a class: its score';
+REVOKE ALL ON FUNCTION
+	privpred.private_score(text, float8[], float8, text),
+	privpred.private_score(text, numeric[], float8, text),
+	privpred.private_score(text, bigint[], float8, text),
+	privpred.private_score(text, int[], float8, text),
+	privpred.private_score(text, smallint[], float8, text),
+	privpred.private_score(text, real[], float8, text),
+	privpred.private_score(text, jsonb, float8, text),
+	privpred.private_score(text, json, float8, text),
+	privpred.private_score(text, record, float8, text),
+	privpred.private_score(text, text, float8, text)
+	FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+	privpred.private_score(text, float8[], float8, text),
+	privpred.private_score(text, numeric[], float8, text),
+	privpred.private_score(text, bigint[], float8, text),
+	privpred.private_score(text, int[], float8, text),
+	privpred.private_score(text, smallint[], float8, text),
+	privpred.private_score(text, real[], float8, text),
+	privpred.private_score(text, jsonb, float8, text),
+	privpred.private_score(text, json, float8, text),
+	privpred.private_score(text, record, float8, text),
+	privpred.private_score(text, text, float8, text)
+	TO PUBLIC;

@@ -76,6 +76,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, float8[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features float8[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, float8[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION @extschema@.private_score(model text, features numeric[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -87,6 +92,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, numeric[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features numeric[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, numeric[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION @extschema@.private_score(model text, features bigint[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -98,6 +108,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, bigint[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features bigint[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, bigint[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION @extschema@.private_score(model text, features int[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -109,6 +124,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, int[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features int[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, int[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION @extschema@.private_score(model text, features smallint[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -120,6 +140,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, smallint[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features smallint[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, smallint[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION @extschema@.private_score(model text, features real[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -131,6 +156,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, real[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features real[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, real[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION @extschema@.private_score(model text, features jsonb)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
@@ -142,6 +172,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, jsonb, float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features jsonb, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, jsonb, float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION @extschema@.private_score(model text, features json)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
@@ -153,6 +188,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, json, float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features json, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, json, float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION @extschema@.private_score(model text, features record)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
@@ -164,6 +204,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, record, float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features record, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, record, float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION @extschema@.private_score(model text, features text)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
@@ -175,6 +220,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION @extschema@.private_score(text, text, float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION @extschema@.private_score(model text, features text, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION @extschema@.private_score(text, text, float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_predict(model text, features float8[])
 RETURNS text AS 'MODULE_PATHNAME', 'private_predict_array'
@@ -246,6 +296,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, float8[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features float8[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, float8[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_score(model text, features numeric[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -257,6 +312,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, numeric[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features numeric[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, numeric[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_score(model text, features bigint[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -268,6 +328,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, bigint[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features bigint[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, bigint[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_score(model text, features int[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -279,6 +344,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, int[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features int[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, int[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_score(model text, features smallint[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -290,6 +360,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, smallint[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features smallint[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, smallint[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_score(model text, features real[])
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
@@ -301,6 +376,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, real[], float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features real[], "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_array'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, real[], float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_score(model text, features jsonb)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
@@ -312,6 +392,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, jsonb, float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features jsonb, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_jsonb'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, jsonb, float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_score(model text, features json)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
@@ -323,6 +408,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, json, float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features json, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_json'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, json, float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_score(model text, features record)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
@@ -334,6 +424,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, record, float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features record, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_row'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, record, float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.private_score(model text, features text)
 RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
@@ -345,6 +440,11 @@ RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION privpred.private_score(text, text, float8) IS
 'the same, to a precision; NULL is the model''s own';
+CREATE FUNCTION privpred.private_score(model text, features text, "precision" float8, class text)
+RETURNS float8 AS 'MODULE_PATHNAME', 'private_score_text'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION privpred.private_score(text, text, float8, text) IS
+'the same of a class: its score';
 
 CREATE FUNCTION privpred.check(model text, features float8[], OUT accepted boolean, OUT problem text, OUT hint text)
 AS 'MODULE_PATHNAME', 'privpred_check_array' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;

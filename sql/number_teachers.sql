@@ -109,7 +109,6 @@ RESET ROLE;
 SELECT make('soft', 'soft', 'linear', '{"ridge": 1e-9}', teachers => 60) ->> 'version';
 -- all rents are in the first
 SELECT make('soft bins', 'soft', 'tree', '{"bins": [0, 1600, 3200]}', teachers => 60) ->> 'version';
-SELECT refused($$SELECT privpred.create_model('no', 'teachers.flat', 'id', '["quiet"]', classes => '{1,2,3}', mechanism => 'soft')$$);
 SELECT refused($$SELECT privpred.evaluate('soft', 'teachers.flat')$$);
 SET ROLE teachers_approximate;
 SELECT privpred.open_stream('soft', 40, 10, 1e-12) > 0, privpred.open_stream('soft bins', 40, 10, 1e-12) > 0;

@@ -27,21 +27,23 @@ predict(FunctionCallInfo fcinfo, InputForm form)
 	PG_RETURN_TEXT_P(answer);
 }
 
-/* private_score(model, features [, precision]) */
+/* private_score(model, features [, precision [, class]]) */
 static Datum
 score(FunctionCallInfo fcinfo, InputForm form)
 {
-	bool   has_precision = PG_NARGS() > 2 && !PG_ARGISNULL(2);
-	double precision = has_precision ? PG_GETARG_FLOAT8(2) : 0;
-	double answer;
+	bool	   has_precision = PG_NARGS() > 2 && !PG_ARGISNULL(2);
+	ScoreAsked asked = {.precision = has_precision ? PG_GETARG_FLOAT8(2) : 0};
+	double	   answer;
 
-	/* A NULL argument gives NULL and costs nothing; a NULL precision is the default. */
+	/* A NULL argument gives NULL and costs nothing; a NULL precision or class is the default. */
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	if (has_precision && !(precision > 0 && isfinite(precision)))
+	if (has_precision && !(asked.precision > 0 && isfinite(asked.precision)))
 		refuse(errmsg("precision must be a positive number"),
 			   errhint("Leave it out for the model's own precision."));
-	if (!request_score(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form, PG_GETARG_DATUM(1), precision,
+	if (PG_NARGS() > 3 && !PG_ARGISNULL(3))
+		asked.class_name = PG_GETARG_TEXT_PP(3);
+	if (!request_score(fcinfo->flinfo, PG_GETARG_TEXT_PP(0), form, PG_GETARG_DATUM(1), &asked,
 					   &answer))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(answer);

@@ -97,16 +97,18 @@ extern void ensemble_check_callable(const Ensemble *ensemble);
 extern void ensemble_check_functions(const Ensemble *ensemble);
 
 /*
- * For two classes: fills scores[members] with each member's score for the second
- * class, in no particular order.  Members with a margin (linear, naive Bayes) give
- * 1 / (1 + exp(-margin)), neighbours give their share, a user's function that
- * returns a number gives that number (NULL or NaN counts as the default class), and
- * the others give their vote, 0 or 1.  Returns how many scores it filled; the caller
- * uses no more of them, and checks that there is one for every member.
+ * Fills scores[members] with each member's score for a class, in no particular
+ * order.  Members with sums (linear, naive Bayes) give the class's share of all
+ * e^sum, of two classes 1 / (1 + exp(-margin)); neighbours give the class's share; of
+ * two classes, a user's function that returns a number gives that number for the
+ * second (NULL or NaN counts as the default class); the others give their vote, 0
+ * or 1.  Returns how many scores it filled; the caller uses no more of them, and
+ * checks that there is one for every member.
  *
  * For one class, the numbers that members give, in [0, 1].
  */
-extern int ensemble_scores(const Ensemble *ensemble, const double *x, double *scores);
+extern int
+ensemble_scores(const Ensemble *ensemble, const double *x, int class_index, double *scores);
 
 /* Text and binary input: checked completely; raises the given SQLSTATE. */
 extern Predictor *predictor_from_bytes(const char *bytes, Size size, int sqlstate);

@@ -232,8 +232,8 @@ sql_members_add(SqlMembers *members, const char *predict, const char *type, cons
 /* Raises an error if one of them cannot be called as the current user. */
 extern void sql_members_check(SqlMembers *members);
 
-/* Asks each member, and adds to votes or fills scores, whichever is given. */
+/* Asks each member, and adds to votes or fills scores of a class, whichever is given. */
 extern void sql_members_ask(SqlMembers *members, const Ensemble *ensemble, const double *x,
-							int32 *votes, double *scores);
+							int32 *votes, int class_index, double *scores);
 
 #endif /* PRIVPRED_LEARNERS_H */

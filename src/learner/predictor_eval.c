@@ -248,54 +248,112 @@ ensemble_vote(const Ensemble *ensemble, const double *x, int32 *votes)
 	for (int i = 0; i < ensemble->nneighbours; i++)
 		votes[neighbours_vote(ensemble, ensemble->neighbours[i], x)]++;
 	if (ensemble->nsql > 0)
-		sql_members_ask(ensemble->sql, ensemble, x, votes, NULL);
+		sql_members_ask(ensemble->sql, ensemble, x, votes, 0, NULL);
 }
 
 /* ---------- scores ---------- */
 
-/*
- * Scores of a group's members for the second of two classes: the margin is taken
- * as the logarithm of the odds.  Returns where the next group's scores go.
- */
-static double *
-score_group(const Ensemble *ensemble, const ScoreGroup *group, const double *x, double *scores)
+/* Scores of a class of which there are two: the margin is taken as the logarithm of the odds. */
+static void
+score_of_two(const Ensemble *ensemble, const ScoreGroup *group, const double *x, int class_index,
+			 double *scores)
 {
 	ensemble->kernels->margins(group, x, scores);
 	for (int m = 0; m < group->n; m++)
-		scores[m] = isfinite(scores[m]) ? 1 / (1 + exp(-scores[m])) : ensemble->default_class;
+	{
+		double margin = class_index == 1 ? scores[m] : -scores[m];
+
+		scores[m] =
+			isfinite(margin) ? 1 / (1 + exp(-margin)) : class_index == ensemble->default_class;
+	}
+}
+
+/*
+ * A class's share of the sum of all e^sum, where sums[c * n] is that of class c.  Sums
+ * that are not finite never win.  Below one half unless the vote is for this class.
+ */
+static double
+share_of_sums(const Ensemble *ensemble, const double *sums, int n, int class_index)
+{
+	double own = sums[(Size) class_index * n];
+	double total = 1;
+	bool   any = isfinite(own);
+	bool   voted = true;
+
+	for (int c = 0; c < ensemble->nclasses; c++)
+	{
+		double other = sums[(Size) c * n];
+
+		if (c == class_index || !isfinite(other))
+			continue;
+		any = true;
+		total += exp(other - own);
+		voted &= c < class_index ? other < own : other <= own;
+	}
+	if (!any)
+		return class_index == ensemble->default_class;
+	if (!isfinite(own))
+		return 0;
+	return voted ? 1 / total : Min(1 / total, nextafter(0.5, 0));
+}
+
+/* The same of more classes.  All sums of the group are taken, so that no class is faster. */
+static void
+score_of_many(const Ensemble *ensemble, const ScoreGroup *group, const double *x, int class_index,
+			  double *scores)
+{
+	double *sums = palloc_huge(sizeof(double) * group->n * group->vectors);
+
+	for (int c = 0; c < group->vectors; c++)
+		ensemble->kernels->sums(group, x, c, sums + (Size) c * group->n);
+	for (int m = 0; m < group->n; m++)
+		scores[m] = share_of_sums(ensemble, sums + m, group->n, class_index);
+	pfree(sums);
+}
+
+/* Returns where the next group's scores go. */
+static double *
+score_group(const Ensemble *ensemble, const ScoreGroup *group, const double *x, int class_index,
+			double *scores)
+{
+	if (group->n > 0 && ensemble->nclasses == 2)
+		score_of_two(ensemble, group, x, class_index, scores);
+	else if (group->n > 0)
+		score_of_many(ensemble, group, x, class_index, scores);
 	return scores + group->n;
 }
 
-/* The share of the second class among the neighbours; below one half if the vote is the first. */
+/* The share of the class among the neighbours; below one half if the vote is another's. */
 static double
-neighbours_score(const Ensemble *ensemble, const Neighbours *neighbours, const double *x)
+neighbours_score(const Ensemble *ensemble, const Neighbours *neighbours, const double *x,
+				 int class_index)
 {
 	int	   vote = neighbours_vote(ensemble, neighbours, x);
-	double share = (double) ensemble->counts[1] / neighbours->k;
+	double share = (double) ensemble->counts[class_index] / neighbours->k;
 
-	return vote == 0 && share == 0.5 ? nextafter(0.5, 0) : share;
+	return vote != class_index && share == 0.5 ? nextafter(0.5, 0) : share;
 }
 
-/* The same for members without a margin. */
+/* Members without a margin. */
 static double *
-score_votes(const Ensemble *ensemble, const double *x, double *scores)
+score_votes(const Ensemble *ensemble, const double *x, int class_index, double *scores)
 {
-	for (int c = 0; c < 2; c++)
+	for (int c = 0; c < ensemble->nclasses; c++)
 		for (int i = 0; i < ensemble->constant_votes[c]; i++)
-			*scores++ = c;
+			*scores++ = c == class_index;
 	for (int i = 0; i < ensemble->nstumps; i++)
-		*scores++ = stump_vote(&ensemble->stumps[i], x);
+		*scores++ = stump_vote(&ensemble->stumps[i], x) == class_index;
 	if (ensemble->nforests > 0)
 	{
 		bool missing = forest_features(x, ensemble->width, ensemble->features);
 
 		for (int i = 0; i < ensemble->nforests; i++)
-			*scores++ = forest_vote(ensemble, ensemble->forests[i], missing);
+			*scores++ = forest_vote(ensemble, ensemble->forests[i], missing) == class_index;
 	}
 	for (int i = 0; i < ensemble->nthresholds; i++)
-		*scores++ = threshold_vote(ensemble, ensemble->thresholds[i], x);
+		*scores++ = threshold_vote(ensemble, ensemble->thresholds[i], x) == class_index;
 	for (int i = 0; i < ensemble->nneighbours; i++)
-		*scores++ = neighbours_score(ensemble, ensemble->neighbours[i], x);
+		*scores++ = neighbours_score(ensemble, ensemble->neighbours[i], x, class_index);
 	return scores;
 }
 
@@ -323,7 +381,7 @@ ensemble_numbers(const Ensemble *ensemble, const double *x, double *numbers)
 	for (int i = 0; i < ensemble->nneighbours; i++)
 		numbers[n++] = neighbours_mean(ensemble->neighbours[i], x);
 	if (ensemble->nsql > 0)
-		sql_members_ask(ensemble->sql, ensemble, x, NULL, numbers + n);
+		sql_members_ask(ensemble->sql, ensemble, x, NULL, 0, numbers + n);
 	n += ensemble->nsql;
 	while (n < ensemble->nmembers)
 		numbers[n++] = 0.5;
@@ -333,17 +391,16 @@ ensemble_numbers(const Ensemble *ensemble, const double *x, double *numbers)
 }
 
 int
-ensemble_scores(const Ensemble *ensemble, const double *x, double *scores)
+ensemble_scores(const Ensemble *ensemble, const double *x, int class_index, double *scores)
 {
 	double *next = scores;
 
 	if (ensemble->nclasses == 1)
 		return ensemble_numbers(ensemble, x, scores);
-	Assert(ensemble->nclasses == 2);
-	next = score_group(ensemble, &ensemble->linear, x, next);
-	next = score_group(ensemble, &ensemble->gaussian, x, next);
-	next = score_votes(ensemble, x, next);
+	next = score_group(ensemble, &ensemble->linear, x, class_index, next);
+	next = score_group(ensemble, &ensemble->gaussian, x, class_index, next);
+	next = score_votes(ensemble, x, class_index, next);
 	if (ensemble->nsql > 0)
-		sql_members_ask(ensemble->sql, ensemble, x, NULL, next);
+		sql_members_ask(ensemble->sql, ensemble, x, NULL, class_index, next);
 	return next - scores + ensemble->nsql;
 }

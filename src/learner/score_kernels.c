@@ -133,6 +133,16 @@ margins_singly(const ScoreGroup *group, const double *x, double *margins)
 	}
 }
 
+static void
+sums_singly(const ScoreGroup *group, const double *x, int vector, double *sums)
+{
+	size_t start = vector * score_vector_size(group->kind, group->width);
+	int	   nused = features_used(group, x);
+
+	for (int m = 0; m < group->n; m++)
+		sums[m] = score_of_one(group, group->numbers + m * group->rows + start, x, nused);
+}
+
 /* ---------- blocks ---------- */
 
 #define LANES 2

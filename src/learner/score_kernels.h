@@ -76,6 +76,9 @@ typedef struct ScoreKernels
 
 	/* Of two classes: how much the score of the second exceeds that of the first. */
 	void (*margins)(const ScoreGroup *group, const double *x, double *margins);
+
+	/* The score of one vector of each member. */
+	void (*sums)(const ScoreGroup *group, const double *x, int vector, double *sums);
 } ScoreKernels;
 
 /*

@@ -202,10 +202,33 @@ NAMED(margins)(const ScoreGroup *group, const double *x, double *margins)
 	}
 }
 
+TARGET static void
+NAMED(sums)(const ScoreGroup *group, const double *x, int vector, double *sums)
+{
+	size_t start = vector * score_vector_size(group->kind, group->width) * SCORE_BLOCK;
+	int	   nused;
+
+	if (group->stride == 1)
+	{
+		sums_singly(group, x, vector, sums);
+		return;
+	}
+	nused = features_used(group, x);
+	for (int first = 0; first < group->n; first += SCORE_BLOCK)
+	{
+		int	   n = group->n - first < SCORE_BLOCK ? group->n - first : SCORE_BLOCK;
+		Vector scores[VECTORS];
+
+		NAMED(scores)(group, group->numbers + first * group->rows + start, x, nused, scores);
+		memcpy(sums + first, scores, n * sizeof(double));
+	}
+}
+
 static const ScoreKernels NAMED(kernels) = {
 	.name = KERNELS_NAME,
 	.vote = NAMED(vote),
 	.margins = NAMED(margins),
+	.sums = NAMED(sums),
 };
 
 #undef Vector

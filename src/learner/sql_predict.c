@@ -256,6 +256,7 @@ typedef struct SqlQuestion
 	SqlMembers	   *members;
 	const Ensemble *ensemble;
 	Datum			features;
+	int				class_index; /* whose score is asked */
 	SqlMember	   *member;
 	SqlOpinion		opinion;
 } SqlQuestion;
@@ -318,6 +319,20 @@ try_member(SqlQuestion *question, MemoryContext scratch)
 	MemoryContextReset(scratch);
 }
 
+/* A number that is returned is the label, or the score of the second of two classes. */
+static double
+score_of_opinion(const SqlQuestion *question)
+{
+	const SqlOpinion *opinion = &question->opinion;
+	int				  nclasses = ensemble_classes(question->ensemble);
+
+	if (nclasses > 2 || (nclasses == 2 && isnan(opinion->number)))
+		return opinion->class_index == question->class_index;
+	if (nclasses == 2 && question->class_index == 0)
+		return 1 - opinion->number;
+	return isnan(opinion->number) ? 0.5 : opinion->number;
+}
+
 static void
 ask_all(SqlQuestion *question, int32 *votes, double *scores)
 {
@@ -342,9 +357,7 @@ ask_all(SqlQuestion *question, int32 *votes, double *scores)
 		if (votes != NULL)
 			votes[opinion->class_index]++;
 		else
-			scores[i] = !isnan(opinion->number)						? opinion->number
-						: ensemble_classes(question->ensemble) == 1 ? 0.5
-																	: opinion->class_index;
+			scores[i] = score_of_opinion(question);
 	}
 	MemoryContextDelete(scratch);
 }
@@ -370,10 +383,10 @@ sql_members_check(SqlMembers *members)
 
 void
 sql_members_ask(SqlMembers *members, const Ensemble *ensemble, const double *x, int32 *votes,
-				double *scores)
+				int class_index, double *scores)
 {
 	ArrayType  *features = sql_features(x, ensemble_width(ensemble));
-	SqlQuestion question = {members, ensemble, PointerGetDatum(features)};
+	SqlQuestion question = {members, ensemble, PointerGetDatum(features), class_index};
 	SqlHelpers	outer;
 
 	ensemble_check_callable(ensemble);

@@ -73,6 +73,7 @@ typedef struct MechanismModel
 	bool				 gaussian_noise; /* of votes, at finite orders: vote_noise_is_gaussian() */
 	const int32			*votes;			 /* the teachers' on this very x, if already counted */
 	int					 estimate_draws; /* behind distribution(), if that is an estimate; 0: one */
+	int					 score_class;	 /* whose score is asked, from 1; 0: the second's */
 	void				*state;			 /* what load() made, else NULL */
 } MechanismModel;
 
@@ -185,6 +186,7 @@ typedef struct Mechanism
 	bool		finds_cuts;		 /* of features, by itself: declared ones are left out */
 
 	bool scores_two_classes; /* score() is of two classes, or of a number */
+	bool scores_classes;	 /* score() is of the class that is asked, or of a number */
 
 	const Option *options; /* its own; NULL: none */
 
@@ -297,6 +299,13 @@ mechanism_gives_scores(const Mechanism *mechanism, const MechanismSpec *spec)
 		return false;
 	return mechanism->score != NULL ||
 		   (mechanism->charge_kind == CHARGE_ONCE && mechanism->plain_score != NULL);
+}
+
+/* Has each class a score of its own? */
+static inline bool
+mechanism_scores_classes(const Mechanism *mechanism, const MechanismSpec *spec)
+{
+	return mechanism->scores_classes && spec->nclasses > 0 && spec->bin_edges == NULL;
 }
 
 /* distribution(), also of models that are charged once. */

@@ -38,8 +38,10 @@ teachers_scores(const MechanismModel *model, const double *x)
 {
 	int		members = ensemble_members(model->ensemble);
 	double *scores = palloc0_array(double, members);
+	int		class_index = model->score_class > 0 ? model->score_class - 1 : 1;
 
-	if (ensemble_scores(model->ensemble, x, scores) != members || members != model->spec->teachers)
+	if (ensemble_scores(model->ensemble, x, class_index, scores) != members ||
+		members != model->spec->teachers)
 		ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),
 				errmsg("the model does not have a score from each of its %d teachers",
 					   model->spec->teachers),

@@ -11,7 +11,7 @@
 extern void teachers_votes(const MechanismModel *model, const double *x, int32 *votes);
 extern int	teachers_majority(const MechanismModel *model, const double *x);
 
-/* The score that each of the spec's teachers gives x. */
+/* The score that each of the spec's teachers gives the class that is asked. */
 extern double *teachers_scores(const MechanismModel *model, const double *x);
 
 /*

@@ -28,6 +28,8 @@ ask(MadeUp *table, int question)
 		return STREAM_ENDED;
 	if (mechanism->asks_teachers)
 		table->model.votes = table->votes[question];
+	if (table->record.spec.nclasses > 2)
+		table->model.score_class = question % 2 == 0 ? 2 : 1;
 	if (mechanism_gives_answers(mechanism))
 		return mechanism_answer(mechanism, receipt, &table->model, x);
 	if (!mechanism_score(mechanism, receipt, &table->model, x, 0, &score))

@@ -57,6 +57,12 @@ check_teacher(const ModelRecord *teacher)
 				errmsg("answers of model \"%s\" cannot teach a student", teacher->name),
 				errdetail("Its mechanism is \"%s\".", teacher->mechanism->name),
 				errhint("Ask that model itself, or distill one whose answers are charged."));
+	if (teacher->spec.nclasses > 2 && mechanism_scores_classes(teacher->mechanism, &teacher->spec))
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("answers of model \"%s\" cannot teach a student", teacher->name),
+				errdetail("They are scores of %d classes, and a student learns one number.",
+						  teacher->spec.nclasses),
+				errhint("Distill a model with mechanism \"sparse\", or one of two classes."));
 }
 
 /* The caller must be able to read the rows, and none of them may be protected. */

@@ -217,6 +217,12 @@ check_wish(const ModelRecord *model, const Wish *wish)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("model \"%s\" gives scores, not classes", model->name),
 						errhint("Use private_score.")));
+	if (wish->score && wish->of_class == 0 && model->spec.nclasses > 2 &&
+		mechanism_scores_classes(mechanism, &model->spec))
+		refuse(errmsg("model \"%s\" has a score for each of its %d classes", model->name,
+					  model->spec.nclasses),
+			   errhint("Name one: private_score(model, features, precision, class); a precision of "
+					   "NULL is the model's own."));
 	if (wish->precision == 0)
 		return;
 	if (!mechanism_gives_scores(mechanism, &model->spec) || mechanism->check_precision == NULL)
@@ -232,12 +238,14 @@ draw(Oid owner, const Receipt *receipt, const Mechanism *mechanism, const Cached
 	 const double *x, const Wish *wish)
 {
 	CatalogSession session;
+	MechanismModel of_class = model->mechanism_model;
 	Answer		   answer = {0};
 
+	of_class.score_class = wish->of_class;
 	owner_code_enter(&session, owner);
 	if (wish->score && mechanism_gives_scores(mechanism, &model->record->spec))
-		answer.isnull = !mechanism_score(mechanism, receipt, &model->mechanism_model, x,
-										 wish->precision, &answer.score);
+		answer.isnull =
+			!mechanism_score(mechanism, receipt, &of_class, x, wish->precision, &answer.score);
 	else
 	{
 		answer.class_index = mechanism_answer(mechanism, receipt, &model->mechanism_model, x);
@@ -405,13 +413,33 @@ request_predict(FmgrInfo *site, text *name, InputForm form, Datum input)
 	return answer.isnull ? NULL : predict->answers[answer.class_index];
 }
 
+/* The number of a class, from 1. */
+static int
+class_named(const ModelRecord *model, text *class_name)
+{
+	const char *name = text_to_cstring(class_name);
+
+	if (!mechanism_scores_classes(model->mechanism, &model->spec))
+		refuse(errmsg("model \"%s\" does not have a score for each class", model->name),
+			   errhint("Leave the argument class out, or pass NULL."));
+	for (int i = 0; i < model->spec.nclasses; i++)
+		if (strcmp(model->spec.classes[i], name) == 0)
+			return i + 1;
+	refuse(errmsg("model \"%s\" has no class \"%s\"", model->name, name),
+		   errhint("privpred.models lists its classes."));
+}
+
 bool
-request_score(FmgrInfo *site, text *name, InputForm form, Datum input, double precision,
+request_score(FmgrInfo *site, text *name, InputForm form, Datum input, const ScoreAsked *asked,
 			  double *score)
 {
-	Wish   wish = {.score = true, .precision = precision};
-	Answer answer = ask(site, find_site(site, name), form, input, &wish);
+	PredictSite *predict = find_site(site, name);
+	Wish		 wish = {.score = true, .precision = asked->precision};
+	Answer		 answer;
 
+	if (asked->class_name != NULL)
+		wish.of_class = class_named(predict->model->record, asked->class_name);
+	answer = ask(site, predict, form, input, &wish);
 	*score = answer.score;
 	return !answer.isnull;
 }

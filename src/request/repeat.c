@@ -147,7 +147,7 @@ repeat_open(const ModelRecord *model)
 static uint32
 hash_question(const RepeatMemory *memory, Oid role, const Wish *wish, const double *x)
 {
-	uint64 hash = hash_combine64(role, wish->score);
+	uint64 hash = hash_combine64(role, wish->score + 2 * (uint64) wish->of_class);
 	uint64 word;
 
 	memcpy(&word, &wish->precision, sizeof(word));
@@ -194,7 +194,7 @@ find_entry(const RepeatMemory *memory, const RepeatTable *table, uint32 hash, Oi
 		const RepeatEntry *entry = entry_at(memory, table, slot->entry);
 
 		if (entry->role == role && entry->wish.score == wish->score &&
-			entry->wish.precision == wish->precision &&
+			entry->wish.precision == wish->precision && entry->wish.of_class == wish->of_class &&
 			memcmp(entry->x, x, memory->width * sizeof(double)) == 0)
 			return entry;
 	}

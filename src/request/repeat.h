@@ -17,6 +17,7 @@ typedef struct Wish
 {
 	bool   score;	  /* a number, not a class */
 	double precision; /* of it; 0: the model's own */
+	int	   of_class;  /* whose score, from 1; 0: none is named */
 } Wish;
 
 typedef struct Answer

@@ -203,9 +203,16 @@ extern QuestionCheck request_check(const char *model, InputForm form, Datum inpu
  */
 extern text *request_predict(FmgrInfo *site, text *model, InputForm form, Datum input);
 
-/* The same for a number; false: an unstable answer.  precision 0: the model's own. */
+/* What number is wanted. */
+typedef struct ScoreAsked
+{
+	double precision;  /* 0: the model's own */
+	text  *class_name; /* whose score; NULL: none is named */
+} ScoreAsked;
+
+/* The same for a number; false: an unstable answer. */
 extern bool request_score(FmgrInfo *site, text *model, InputForm form, Datum input,
-						  double precision, double *score);
+						  const ScoreAsked *asked, double *score);
 
 /* price.c */
 

@@ -37,6 +37,7 @@ my @models = (
 	[ 'median', 'median' ],
 	[ 'sparse', 'sparse', '{}', 'people', 2 ],
 	[ 'soft', 'soft', '{}', 'people', 2 ],
+	[ 'soft, three', 'soft', '{}', 'people', 2, 30, 'no,yes,perhaps' ],
 	[ 'threshold', 'threshold' ],
 	[ 'threshold of visits', 'threshold', '{}', 'visits' ],
 	[ 'threshold of three classes', 'threshold', '{}', 'people', 1, 0, 'no,yes,perhaps' ],

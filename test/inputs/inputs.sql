@@ -111,6 +111,9 @@ END $$;
 CREATE FUNCTION ask_as(asker text, of text, question jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   streams boolean := (SELECT charge_kind = 'per_stream' FROM privpred.models WHERE name = of);
+  -- whose score, if there are many; the same on both sides
+  class text := (SELECT m.classes[1 + length(question::text) % cardinality(m.classes)] FROM privpred.model m
+                  WHERE m.name = of AND m.mechanism = 'soft' AND m.bin_edges IS NULL AND cardinality(m.classes) > 2);
   hint text;
 BEGIN
   PERFORM set_config('role', asker, false);
@@ -124,7 +127,7 @@ BEGIN
     IF hint <> 'Use private_score.' THEN
       RAISE;
     END IF;
-    PERFORM private_score(of, question);
+    PERFORM private_score(of, question, NULL, class);
   END;
   IF streams THEN
     PERFORM privpred.close_stream(of);

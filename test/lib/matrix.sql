@@ -111,17 +111,20 @@ END $$;
 
 CREATE TYPE answers AS (q int, by_array text, by_jsonb text, by_row text);
 
+-- Whose score a question is about, if there are more than two.
+CREATE FUNCTION class_asked(classes text[], q int) RETURNS text LANGUAGE sql AS $$ SELECT classes[1 + q % cardinality(classes)] $$;
+
 -- Three questions, in three forms each, of what the model gives: classes or scores.
-CREATE FUNCTION ask(columns text) RETURNS SETOF answers LANGUAGE plpgsql AS $$
+CREATE FUNCTION ask(columns text, of_classes text[]) RETURNS SETOF answers LANGUAGE plpgsql AS $$
 DECLARE
-  form text := CASE columns WHEN 'x' THEN 'SELECT q, %1$I(''m'', ARRAY[x])::text, %1$I(''m'', jsonb_build_object(''x'', x))::text, %1$I(''m'', question)::text FROM matrix.question ORDER BY q'
-    WHEN 'numbers' THEN 'SELECT q, %1$I(''m'', ARRAY[x, s::int])::text, %1$I(''m'', jsonb_build_object(''s'', s, ''x'', x))::text, %1$I(''m'', question)::text FROM matrix.question ORDER BY q'
-    ELSE 'SELECT q, %1$I(''m'', ARRAY[x, (w = ''A'')::int, (w = ''B'')::int, (w = ''C'')::int, s::int])::text, '
-      '%1$I(''m'', jsonb_build_object(''s'', s, ''w'', w, ''x'', x))::text, %1$I(''m'', question)::text FROM matrix.question ORDER BY q' END;
+  form text := CASE columns WHEN 'x' THEN 'SELECT q, %1$I(''m'', ARRAY[x]%2$s)::text, %1$I(''m'', jsonb_build_object(''x'', x)%2$s)::text, %1$I(''m'', question%2$s)::text FROM matrix.question ORDER BY q'
+    WHEN 'numbers' THEN 'SELECT q, %1$I(''m'', ARRAY[x, s::int]%2$s)::text, %1$I(''m'', jsonb_build_object(''s'', s, ''x'', x)%2$s)::text, %1$I(''m'', question%2$s)::text FROM matrix.question ORDER BY q'
+    ELSE 'SELECT q, %1$I(''m'', ARRAY[x, (w = ''A'')::int, (w = ''B'')::int, (w = ''C'')::int, s::int]%2$s)::text, '
+      '%1$I(''m'', jsonb_build_object(''s'', s, ''w'', w, ''x'', x)%2$s)::text, %1$I(''m'', question%2$s)::text FROM matrix.question ORDER BY q' END;
   hint text;
 BEGIN
   BEGIN
-    RETURN QUERY EXECUTE format(form, 'private_predict');
+    RETURN QUERY EXECUTE format(form, 'private_predict', '');
     RETURN;
   EXCEPTION WHEN object_not_in_prerequisite_state THEN
     GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
@@ -129,19 +132,20 @@ BEGIN
       RAISE;
     END IF;
   END;
-  RETURN QUERY EXECUTE format(form, 'private_score');
+  RETURN QUERY EXECUTE format(form, 'private_score', CASE WHEN cardinality(of_classes) > 2 THEN format(', NULL, matrix.class_asked(%L, q)', of_classes) ELSE '' END);
 END $$;
 
 CREATE FUNCTION as_role(asker text, columns text, may_repeat boolean) RETURNS SETOF answers LANGUAGE plpgsql AS $$
 DECLARE
   streams boolean := (SELECT charge_kind = 'per_stream' FROM privpred.model WHERE name = 'm');
+  of_classes text[] := (SELECT classes FROM privpred.model WHERE name = 'm' AND mechanism = 'soft' AND bin_edges IS NULL);
 BEGIN
   PERFORM set_config('role', asker, false);
   PERFORM set_config('privpred.repeat_memory', CASE WHEN may_repeat THEN '100' ELSE '0' END, false);
   IF streams THEN
     PERFORM privpred.open_stream('m', unstable => 20, epsilon => 100, delta => 1e-13);
   END IF;
-  RETURN QUERY SELECT * FROM matrix.ask(columns);
+  RETURN QUERY SELECT * FROM matrix.ask(columns, of_classes);
   IF streams THEN
     PERFORM privpred.close_stream('m');
   END IF;
@@ -252,6 +256,22 @@ EXCEPTION WHEN OTHERS THEN
   RETURN concat_ws(' | ', 'checking', SQLSTATE, SQLERRM);
 END $$;
 
+-- Scores of one of many classes, in halves: below one half by whoever votes for another; above, by those who have no scores but votes.
+CREATE FUNCTION check_scores(of regclass, label text, answers answers[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  model privpred.model;
+BEGIN
+  SELECT * INTO model FROM privpred.model WHERE name = 'm';
+  RETURN (SELECT string_agg(format('question %s: %s, but %s of %s vote for %s', q, answer, votes, model.teachers, class), '; ')
+    FROM matrix.votes(model, of, label, matrix.questions(model)) v JOIN unnest(answers) a USING (q), unnest(ARRAY[by_array, by_jsonb, by_row]) answer
+   WHERE class = matrix.class_asked(model.classes, q)
+     AND CASE WHEN model.teachers - 2 * votes >= 3 THEN answer::float8 = 0.25
+       WHEN model.learner IN ('logistic', 'svm', 'linear', 'centroid', 'naive_bayes', 'knn') THEN answer IS NULL OR answer::float8 IN (0.25, 0.5, 0.75)
+       WHEN 2 * votes - model.teachers >= 3 THEN answer::float8 = 0.75 ELSE answer IS NULL END IS NOT TRUE);
+EXCEPTION WHEN OTHERS THEN
+  RETURN concat_ws(' | ', 'checking', SQLSTATE, SQLERRM);
+END $$;
+
 CREATE FUNCTION check_teachers(of regclass, label text, answers answers[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   model privpred.model;
@@ -348,7 +368,8 @@ BEGIN
     SELECT * INTO a FROM answered(forms[attempt + 1], repeats);
     problem := coalesce(a.problem, check_forms(mechanism, label, a.answers));
     IF problem IS NULL AND asks_teachers THEN
-      problem := CASE WHEN label = 'number' OR (label = 'bins' AND mechanism = 'soft') THEN check_numbers(s.relation, label, a.answers) ELSE check_teachers(s.relation, label, a.answers) END;
+      problem := CASE WHEN label = 'number' OR (label = 'bins' AND mechanism = 'soft') THEN check_numbers(s.relation, label, a.answers)
+        WHEN mechanism = 'soft' AND (SELECT cardinality(m.classes) > 2 FROM privpred.model m WHERE m.name = 'm') THEN check_scores(s.relation, label, a.answers) ELSE check_teachers(s.relation, label, a.answers) END;
     END IF;
     PERFORM privpred.drop_model('m');
   END IF;

@@ -199,6 +199,24 @@ margins_agree(const ScoreKernels *kernels, const Members *members, const ScoreGr
 	return agree;
 }
 
+static bool
+sums_agree(const ScoreKernels *kernels, const Members *members, const ScoreGroup *group,
+		   const double *x)
+{
+	double sums[MAX_MEMBERS + 1];
+	bool   agree = true;
+
+	for (int c = 0; c < members->vectors; c++)
+	{
+		sums[members->n] = 42; /* nothing is written beyond the last */
+		kernels->sums(group, x, c, sums);
+		agree = agree && sums[members->n] == 42;
+		for (int m = 0; m < members->n; m++)
+			agree = agree && same_bits(sums[m], plain_score(members, m, c, x));
+	}
+	return agree;
+}
+
 /* As encoded: mostly zeros of either sign and ones; one in a hundred rounds has nothing else. */
 static double
 any_encoded(int malice, bool all)
@@ -231,7 +249,8 @@ compare(int malice, bool encoded, const char *what)
 		fill_group(&members, &group);
 		for (int k = 0; (kernels = score_kernels(k, &usable)) != NULL; k++)
 			if (usable && (!votes_agree(kernels, &members, &group, x) ||
-						   !margins_agree(kernels, &members, &group, x)))
+						   !margins_agree(kernels, &members, &group, x) ||
+						   !sums_agree(kernels, &members, &group, x)))
 				differ[k]++;
 		free(group.numbers);
 		free(group.used);

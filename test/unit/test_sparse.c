@@ -240,6 +240,68 @@ worst_loss(Scales scales, double epsilon, int64 width, int step)
 	return worst;
 }
 
+/* ---------- runs over scores of several classes ---------- */
+
+#define VOTERS 5
+#define VOTES 243 /* three to the power of these */
+
+/* The distance of the score of a class, which is 0 or 1 by vote; sets which of them it is. */
+static int64
+of_class(int votes, int class_index, int *top)
+{
+	int32 counts[2] = {0, 0};
+
+	for (int i = 0; i < VOTERS; i++, votes /= 3)
+		counts[votes % 3 == class_index]++;
+	return sparse_distance(2, counts, top);
+}
+
+/* "a label of one class, one of another, then NULL of a third". */
+static double
+classes_probability(Scales scales, double epsilon, int64 width, const int64 *distance)
+{
+	double a = exp(-epsilon / scales.distance);
+	double b = exp(-epsilon / scales.threshold);
+	int64  reach = reach_of(epsilon);
+	double sum = 0;
+
+	for (int64 y = -reach; y <= reach; y++)
+		sum += laplace_mass(b, y) * laplace_tail(a, width + y - distance[0]) *
+			   laplace_tail(a, width + y - distance[1]) *
+			   (1 - laplace_tail(a, width + y - distance[2]));
+	return sum;
+}
+
+/* The largest loss over all votes, all changes of one, and all orders of classes. */
+static double
+worst_classes(Scales scales, double epsilon, int64 width)
+{
+	double worst = 0;
+
+	for (int code = 0; code < VOTES * 3 * 27; code++)
+	{
+		int	  votes = code / 81;
+		int	  other = votes / 3 * 3 + code / 27 % 3;
+		int	  classes = code % 27;
+		bool  same = true;
+		int64 distance[2][3];
+
+		for (int i = 0; i < 3; i++, classes /= 3)
+		{
+			int top[2];
+
+			distance[0][i] = of_class(votes, classes % 3, &top[0]);
+			distance[1][i] = of_class(other, classes % 3, &top[1]);
+			/* labels that differ are what delta is for */
+			same = same && (i == 2 || top[0] == top[1]);
+		}
+		if (same)
+			worst = Max(worst, fabs(log(classes_probability(scales, epsilon, width, distance[0]) /
+										classes_probability(scales, epsilon, width, distance[1]))));
+	}
+	return worst;
+}
+
 int
 main(void)
 {
@@ -270,6 +332,8 @@ main(void)
 		   sparse_width(1000, 1e-300) < INT64CONST(2200000000000),
 	   "the widest width: " INT64_FORMAT, sparse_width(1000, 1e-300));
 
+	loss = worst_classes(ours, 1, 2);
+	ok(loss > 0.1 && loss <= 1, "a run over scores of three classes loses %g of 1", loss);
 	loss = errata_loss(printed, printed_distance, &p);
 	ok(fabs(p / 1.302e-4 - 1) < 1e-3 && fabs(loss - 2) < 1e-3,
 	   "errata: the printed distance has probability %g and loses %g", p, loss);

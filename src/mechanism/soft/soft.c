@@ -4,7 +4,8 @@
  *		middle of a bin, where one unit cannot change the bin.
  *
  * Scores that agree may still lie on both sides of an edge; then bins shifted
- * by half are tried, as a test of its own (docs/mechanisms.md, section 6).
+ * by half are tried, as a test of its own (docs/mechanisms.md, section 6).  So is
+ * each class that is asked about: one unit changes one teacher's score of it.
  */
 #include "postgres.h"
 
@@ -46,13 +47,6 @@ soft_check_precision(const MechanismSpec *spec, double precision)
 static void
 soft_validate(const MechanismSpec *spec)
 {
-	if (spec->nclasses > 2 && spec->bin_edges == NULL)
-		refuse(
-			errmsg("mechanism \"soft\" needs two classes, a number or bins of one, not %d classes",
-				   spec->nclasses),
-			errdetail("A score says how much is for the second of two classes."),
-			errhint("Make a model for each class, whose label says whether it is that class; or "
-					"use mechanism \"sparse\"."));
 	(void) bins_of(own_precision(spec));
 }
 
@@ -95,6 +89,7 @@ const Mechanism soft_mechanism = {
 	.tests = 2,
 	.asks_teachers = true,
 	.numeric_labels = true,
+	.scores_classes = true,
 	.options = options_of,
 	.validate = soft_validate,
 	.charge = stream_charge,

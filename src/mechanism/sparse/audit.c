@@ -79,6 +79,14 @@ complete_run(const AuditedModel *model, AuditCase *audit)
 	return true;
 }
 
+/* The same as scores of one class, then of another: one run, whichever class is asked about. */
+static bool
+complete_classes(const AuditedModel *model, AuditCase *audit)
+{
+	return model->spec->nclasses > 2 && mechanism_scores_classes(model->mechanism, model->spec) &&
+		   complete_run(model, audit);
+}
+
 static bool
 complete_tie(const AuditedModel *model, AuditCase *audit)
 {
@@ -106,11 +114,12 @@ falls_back(const AuditedModel *model, AuditCase *audit)
 }
 
 /* The distance is divided by "number": at half of it, one that moves by two would show. */
-#define RUN(number) \
+#define RUN(completed, number, of_classes) \
 	{ \
-		.complete = complete_run, .part = number, .questions = 2, .question = {0.5, 1}, \
-		.event = EVENT_RUN, .events = {"five labels, then an unstable answer", "anything else"}, \
-		.unstable = 1, .run_delta = RUN_DELTA, .no_ties = true, .likely = 0.08, \
+		.complete = completed, .part = number, .nclasses = of_classes, .questions = 2, \
+		.question = {0.5, 1}, .event = EVENT_RUN, \
+		.events = {"five labels, then an unstable answer", "anything else"}, .unstable = 1, \
+		.run_delta = RUN_DELTA, .no_ties = true, .likely = 0.08, \
 	}
 #define TIE(what, bought) \
 	{ \
@@ -121,8 +130,9 @@ falls_back(const AuditedModel *model, AuditCase *audit)
 	}
 
 const AuditCase sparse_audit_cases[] = {
-	RUN(1),
-	RUN(2),
+	RUN(complete_run, 1, 0),
+	RUN(complete_run, 2, 0),
+	RUN(complete_classes, 2, 3),
 	TIE(EVENT_EVER, 1),
 	TIE(EVENT_EVER, 2),
 	TIE(EVENT_FAILURES, 5),

@@ -599,10 +599,11 @@ sub _query
 	return qq{SELECT CASE WHEN private_predict('$table', } . $x->($1) . qq{) = private_predict('$table', } . $x->($2) . qq{) THEN 'yes' ELSE 'no' END a FROM generate_series(1, $n)}
 	  if $question =~ /^agree (\S+) (\S+)$/;
 	return qq{SELECT a FROM runs('$table', $1, $2, $3, $n) a} if $question =~ /^(\S+)\*(\d+) (\S+)$/;
-	if ($question =~ /^label (\S+)$/)
+	if ($question =~ /^label (\S+)(?: of (\w+))?$/)
 	{
 		my $call = $row->{mechanism} eq 'soft' ? 'private_score' : 'private_predict';
-		return qq{SELECT a FROM first_labels('SELECT $call(''$table'', ARRAY[$1]) IS NOT NULL', $n) a};
+		my $of = defined $2 ? ", NULL, ''$2''" : '';
+		return qq{SELECT a FROM first_labels('SELECT $call(''$table'', ARRAY[$1]$of) IS NOT NULL', $n) a};
 	}
 	croak "not a question: $question";
 }
