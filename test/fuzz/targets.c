@@ -40,11 +40,13 @@ ask(const Ensemble *ensemble, double at)
 		cast += votes[i];
 	}
 	promise(cast == members);
-	if (nclasses > 2)
-		return;
-	promise(ensemble_scores(ensemble, x, scores) == members);
-	for (int i = 0; i < members; i++)
-		promise(scores[i] >= 0 && scores[i] <= 1);
+	/* Of many classes the first and the last will do. */
+	for (int k = 0; k < nclasses; k += Max(nclasses - 1, 1))
+	{
+		promise(ensemble_scores(ensemble, x, k, scores) == members);
+		for (int i = 0; i < members; i++)
+			promise(scores[i] >= 0 && scores[i] <= 1);
+	}
 }
 
 static void
