@@ -26,7 +26,7 @@ CREATE FUNCTION steps(loss int, outputs int) RETURNS bytea LANGUAGE sql IMMUTABL
 CREATE FUNCTION cuts(max_rows int DEFAULT 0) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 	SELECT request('candidates', '\x0200' || int4send(2) || int4send(3) || '\x01' || int4send(1) || '\x00' || float8send(0.3), max_rows) $$;
 CREATE FUNCTION slopes(pass int) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-	SELECT request('stable_erm', set_byte('\x00', 0, pass) || '\x00' || float8send(1.25) || float8send(1) || float8send(0.5) || float8send(-1) || float8send(0.25)
+	SELECT request('stable_erm', set_byte('\x00', 0, pass) || '\x00' || float8send(1.25) || float8send(1) || int4send(0) || float8send(0.5) || float8send(-1) || float8send(0.25)
 		|| CASE WHEN pass = 3 THEN float8send(1) || float8send(2) || float8send(3) ELSE '' END) $$;
 CREATE TABLE requests AS
 SELECT * FROM (VALUES ('features', features(1 << 20)), ('clipped features', features(2000)), ('logistic', steps(0, 1)), ('softmax', steps(1, 2)), ('huber', steps(2, 1)), ('cuts', cuts()),
@@ -57,11 +57,11 @@ CREATE VIEW units AS SELECT array_agg(y ORDER BY id) AS y, array_agg(x ORDER BY 
 -- features: integers of 12 bits, and a limit for each unit that has a label
 SELECT numbers(privpred.sum_units(y, x, features(1 << 20))) = ARRAY[count(*), count(*) - count(y), sum(floor(x[1] * 4096 + 0.5)) FILTER (WHERE y IS NOT NULL),
 	sum(floor(x[2] * 4096 + 0.5)) FILTER (WHERE y IS NOT NULL), count(y) * (1 << 20)]::numeric[] AS features FROM rows;
--- errors: cells of cuts at 1/4, 1/2, 3/4 and at 0.3, label 0 less label 1; then of each label all
+-- errors: cells of cuts at 1/4, 1/2, 3/4 and at 0.3, of label 0, then of label 1; then of each label all
 SELECT numbers(privpred.sum_units(y, x, cuts())) = (ARRAY[count(*), count(*) - count(y)] ||
 	(SELECT array_agg(c ORDER BY n)::bigint[] || ARRAY[(SELECT count(*) FILTER (WHERE y = 0) FROM rows) << 24, (SELECT count(*) FILTER (WHERE y = 1) FROM rows) << 24] FROM
-		(SELECT n, (SELECT sum(1 - 2 * y) FROM rows WHERE CASE WHEN n < 4 THEN width_bucket(x[1], ARRAY[0.25, 0.5, 0.75]) = n ELSE (x[2] >= 0.3)::int = n - 4 END) * (1 << 24) AS c
-		 FROM generate_series(0, 5) n) s))::numeric[] AS errors FROM rows;
+		(SELECT 6 * k + n AS n, (SELECT count(*) FROM rows WHERE y = k AND CASE WHEN n < 4 THEN width_bucket(x[1], ARRAY[0.25, 0.5, 0.75]) = n ELSE (x[2] >= 0.3)::int = n - 4 END) * (1 << 24) AS c
+		 FROM generate_series(0, 1) k, generate_series(0, 5) n) s))::numeric[] AS errors FROM rows;
 -- the last sum of these counts units
 SELECT (numbers(privpred.sum_units(y, x, slopes(0))))[6] = (SELECT count(DISTINCT unit) FROM rows WHERE y IS NOT NULL) AS units FROM units;
 
