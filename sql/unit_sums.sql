@@ -117,6 +117,8 @@ SELECT raises(format('SELECT privpred.sum_units(NULL::float8[], x, %L) FROM poin
 SELECT raises('SELECT privpred.merge_sums(s) FROM (SELECT privpred.sum_units(y, x, r.request) AS s FROM points, requests r GROUP BY r.name) p');
 SELECT raises($$SELECT privpred.unit_sums_merge(NULL, privpred.sum_units(y, x, cuts())) FROM points$$);
 SELECT raises($$SELECT '?'::privpred.unit_sums$$), raises($$SELECT 'AAAAAQ=='::privpred.unit_sums$$);
+-- more sums than any kind has would take 16 times their bytes
+SELECT n, raises(format('SELECT %L::privpred.unit_sums IS NOT NULL', translate(encode(int4send(1) || int8send(0) || int8send(0) || int8send(0) || int8send(n) || '\x00' || decode(repeat('00', n), 'hex'), 'base64'), E'\n', ''))) FROM unnest('{16385000, 16385001}'::int[]) n;
 -- every byte of sums is read, none beyond
 SELECT count(*) FILTER (WHERE raises(format('SELECT %L::privpred.unit_sums', encode(substr(bytes, 1, n), 'base64'))) = 'no error') AS accepted
 FROM (SELECT decode(s, 'base64') AS bytes FROM alone WHERE name = 'cuts') a, generate_series(0, length(bytes) - 1) n;
