@@ -57,11 +57,11 @@ CREATE VIEW units AS SELECT array_agg(y ORDER BY id) AS y, array_agg(x ORDER BY 
 -- features: integers of 12 bits, and a limit for each unit that has a label
 SELECT numbers(privpred.sum_units(y, x, features(1 << 20))) = ARRAY[count(*), count(*) - count(y), sum(floor(x[1] * 4096 + 0.5)) FILTER (WHERE y IS NOT NULL),
 	sum(floor(x[2] * 4096 + 0.5)) FILTER (WHERE y IS NOT NULL), count(y) * (1 << 20)]::numeric[] AS features FROM rows;
--- errors: of each label the cells of cuts at 1/4, 1/2, 3/4 and at 0.3; then of each label all
+-- errors: cells of cuts at 1/4, 1/2, 3/4 and at 0.3, of label 0, then of label 1; then of each label all
 SELECT numbers(privpred.sum_units(y, x, cuts())) = (ARRAY[count(*), count(*) - count(y)] ||
-	(SELECT array_agg(c ORDER BY label, n)::bigint[] || ARRAY[(SELECT count(*) FILTER (WHERE y = 0) FROM rows) << 24, (SELECT count(*) FILTER (WHERE y = 1) FROM rows) << 24] FROM
-		(SELECT n, label, (SELECT count(*) FROM rows WHERE y = label AND CASE WHEN n < 4 THEN width_bucket(x[1], ARRAY[0.25, 0.5, 0.75]) = n ELSE (x[2] >= 0.3)::int = n - 4 END) * (1 << 24) AS c
-		 FROM generate_series(0, 5) n, generate_series(0, 1) label) s))::numeric[] AS errors FROM rows;
+	(SELECT array_agg(c ORDER BY n)::bigint[] || ARRAY[(SELECT count(*) FILTER (WHERE y = 0) FROM rows) << 24, (SELECT count(*) FILTER (WHERE y = 1) FROM rows) << 24] FROM
+		(SELECT 6 * k + n AS n, (SELECT count(*) FROM rows WHERE y = k AND CASE WHEN n < 4 THEN width_bucket(x[1], ARRAY[0.25, 0.5, 0.75]) = n ELSE (x[2] >= 0.3)::int = n - 4 END) * (1 << 24) AS c
+		 FROM generate_series(0, 1) k, generate_series(0, 5) n) s))::numeric[] AS errors FROM rows;
 -- the last sum of these counts units
 SELECT (numbers(privpred.sum_units(y, x, slopes(0))))[6] = (SELECT count(DISTINCT unit) FROM rows WHERE y IS NOT NULL) AS units FROM units;
 
@@ -117,6 +117,8 @@ SELECT raises(format('SELECT privpred.sum_units(NULL::float8[], x, %L) FROM poin
 SELECT raises('SELECT privpred.merge_sums(s) FROM (SELECT privpred.sum_units(y, x, r.request) AS s FROM points, requests r GROUP BY r.name) p');
 SELECT raises($$SELECT privpred.unit_sums_merge(NULL, privpred.sum_units(y, x, cuts())) FROM points$$);
 SELECT raises($$SELECT '?'::privpred.unit_sums$$), raises($$SELECT 'AAAAAQ=='::privpred.unit_sums$$);
+-- more sums than any kind has would take 16 times their bytes
+SELECT n, raises(format('SELECT %L::privpred.unit_sums IS NOT NULL', translate(encode(int4send(1) || int8send(0) || int8send(0) || int8send(0) || int8send(n) || '\x00' || decode(repeat('00', n), 'hex'), 'base64'), E'\n', ''))) FROM unnest('{16385000, 16385001}'::int[]) n;
 -- every byte of sums is read, none beyond
 SELECT count(*) FILTER (WHERE raises(format('SELECT %L::privpred.unit_sums', encode(substr(bytes, 1, n), 'base64'))) = 'no error') AS accepted
 FROM (SELECT decode(s, 'base64') AS bytes FROM alone WHERE name = 'cuts') a, generate_series(0, length(bytes) - 1) n;

@@ -21,6 +21,9 @@
 
 #define SUMS_PER_CHECK 65536
 
+/* No kind has more: weights of all classes, with the widest rows. */
+#define MOST_SUMS ((PRIVPRED_MAX_WIDTH + INT64CONST(1)) * PRIVPRED_MAX_CLASSES)
+
 #define UNIT_SUM_ENTRY(name) &name##_unit_sum,
 static const UnitSum *const kinds[] = {UNIT_SUMS(UNIT_SUM_ENTRY)};
 
@@ -248,8 +251,9 @@ partial_sums_read(const char *data, Size size)
 	result->unused = pq_getmsgint64(&bytes);
 	result->count = pq_getmsgint64(&bytes);
 	shift = pq_getmsgbyte(&bytes);
-	/* Each takes a byte at least. */
-	if (shift > 127 || result->count < 0 || result->count > bytes.len - bytes.cursor)
+	/* Each takes a byte at least, and 16 in memory. */
+	if (shift > 127 || result->count < 0 || result->count > bytes.len - bytes.cursor ||
+		result->count > MOST_SUMS)
 		parameter_damaged();
 	result->sum = MemoryContextAllocHuge(CurrentMemoryContext, result->count * sizeof(int128));
 	for (int64 i = 0; i < result->count; i++)
