@@ -82,10 +82,8 @@ SELECT finite('by_text', 'above', '{well,ill,bad}', mechanism => 'label_private'
 SELECT finite('by_name', mechanism => 'label_private');
 UPDATE by_number SET label = 3 WHERE hypothesis = 5 AND point = 'A';
 SELECT finite('by_number', mechanism => 'label_private');
-SELECT split_part(finite('by_name', mechanism => 'littlestone'), ' | ', 2);
 ALTER TABLE by_boolean ALTER label TYPE float8 USING 1;
 SELECT finite('by_boolean', 'in_b', '{5,6,7}', mechanism => 'label_private');
-SELECT refused($c$SELECT privpred.littlestone_dimension('by_text')$c$);
 
 -- many classes leave room for few shapes, and say so
 SELECT n, refused(format('SELECT privpred.create_model(%L, %L, label => %L, classes => %L, features => %L, mechanism => %L, options => %L)', 'many' || n, 'people', 'in_b',

@@ -36,6 +36,13 @@ class_bits(int nclasses)
 	return nclasses <= 2 ? 1 : pg_leftmost_one_pos32(nclasses - 1) + 1;
 }
 
+/* So many classes have as many planes. */
+static inline int
+finite_class_classes(const FiniteClass *finite)
+{
+	return finite->planes <= 1 ? 2 : 1 << finite->planes;
+}
+
 static inline const uint64 *
 finite_class_column(const FiniteClass *finite, int point)
 {
@@ -89,8 +96,12 @@ static inline void
 labels_set(uint64 *labels, int npoints, int nclasses, int point, int label)
 {
 	for (int i = 0; i < class_bits(nclasses); i++)
-		if (label >> i & 1)
-			bits_add(labels + i * BITS_WORDS(npoints), point);
+	{
+		uint64 *word = labels + i * BITS_WORDS(npoints) + point / 64;
+
+		*word &= ~(UINT64CONST(1) << (point % 64));
+		*word |= (uint64) (label >> i & 1) << (point % 64);
+	}
 }
 
 #endif /* PRIVPRED_FINITE_CLASS_H */

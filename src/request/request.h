@@ -237,7 +237,7 @@ extern Oid owner_code_check(const CachedModel *model);
 extern void owner_code_enter(CatalogSession *session, Oid owner);
 extern void owner_code_leave(CatalogSession *session, Oid owner);
 
-/* public_tables.c */
+/* finite_classes.c */
 
 /* The Littlestone dimension of a finite class, read as the caller. */
 extern int request_littlestone_dimension(Oid relid);

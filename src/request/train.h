@@ -3,7 +3,8 @@
  *		What the files that declare and train models share.
  *
  * model_declare.c	what an owner may declare
- * public_tables.c	finite classes and references: public tables that options name
+ * public_tables.c	references and other public tables that options name
+ * finite_classes.c	finite classes, which are such tables
  * train.c			create_model, retrain, drop_model; what training queries share
  * train_report.c	what an owner is told of training
  * holdout.c		units that never train
@@ -59,6 +60,9 @@ extern void owner_code_bind(ModelRecord *model, const LearnerOptions *options, O
 /* Reads the public tables that options name, as the owner of the relation. */
 extern void declare_public_tables(ModelRecord *model);
 
+/* The table that an option names, inside a session of the owner. */
+extern Oid option_relation(const char *option, const char *name);
+
 /* Raises 42703 with a hint unless the relation has the column, or columns of all features. */
 extern void require_column(Oid relid, const char *column, const char *hint);
 extern void require_features(Oid relid, const FeatureSpec *features, const char *hint);
@@ -70,6 +74,9 @@ extern void require_features(Oid relid, const FeatureSpec *features, const char 
  */
 extern double *read_public_rows(Oid relid, const FeatureSpec *features, int64 limit, int64 room,
 								MemoryContext context, int64 *count);
+
+/* finite_classes.c */
+extern void declare_finite_class(ModelRecord *model, const char *name);
 
 /* The encoded features in a column of a scan's current row. */
 extern const double *scan_features(const QueryScan *scan, int column);

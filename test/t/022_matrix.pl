@@ -88,6 +88,7 @@ if ($no_boost)
 is(run_script(q{SELECT count(*) FROM cell WHERE mechanism = 'threshold' AND learner = 'logistic' AND label <> 'number' AND NOT trained}), 0, 'threshold trains on ten classes, too');
 # A stream of scores serves any classes.
 is(run_script(qq{SELECT count(*) FROM cell WHERE mechanism = 'soft' AND label <> 'number' AND NOT trained $without}), 0, 'soft trains on ten classes, too');
+is(run_script(q{SELECT count(*) FROM cell WHERE mechanism = 'littlestone' AND learner = 'logistic' AND label <> 'number' AND NOT trained}), 0, 'and so does littlestone');
 # Whether a model can be had is a matter of what was declared.
 is(run_script(q{
 	SELECT concat_ws(', ', mechanism, learner, label) FROM cell JOIN shape ON shape.name = shape

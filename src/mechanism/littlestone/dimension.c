@@ -2,10 +2,10 @@
  * dimension.c
  *		Littlestone's dimension of a finite class, by search.
  *
- * A set of hypotheses has dimension k or more if some point splits it into two
- * sets of dimension k - 1 or more.  A set of dimension k has at least 2^k
- * members, so only points that leave 2^(k-1) on either side are tried, the most
- * even first.  Sets that were settled are remembered.  The search is
+ * A set of hypotheses has dimension k or more if some point splits it into parts,
+ * one for each label, of which two have dimension k - 1 or more.  A set of
+ * dimension k has at least 2^k members, so only points that leave 2^(k-1) in two
+ * parts are tried, the most even first.  Sets that were settled are remembered.  The search is
  * exponential at worst, hence the limit on work; it counts steps, not time, so
  * that its outcome is the same everywhere.
  */
@@ -28,12 +28,19 @@ typedef struct Remembered
 	int	   less_than;
 } Remembered;
 
-/* A point that splits a set, and how evenly. */
+/* A point that splits a set, and how large the second largest part is. */
 typedef struct Split
 {
 	int point;
 	int smaller;
 } Split;
+
+/* The hypotheses of a set that give a point one of its labels. */
+typedef struct Part
+{
+	int index;
+	int size;
+} Part;
 
 struct LittlestoneSearch
 {
@@ -41,6 +48,8 @@ struct LittlestoneSearch
 	int				   words;
 	int				   npoints; /* that split the class, no two in the same way */
 	int				  *points;
+	PointParts		  *parts; /* of every point */
+	int				   most_labels;
 	int64			   work;   /* left */
 	uint64			   number; /* of the search */
 	Remembered		  *remembered;
@@ -48,7 +57,8 @@ struct LittlestoneSearch
 	/* for each level of recursion: */
 	int	   *active[LITTLESTONE_MAX_DIMENSION + 2]; /* points that split the set */
 	Split  *splits[LITTLESTONE_MAX_DIMENSION + 2];
-	uint64 *halves[LITTLESTONE_MAX_DIMENSION + 2]; /* two sets */
+	Part   *order[LITTLESTONE_MAX_DIMENSION + 2]; /* of the parts that are tried */
+	uint64 *part[LITTLESTONE_MAX_DIMENSION + 2];  /* the one that is tried */
 };
 
 /* A set with the range of words outside of which it is empty. */
@@ -60,79 +70,33 @@ typedef struct Range
 	int			  size;
 } Range;
 
-/* ---------- distinct hypotheses ---------- */
-
-static int
-compare_rows(const void *a, const void *b, void *words)
-{
-	const uint64 *x = *(uint64 *const *) a;
-	const uint64 *y = *(uint64 *const *) b;
-
-	for (int i = 0; i < *(int *) words; i++)
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	return 0;
-}
-
-FiniteClass *
-finite_class_of(int nhypotheses, int npoints, uint64 *const *labels)
-{
-	FiniteClass *result = palloc0_object(FiniteClass);
-	int			 words = BITS_WORDS(nhypotheses);
-
-	result->nhypotheses = nhypotheses;
-	result->npoints = npoints;
-	result->columns = palloc0_array(uint64, npoints * (Size) words);
-	for (int h = 0; h < nhypotheses; h++)
-		for (int p = 0; p < npoints; p++)
-			if (bits_member(labels[h], p))
-				bits_add(result->columns + (Size) p * words, h);
-	return result;
-}
-
-/* Sorted, so that sets that a few points tell apart are often ranges. */
-FiniteClass *
-finite_class_distinct(const FiniteClass *finite)
-{
-	uint64 **rows = palloc_array(uint64 *, finite->nhypotheses);
-	int		 words = BITS_WORDS(finite->npoints);
-	int		 n = 0;
-
-	for (int h = 0; h < finite->nhypotheses; h++)
-	{
-		rows[h] = palloc0_array(uint64, words);
-		for (int p = 0; p < finite->npoints; p++)
-			if (finite_class_label(finite, h, p))
-				bits_add(rows[h], p);
-	}
-	qsort_arg(rows, finite->nhypotheses, sizeof(uint64 *), compare_rows, &words);
-	for (int h = 0; h < finite->nhypotheses; h++)
-		if (h == 0 || compare_rows(&rows[n - 1], &rows[h], &words) != 0)
-			rows[n++] = rows[h];
-	return finite_class_of(n, finite->npoints, rows);
-}
-
 /* ---------- the search ---------- */
+
+const PointParts *
+littlestone_parts(const LittlestoneSearch *search, int point)
+{
+	return &search->parts[point];
+}
+
+Size
+littlestone_memory(int nhypotheses, int npoints, int nclasses)
+{
+	Size labels = Min(nhypotheses, nclasses);
+	Size words = Min(npoints * labels * BITS_WORDS(nhypotheses), LITTLESTONE_WORDS);
+
+	return words * sizeof(uint64) + npoints * labels * sizeof(int) +
+		   REMEMBERED * (BITS_WORDS(nhypotheses) * sizeof(uint64) + sizeof(Remembered));
+}
 
 /* Do two points split the class in the same way, up to exchanging labels? */
 static bool
-same_split(const FiniteClass *finite, int p, int q)
+same_split(const LittlestoneSearch *search, int p, int q)
 {
-	const uint64 *a = finite_class_column(finite, p);
-	const uint64 *b = finite_class_column(finite, q);
-	int			  last = finite->nhypotheses - 1;
-	bool		  exchanged = bits_member(a, last) != bits_member(b, last);
+	const PointParts *a = &search->parts[p];
+	const PointParts *b = &search->parts[q];
 
-	for (int h = 0; h < last; h += 64)
-	{
-		uint64 differ = a[h / 64] ^ b[h / 64] ^ (exchanged ? PG_UINT64_MAX : 0);
-
-		if (last - h < 64)
-			differ &= (UINT64CONST(1) << (last - h)) - 1;
-		if (differ != 0)
-			return false;
-	}
-	return true;
+	return a->nlabels == b->nlabels &&
+		   memcmp(a->sets, b->sets, a->nlabels * (Size) search->words * sizeof(uint64)) == 0;
 }
 
 static void
@@ -145,7 +109,7 @@ choose_points(LittlestoneSearch *search)
 
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < search->npoints && !known; i++)
-			known = same_split(search->finite, search->points[i], p);
+			known = same_split(search, search->points[i], p);
 		if (!known)
 			search->points[search->npoints++] = p;
 	}
@@ -158,6 +122,11 @@ littlestone_search(const FiniteClass *distinct)
 
 	search->finite = distinct;
 	search->words = BITS_WORDS(distinct->nhypotheses);
+	search->parts = finite_class_parts(distinct);
+	if (search->parts == NULL)
+		return NULL;
+	for (int p = 0; p < distinct->npoints; p++)
+		search->most_labels = Max(search->most_labels, search->parts[p].nlabels);
 	choose_points(search);
 	search->remembered = palloc0_array(Remembered, REMEMBERED);
 	search->remembered_sets = palloc_array(uint64, REMEMBERED * (Size) search->words);
@@ -165,7 +134,8 @@ littlestone_search(const FiniteClass *distinct)
 	{
 		search->active[i] = palloc_array(int, search->npoints);
 		search->splits[i] = palloc_array(Split, search->npoints);
-		search->halves[i] = palloc_array(uint64, 2 * search->words);
+		search->order[i] = palloc_array(Part, search->most_labels);
+		search->part[i] = palloc_array(uint64, search->words);
 	}
 	return search;
 }
@@ -213,7 +183,36 @@ recall(LittlestoneSearch *search, const Range *range, Remembered **slot)
 	return false;
 }
 
-/* Points that leave at least "half" on either side, most even first. */
+/*
+ * How many of a set each label of a point has, in parts; returns how many have at
+ * least "half".  The last label's are what others leave.
+ */
+static int
+count_parts(LittlestoneSearch *search, const Range *range, int point, int half, Part *parts)
+{
+	const PointParts *labels = &search->parts[point];
+	int				  left = range->size;
+	int				  nparts = 0;
+
+	for (int i = 0; i < labels->nlabels && left > 0; i++)
+	{
+		const uint64 *of_label = labels->sets + i * (Size) search->words;
+		int			  size = i + 1 == labels->nlabels ? left : 0;
+
+		if (size == 0)
+		{
+			for (int w = range->first; w < range->end; w++)
+				size += pg_popcount64(range->set[w] & of_label[w]);
+			search->work -= range->end - range->first + 1;
+		}
+		left -= size;
+		if (size >= half)
+			parts[nparts++] = (Part){i, size};
+	}
+	return nparts;
+}
+
+/* Points that leave at least "half" in two parts, most even first. */
 static int
 find_splits(LittlestoneSearch *search, const Range *range, int level, const int *points,
 			int npoints, int half, int *nactive)
@@ -224,20 +223,22 @@ find_splits(LittlestoneSearch *search, const Range *range, int level, const int 
 	*nactive = 0;
 	for (int i = 0; i < npoints; i++)
 	{
-		const uint64 *column = finite_class_column(search->finite, points[i]);
-		int			  ones = 0;
+		Part *parts = search->order[level];
+		int	  nparts = count_parts(search, range, points[i], 1, parts);
+		int	  largest = 0;
+		int	  second = 0;
 
-		for (int w = range->first; w < range->end; w++)
-			ones += pg_popcount64(range->set[w] & column[w]);
-		if (ones == 0 || ones == range->size)
+		if (nparts < 2)
 			continue;
 		search->active[level][(*nactive)++] = points[i];
-		if (Min(ones, range->size - ones) < half)
-			continue;
-		splits[nsplits].point = points[i];
-		splits[nsplits++].smaller = Min(ones, range->size - ones);
+		for (int j = 0; j < nparts; j++)
+		{
+			second = Max(second, Min(largest, parts[j].size));
+			largest = Max(largest, parts[j].size);
+		}
+		if (second >= half)
+			splits[nsplits++] = (Split){points[i], second};
 	}
-	search->work -= npoints * (int64) (range->end - range->first + 1);
 	qsort(splits, nsplits, sizeof(Split), compare_splits);
 	return nsplits;
 }
@@ -245,27 +246,41 @@ find_splits(LittlestoneSearch *search, const Range *range, int level, const int 
 static bool reaches(LittlestoneSearch *search, const Range *range, int level, const int *points,
 					int npoints, int k);
 
+static int
+compare_parts(const void *a, const void *b)
+{
+	const Part *x = a;
+	const Part *y = b;
+
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Do two parts reach k - 1?  The largest is asked last: it alone is not enough. */
 static bool
 split_reaches(LittlestoneSearch *search, const Range *range, int level, int nactive, int point,
 			  int k)
 {
-	const uint64 *column = finite_class_column(search->finite, point);
-	uint64		 *ones = search->halves[level];
-	uint64		 *zeros = ones + search->words;
-	Range		  half[2];
-	int			  smaller;
+	Part   *order = search->order[level];
+	uint64 *set = search->part[level];
+	int		nparts = count_parts(search, range, point, 1 << (k - 1), order);
+	int		reached = 0;
 
-	memset(ones, 0, 2 * search->words * sizeof(uint64));
-	for (int w = range->first; w < range->end; w++)
+	qsort(order, nparts, sizeof(Part), compare_parts);
+	for (int i = 1; i <= nparts && reached < 2 && reached + nparts - i >= 1; i++)
 	{
-		ones[w] = range->set[w] & column[w];
-		zeros[w] = range->set[w] & ~column[w];
+		const uint64 *of_label =
+			search->parts[point].sets + order[i % nparts].index * (Size) search->words;
+		Range part;
+
+		memset(set, 0, search->words * sizeof(uint64));
+		for (int w = range->first; w < range->end; w++)
+			set[w] = range->set[w] & of_label[w];
+		measure(search, set, range->first, range->end, &part);
+		reached += reaches(search, &part, level + 1, search->active[level], nactive, k - 1);
 	}
-	measure(search, zeros, range->first, range->end, &half[0]);
-	measure(search, ones, range->first, range->end, &half[1]);
-	smaller = half[1].size < half[0].size;
-	return reaches(search, &half[smaller], level + 1, search->active[level], nactive, k - 1) &&
-		   reaches(search, &half[1 - smaller], level + 1, search->active[level], nactive, k - 1);
+	return reached == 2;
 }
 
 /* Is the dimension of the set at least k?  Meaningless once work is used up. */
@@ -324,8 +339,11 @@ littlestone_dimension_of_class(const FiniteClass *finite, int64 work)
 {
 	FiniteClass		  *distinct = finite_class_distinct(finite);
 	LittlestoneSearch *search = littlestone_search(distinct);
-	uint64			  *all = palloc0_array(uint64, search->words);
+	uint64			  *all;
 
+	if (search == NULL)
+		return -2;
+	all = palloc0_array(uint64, search->words);
 	for (int h = 0; h < distinct->nhypotheses; h++)
 		bits_add(all, h);
 	return littlestone_dimension(search, all, work);

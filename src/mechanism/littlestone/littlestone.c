@@ -65,19 +65,60 @@ typedef struct Declaration
 
 /* ---------- what is declared ---------- */
 
-/* Hypothesis h says 1 from point h on. */
-static FiniteClass *
-make_thresholds(int npoints)
+/* In how many ways classes can rise over points; saturates above the limit. */
+static int
+count_rising(int npoints, int nclasses)
 {
-	uint64 **rows = palloc_array(uint64 *, npoints + 1);
+	int64 count = 1;
 
-	for (int h = 0; h <= npoints; h++)
+	for (int i = 1; i < nclasses && count <= FINITE_MAX_HYPOTHESES; i++)
+		count = count * (npoints + i) / i; /* of npoints from npoints + i */
+	return (int) Min(count, FINITE_MAX_HYPOTHESES + 1);
+}
+
+/* Hypotheses that say no earlier class of a later point: of two classes, a threshold each. */
+static FiniteClass *
+make_thresholds(int npoints, int nclasses)
+{
+	int		 count = count_rising(npoints, nclasses);
+	uint64 **rows = palloc_array(uint64 *, count);
+	int		*says = palloc0_array(int, npoints);
+
+	for (int h = 0; h < count; h++)
 	{
-		rows[h] = palloc0_array(uint64, BITS_WORDS(npoints));
-		for (int p = h; p < npoints; p++)
-			bits_add(rows[h], p);
+		int p = npoints - 1;
+
+		rows[h] = palloc0_array(uint64, LABELS_WORDS(npoints, nclasses));
+		for (int i = 0; i < npoints; i++)
+			labels_set(rows[h], npoints, nclasses, i, says[i]);
+		while (p > 0 && says[p] == nclasses - 1)
+			p--;
+		for (int next = says[p] + 1; p < npoints; p++)
+			says[p] = next;
 	}
-	return finite_class_of(npoints + 1, npoints, rows);
+	return finite_class_of(count, npoints, nclasses, rows);
+}
+
+/* As many points as asked for, by default 16 or as many as make no too large class. */
+static int
+read_points(const MechanismSpec *spec)
+{
+	Option option = options_of[POINTS];
+	int	   most = (int) option.max;
+	int	   points;
+
+	while (most > 1 && count_rising(most, spec->nclasses) > FINITE_MAX_HYPOTHESES)
+		most--;
+	option.fallback = Max(Min(option.fallback, most), option.min);
+	points = (int) option_number(spec->options, &option);
+	if (points > most)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("thresholds between %d classes over %d points are more than %d hypotheses",
+					   spec->nclasses, points, FINITE_MAX_HYPOTHESES),
+				most >= option.min ? errhint("Use fewer classes, or at most %d points.", most)
+								   : errhint("Use fewer classes, or name a finite class by option "
+											 "\"class_table\"."));
+	return points;
 }
 
 static void
@@ -97,7 +138,7 @@ read_class(const MechanismSpec *spec, Declaration *declaration)
 		refuse(
 			errmsg("thresholds need one feature that is a number"),
 			errhint("Declare one such feature, or name a finite class by option \"class_table\"."));
-	declaration->finite = make_thresholds((int) option_number(spec->options, &options_of[POINTS]));
+	declaration->finite = make_thresholds(read_points(spec), spec->nclasses);
 }
 
 static void
@@ -157,7 +198,7 @@ declaration_read(const MechanismSpec *spec, Declaration *declaration)
 	if (declaration->dimension < 0)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("the Littlestone dimension of the class takes too long to compute"),
-				errhint("Use fewer hypotheses or points, or mechanism \"cover\", "
+				errhint("Use fewer hypotheses, points or classes, or mechanism \"cover\", "
 						"which does not need it."));
 	plan_tournament(spec, declaration);
 }
@@ -182,19 +223,44 @@ littlestone_charge(const MechanismSpec *spec, bool order_is_infinite, Charge *ch
 
 /* ---------- batches ---------- */
 
-/* How often each example occurs in each batch: a size that depends on declarations alone. */
-static uint32 *
-count_examples(const MechanismSpec *spec, const Declaration *declaration, UnitSource *units,
-			   Size memory)
+/* Examples that there are. */
+static int
+count_kinds(const FiniteClass *finite)
 {
-	Size	 per_batch = 2 * (Size) declaration->finite->npoints;
-	Size	 bytes = declaration->batches * per_batch * sizeof(uint32);
-	uint32	*counts;
-	UnitRows unit;
+	return finite->npoints * finite_class_classes(finite);
+}
 
-	check_training_memory(bytes, memory);
-	counts =
+static int
+label_words(const FiniteClass *finite)
+{
+	return LABELS_WORDS(finite->npoints, finite_class_classes(finite));
+}
+
+/* Counts, what batches give and what is kept of it, the search: by declarations alone. */
+static void
+check_memory(const Declaration *declaration, Size memory)
+{
+	const FiniteClass *finite = declaration->finite;
+
+	Size each = count_kinds(finite) * sizeof(uint32) + 2 * label_words(finite) * sizeof(uint64);
+
+	check_training_memory(
+		declaration->batches * each +
+			littlestone_memory(finite->nhypotheses, finite->npoints, finite_class_classes(finite)),
+		memory);
+}
+
+/* How often each example occurs in each batch. */
+static uint32 *
+count_examples(const MechanismSpec *spec, const Declaration *declaration, UnitSource *units)
+{
+	int		 nclasses = finite_class_classes(declaration->finite);
+	Size	 per_batch = count_kinds(declaration->finite);
+	Size	 bytes = declaration->batches * per_batch * sizeof(uint32);
+	UnitRows unit;
+	uint32	*counts =
 		MemoryContextAllocExtended(CurrentMemoryContext, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
 	while (units->next(units, &unit))
 	{
 		uint32 *batch = counts + unit.unit_hash % declaration->batches * per_batch;
@@ -204,10 +270,13 @@ count_examples(const MechanismSpec *spec, const Declaration *declaration, UnitSo
 			int point =
 				released_point(declaration->points_are_columns, declaration->finite->npoints,
 							   spec->width, unit.x + (Size) i * spec->width);
-			int example = 2 * point + (unit.label[i] == 1);
+			uint32 *count;
 
-			if (point >= 0 && batch[example] < PG_UINT32_MAX)
-				batch[example]++;
+			if (point < 0 || isnan(unit.label[i]))
+				continue;
+			count = &batch[nclasses * point + (int) unit.label[i]];
+			if (*count < PG_UINT32_MAX)
+				(*count)++;
 		}
 	}
 	units->rewind(units);
@@ -215,16 +284,16 @@ count_examples(const MechanismSpec *spec, const Declaration *declaration, UnitSo
 }
 
 static void
-expand_batch(const uint32 *counts, int npoints, Batch *batch)
+expand_batch(const uint32 *counts, int kinds, Batch *batch)
 {
 	int64 n = 0;
 
-	for (int i = 0; i < 2 * npoints; i++)
+	for (int i = 0; i < kinds; i++)
 		n += counts[i];
 	batch->nexamples = n;
 	batch->examples = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * sizeof(int32));
 	n = 0;
-	for (int i = 0; i < 2 * npoints; i++)
+	for (int i = 0; i < kinds; i++)
 		for (uint32 j = 0; j < counts[i]; j++)
 			batch->examples[n++] = i;
 }
@@ -233,8 +302,8 @@ expand_batch(const uint32 *counts, int npoints, Batch *batch)
 static uint64 *
 learn_batches(const Declaration *declaration, OptimalAlgorithm *algorithm, const uint32 *counts)
 {
-	int			  npoints = declaration->finite->npoints;
-	int			  words = BITS_WORDS(npoints);
+	int			  kinds = count_kinds(declaration->finite);
+	int			  words = label_words(declaration->finite);
 	uint64		 *given = palloc_array(uint64, declaration->batches * (Size) words);
 	MemoryContext each =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred batch", ALLOCSET_DEFAULT_SIZES);
@@ -247,7 +316,7 @@ learn_batches(const Declaration *declaration, OptimalAlgorithm *algorithm, const
 
 		CHECK_FOR_INTERRUPTS();
 		RECORD_COINS(i + 1);
-		expand_batch(counts + i * 2 * (Size) npoints, npoints, &batch);
+		expand_batch(counts + i * (Size) kinds, kinds, &batch);
 		stable_learner(algorithm, declaration->finite, &batch, declaration->depth,
 					   declaration->part, given + i * (Size) words);
 		MemoryContextReset(each);
@@ -287,7 +356,7 @@ record_batches(int batches, const uint64 *given, int words)
 static int
 keep_frequent(const Declaration *declaration, uint64 *given, const uint64 *always, uint64 *list)
 {
-	int	 words = BITS_WORDS(declaration->finite->npoints);
+	int	 words = label_words(declaration->finite);
 	Size bytes = words * sizeof(uint64);
 	int	 kept = 1;
 	int	 count = 0;
@@ -316,15 +385,15 @@ static uint64 *
 choose(const MechanismSpec *spec, const Declaration *declaration, UnitSource *units, uint64 *kept,
 	   int nkept)
 {
-	int			words = BITS_WORDS(declaration->finite->npoints);
+	int			words = label_words(declaration->finite);
 	uint64	  **rows = palloc_array(uint64 *, nkept);
 	Candidates *candidates;
 	int64	   *errors;
 
 	for (int h = 0; h < nkept; h++)
 		rows[h] = kept + h * (Size) words;
-	candidates =
-		candidates_of_finite(finite_class_of(nkept, declaration->finite->npoints, rows), 2);
+	candidates = candidates_of_finite(
+		finite_class_of(nkept, declaration->finite->npoints, spec->nclasses, rows), spec->nclasses);
 	progress_phase_rows("counting errors", spec->declared_units);
 	errors = released_errors(spec, candidates, declaration->points_are_columns, units);
 	return rows[cover_draw(declaration->half, nkept, errors)];
@@ -344,9 +413,10 @@ littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 	Released		  released = {0};
 
 	declaration_read(spec, &declaration);
-	words = BITS_WORDS(declaration.finite->npoints);
+	check_memory(&declaration, memory);
+	words = label_words(declaration.finite);
 	algorithm = optimal_create(declaration.finite);
-	counts = count_examples(spec, &declaration, units, memory);
+	counts = count_examples(spec, &declaration, units);
 	given = learn_batches(&declaration, algorithm, counts);
 
 	/* What the algorithm says before it has seen anything needs no rows. */
@@ -365,7 +435,6 @@ littlestone_train(const MechanismSpec *spec, UnitSource *units, Size memory)
 const Mechanism littlestone_mechanism = {
 	.name = "littlestone",
 	.charge_kind = CHARGE_ONCE,
-	.two_classes = true,
 	.needs_units = true,
 	.finds_cuts = true,
 	.options = options_of,

@@ -3,6 +3,7 @@
  *		Littlestone's dimension, the standard optimal algorithm, and the stable
  *		learner (docs/mechanisms.md, section 10).
  *
+ * parts.c				hypotheses told apart by what they say
  * dimension.c			the dimension, by search with a limit on work
  * optimal_algorithm.c	the standard optimal algorithm
  * stable_learner.c		the globally stable learner and the stable histogram
@@ -17,6 +18,9 @@
 
 #define LITTLESTONE_MAX_DIMENSION 12 /* log2 of FINITE_MAX_HYPOTHESES */
 
+/* Words of the sets of hypotheses that give a point a label, for all points: 64 MB. */
+#define LITTLESTONE_WORDS (INT64CONST(1) << 23)
+
 /*
  * Steps (64 hypotheses looked at for one point) that the dimension of a whole
  * class may take: well below a second.
@@ -26,23 +30,48 @@
 /* The same for each of the sets that the optimal algorithm compares. */
 #define OPTIMAL_WORK INT64CONST(2000000)
 
-/* ---------- dimension.c ---------- */
+/* ---------- parts.c ---------- */
 
-/* A class from the labels of each hypothesis, a bit for each point; without names. */
-extern FiniteClass *finite_class_of(int nhypotheses, int npoints, uint64 *const *labels);
+/* A class from the labels of each hypothesis (labels_get()); without names. */
+extern FiniteClass *
+finite_class_of(int nhypotheses, int npoints, int nclasses, uint64 *const *labels);
 
 /* Equal hypotheses merged, the rest sorted; without names. */
 extern FiniteClass *finite_class_distinct(const FiniteClass *finite);
 
+/* The labels of a point, each with the hypotheses that give it. */
+typedef struct PointParts
+{
+	int		nlabels;
+	int	   *label;
+	uint64 *sets;
+} PointParts;
+
+/*
+ * Of every point, labels in the order of the first hypotheses that give them; NULL if they
+ * take more than LITTLESTONE_WORDS.
+ */
+extern PointParts *finite_class_parts(const FiniteClass *finite);
+
+/* ---------- dimension.c ---------- */
+
 typedef struct LittlestoneSearch LittlestoneSearch;
 
-/* For a class of distinct hypotheses, which must live as long. */
+/*
+ * For a class of distinct hypotheses, which must live as long; NULL if its parts take
+ * too many words.
+ */
 extern LittlestoneSearch *littlestone_search(const FiniteClass *distinct);
+extern const PointParts	 *littlestone_parts(const LittlestoneSearch *search, int point);
+
+/* Bytes of a search at most, for a class of that size. */
+extern Size littlestone_memory(int nhypotheses, int npoints, int nclasses);
 
 /*
  * The dimension of a set of hypotheses: the depth of the deepest complete tree
- * of points that it shatters; -1 for the empty set, -2 if the search takes more
- * work than allowed.  A function of the set and the limit alone.
+ * of points that it shatters, each with two labels; -1 for the empty set, -2 if
+ * the search takes more work, or the class more words, than allowed.  A function
+ * of the set and the limit alone.
  */
 extern int littlestone_dimension(LittlestoneSearch *search, const uint64 *set, int64 work);
 extern int littlestone_dimension_of_class(const FiniteClass *finite, int64 work);
@@ -58,24 +87,27 @@ typedef struct OptimalState
 {
 	bool	realizable;
 	uint64 *consistent; /* a bit for each hypothesis */
-	uint64 *labels;		/* a bit for each point, unless realizable */
+	uint64 *labels;		/* of all points, unless realizable */
 } OptimalState;
 
 typedef struct OptimalAlgorithm OptimalAlgorithm;
 
+/* The dimension of the class must have been found. */
 extern OptimalAlgorithm *optimal_create(const FiniteClass *finite);
 extern OptimalState		*optimal_start(OptimalAlgorithm *algorithm);
 extern OptimalState		*optimal_copy(OptimalAlgorithm *algorithm, const OptimalState *state);
 extern void				 optimal_free(OptimalState *state);
-extern void
-optimal_example(OptimalAlgorithm *algorithm, OptimalState *state, int point, bool label);
+extern void optimal_example(OptimalAlgorithm *algorithm, OptimalState *state, int point, int label);
 
-/* Its present label of every point: npoints bits. */
+/* Its present label of every point: labels_get(), finite_class_classes() of them. */
 extern void optimal_labels(OptimalAlgorithm *algorithm, const OptimalState *state, uint64 *labels);
+
+/* Labels that hypotheses give to a point. */
+extern const PointParts *optimal_parts(const OptimalAlgorithm *algorithm, int point);
 
 /* ---------- stable_learner.c ---------- */
 
-/* Examples as whole numbers: twice the point, plus the label. */
+/* Examples as whole numbers: the point times finite_class_classes(), plus the label. */
 typedef struct Batch
 {
 	int64  nexamples;

@@ -1,10 +1,11 @@
 /*
  * optimal_algorithm.c
  *		The standard optimal algorithm (Littlestone 1988): say of a point the
- *		label whose consistent hypotheses have the larger dimension.
+ *		label whose consistent hypotheses have the largest dimension.
  *
  * On examples that some hypothesis explains it makes no more mistakes than the
- * dimension of the class.
+ * dimension of the class: two labels of as large a dimension as the set would make
+ * that of the set larger, so a mistake leaves less.
  */
 #include "postgres.h"
 
@@ -20,9 +21,10 @@ struct OptimalAlgorithm
 {
 	FiniteClass		  *distinct;
 	LittlestoneSearch *search;
+	int				   nclasses;
 	int				   words;				   /* of a set of hypotheses */
-	int				   label_words;			   /* of a set of points */
-	uint64			  *half[2];				   /* working memory */
+	int				   label_words;			   /* of the labels of all points */
+	uint64			  *part;				   /* working memory */
 	int				   remembered[REMEMBERED]; /* 3 + dimension, 0: none */
 	uint64			  *remembered_sets;
 };
@@ -35,9 +37,9 @@ optimal_create(const FiniteClass *finite)
 	algorithm->distinct = finite_class_distinct(finite);
 	algorithm->search = littlestone_search(algorithm->distinct);
 	algorithm->words = BITS_WORDS(algorithm->distinct->nhypotheses);
-	algorithm->label_words = BITS_WORDS(finite->npoints);
-	algorithm->half[0] = palloc_array(uint64, algorithm->words);
-	algorithm->half[1] = palloc_array(uint64, algorithm->words);
+	algorithm->nclasses = finite_class_classes(finite);
+	algorithm->label_words = LABELS_WORDS(finite->npoints, algorithm->nclasses);
+	algorithm->part = palloc_array(uint64, algorithm->words);
 	algorithm->remembered_sets = palloc_array(uint64, REMEMBERED * (Size) algorithm->words);
 	return algorithm;
 }
@@ -91,76 +93,101 @@ dimension_of(OptimalAlgorithm *algorithm, const uint64 *set)
 	return algorithm->remembered[slot] - 3;
 }
 
-/* Puts the consistent hypotheses that give the point each label into half[]. */
-static void
-split(OptimalAlgorithm *algorithm, const uint64 *consistent, int point)
+const PointParts *
+optimal_parts(const OptimalAlgorithm *algorithm, int point)
 {
-	const uint64 *column = finite_class_column(algorithm->distinct, point);
+	return littlestone_parts(algorithm->search, point);
+}
 
-	for (int i = 0; i < algorithm->words; i++)
-	{
-		algorithm->half[0][i] = consistent[i] & ~column[i];
-		algorithm->half[1][i] = consistent[i] & column[i];
-	}
+/* Puts the consistent hypotheses that give a point one of its labels into part; their number. */
+static int
+take_part(OptimalAlgorithm *algorithm, const uint64 *consistent, const PointParts *parts, int i)
+{
+	const uint64 *of_label = parts->sets + i * (Size) algorithm->words;
+
+	for (int w = 0; w < algorithm->words; w++)
+		algorithm->part[w] = consistent[w] & of_label[w];
+	return bits_count(algorithm->part, algorithm->words);
+}
+
+typedef struct Best
+{
+	int label;
+	int value;
+} Best;
+
+/* Ties go to the first class. */
+static void
+take_better(Best *best, int label, int value)
+{
+	if (best->label < 0 || value > best->value || (value == best->value && label < best->label))
+		*best = (Best){label, value};
 }
 
 /*
- * Ties go to 0.  If a dimension takes too much work, the larger set decides:
- * a rule that depends on the two sets alone.
+ * If a dimension takes too much work, the largest set decides: a rule that
+ * depends on the sets alone.
  */
-static bool
+static int
 says(OptimalAlgorithm *algorithm, const uint64 *consistent, int point)
 {
-	int size[2];
-	int dimension[2];
+	const PointParts *parts = littlestone_parts(algorithm->search, point);
+	int				  all = bits_count(consistent, algorithm->words);
+	Best			  by_size = {-1, 0};
+	Best			  by_dimension = {-1, 0};
+	bool			  known = true;
 
-	split(algorithm, consistent, point);
-	for (int label = 0; label < 2; label++)
-		size[label] = bits_count(algorithm->half[label], algorithm->words);
-	if (size[0] == 0 || size[1] == 0)
-		return size[0] == 0;
-	for (int label = 0; label < 2; label++)
-		dimension[label] = dimension_of(algorithm, algorithm->half[label]);
-	if (dimension[0] < 0 || dimension[1] < 0)
-		return size[1] > size[0];
-	return dimension[1] > dimension[0];
+	for (int i = 0; i < parts->nlabels; i++)
+	{
+		int size = take_part(algorithm, consistent, parts, i);
+
+		if (size == all)
+			return parts->label[i];
+		if (size == 0)
+			continue;
+		take_better(&by_size, parts->label[i], size);
+		if (known)
+		{
+			int dimension = dimension_of(algorithm, algorithm->part);
+
+			known = dimension >= 0;
+			take_better(&by_dimension, parts->label[i], dimension);
+		}
+	}
+	return known ? by_dimension.label : by_size.label;
 }
 
 void
 optimal_labels(OptimalAlgorithm *algorithm, const OptimalState *state, uint64 *labels)
 {
+	int npoints = algorithm->distinct->npoints;
+
 	if (!state->realizable)
 	{
 		memcpy(labels, state->labels, algorithm->label_words * sizeof(uint64));
 		return;
 	}
 	memset(labels, 0, algorithm->label_words * sizeof(uint64));
-	for (int p = 0; p < algorithm->distinct->npoints; p++)
+	for (int p = 0; p < npoints; p++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (says(algorithm, state->consistent, p))
-			bits_add(labels, p);
+		labels_set(labels, npoints, algorithm->nclasses, p, says(algorithm, state->consistent, p));
 	}
 }
 
 void
-optimal_example(OptimalAlgorithm *algorithm, OptimalState *state, int point, bool label)
+optimal_example(OptimalAlgorithm *algorithm, OptimalState *state, int point, int label)
 {
-	uint64 bit = UINT64CONST(1) << (point % 64);
+	const PointParts *parts = littlestone_parts(algorithm->search, point);
 
-	if (state->realizable)
-	{
-		split(algorithm, state->consistent, point);
-		if (bits_count(algorithm->half[label], algorithm->words) > 0)
+	for (int i = 0; i < parts->nlabels && state->realizable; i++)
+		if (parts->label[i] == label && take_part(algorithm, state->consistent, parts, i) > 0)
 		{
-			memcpy(state->consistent, algorithm->half[label], algorithm->words * sizeof(uint64));
+			memcpy(state->consistent, algorithm->part, algorithm->words * sizeof(uint64));
 			return;
 		}
+	if (state->realizable)
 		optimal_labels(algorithm, state, state->labels);
-		state->realizable = false;
-	}
-	if (label)
-		state->labels[point / 64] |= bit;
-	else
-		state->labels[point / 64] &= ~bit;
+	state->realizable = false;
+	labels_set(state->labels, algorithm->distinct->npoints, algorithm->nclasses, point, label);
 }

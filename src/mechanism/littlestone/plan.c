@@ -16,6 +16,8 @@
 static const char *
 littlestone_unsuitable(const PlanQuestion *question)
 {
+	if (question->classes > 2)
+		return "takes more classes, but what it learns was measured of two alone";
 	return question->accuracy < 0.99
 			   ? "needs a classifier that is never wrong; accuracy is below 0.99"
 			   : NULL;
@@ -67,7 +69,7 @@ const MechanismPlan plan_littlestone = {
 		"Livni and Moran) asks for batches doubly exponential in the Littlestone dimension, "
 		"here 2^(2^6 + 1) units and more",
 	.one_feature = true,
-	.scope = "two classes and one feature, or a finite class in a public table",
+	.scope = "one feature, or a finite class in a public table",
 	.needs_delta = true,
 	.unsuitable = littlestone_unsuitable,
 	.price = littlestone_price,

@@ -5,10 +5,10 @@
  *
  * A sample of level t is two samples of level t - 1, each with a part of the
  * batch appended, on which the optimal algorithm disagrees: at a point where it
- * does, a random label is the truth often enough, and one of the two is made to
- * err there.  After as many mistakes as the dimension allows, it is right.
- * Where runs agree too often to find a disagreement, they agree: which is the
- * stability that is wanted.
+ * does, a random one of its labels is the truth often enough (Jung, Kim and Tewari
+ * 2020, for more than two), and one of the two is made to err there.  After as
+ * many mistakes as the dimension allows, it is right.  Where runs agree too often
+ * to find a disagreement, they agree: which is the stability that is wanted.
  *
  * In the paper all parts are of one size.  Here the last run takes all that is
  * left of the batch.
@@ -28,6 +28,7 @@ typedef struct Tournament
 {
 	OptimalAlgorithm *algorithm;
 	int				  npoints;
+	int				  nclasses;
 	const Batch		 *batch;
 	int64			  used; /* examples of the batch */
 	int64			  part;
@@ -57,16 +58,23 @@ take_part(Tournament *tournament, OptimalState *state, int64 count)
 	{
 		int32 example = tournament->batch->examples[tournament->used++];
 
-		optimal_example(tournament->algorithm, state, example / 2, example % 2);
+		optimal_example(tournament->algorithm, state, example / tournament->nclasses,
+						example % tournament->nclasses);
 	}
 	return true;
 }
 
 static int
-first_difference(const uint64 *a, const uint64 *b, int npoints)
+said(const Tournament *tournament, const uint64 *labels, int point)
 {
-	for (int p = 0; p < npoints; p++)
-		if (bits_member(a, p) != bits_member(b, p))
+	return labels_get(labels, tournament->npoints, tournament->nclasses, point);
+}
+
+static int
+first_difference(const Tournament *tournament, const uint64 *a, const uint64 *b)
+{
+	for (int p = 0; p < tournament->npoints; p++)
+		if (said(tournament, a, p) != said(tournament, b, p))
 			return p;
 	return -1;
 }
@@ -76,15 +84,19 @@ static OptimalState *
 sample_level(Tournament *tournament, int level)
 {
 	OptimalState *run[2] = {NULL, NULL};
-	uint64		  says[2][BITS_WORDS(FINITE_MAX_POINTS)];
+	int			  words = LABELS_WORDS(tournament->npoints, tournament->nclasses);
+	uint64		 *says;
 
 	if (level == 0)
 		return optimal_start(tournament->algorithm);
+	says = palloc_array(uint64, 2 * words); /* of the batch's own memory */
 	for (;;)
 	{
-		int	 point;
-		bool label;
-		int	 wrong;
+		const PointParts *parts;
+
+		int point;
+		int label;
+		int wrong;
 
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < 2; i++)
@@ -92,17 +104,19 @@ sample_level(Tournament *tournament, int level)
 			run[i] = sample_level(tournament, level - 1);
 			if (run[i] == NULL || !take_part(tournament, run[i], tournament->part))
 				return NULL;
-			optimal_labels(tournament->algorithm, run[i], says[i]);
+			optimal_labels(tournament->algorithm, run[i], says + i * words);
 		}
-		point = first_difference(says[0], says[1], tournament->npoints);
+		point = first_difference(tournament, says, says + words);
 		if (point < 0)
 		{
 			optimal_free(run[0]);
 			optimal_free(run[1]);
 			continue; /* until the batch is used up */
 		}
-		label = sample_bernoulli(1, 2);
-		wrong = bits_member(says[0], point) == label ? 1 : 0;
+		parts = optimal_parts(tournament->algorithm, point);
+		label = parts->label[sample_uniform(parts->nlabels)];
+		wrong = said(tournament, says, point) == label ? 1 : 0;
+		pfree(says);
 		optimal_example(tournament->algorithm, run[wrong], point, label);
 		optimal_free(run[1 - wrong]);
 		return run[wrong];
@@ -113,7 +127,8 @@ void
 stable_learner(OptimalAlgorithm *algorithm, const FiniteClass *finite, Batch *batch, int depth,
 			   int64 part, uint64 *labels)
 {
-	Tournament	  tournament = {algorithm, finite->npoints, batch, 0, Max(part, 1)};
+	Tournament	  tournament = {algorithm, finite->npoints, finite_class_classes(finite), batch,
+								0,		   Max(part, 1)};
 	int			  level = (int) sample_uniform(depth + 1);
 	OptimalState *state;
 

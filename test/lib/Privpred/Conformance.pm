@@ -121,6 +121,8 @@ CREATE TABLE constants (hypothesis text, point text, label int);
 INSERT INTO constants SELECT h, p, h FROM unnest('{0,1}'::int[]) h, unnest('{a,b}'::text[]) p;
 CREATE TABLE outer_labels (hypothesis text, point text, label int);
 INSERT INTO outer_labels SELECT h, p, h FROM unnest('{0,2}'::int[]) h, unnest('{a,b}'::text[]) p;
+CREATE TABLE nine_labellings (hypothesis text, point text, label int);
+INSERT INTO nine_labellings SELECT h, p, CASE p WHEN 'a' THEN h % 3 ELSE h / 3 END FROM generate_series(0, 8) h, unnest('{a,b}'::text[]) p;
 CREATE TABLE labellings (hypothesis text, point text, label int);
 INSERT INTO labellings SELECT h, p, CASE p WHEN 'a' THEN h & 1 ELSE h >> 1 END FROM generate_series(0, 3) h, unnest('{a,b}'::text[]) p;
 CREATE ROLE pure;
