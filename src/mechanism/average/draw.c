@@ -66,26 +66,37 @@ weight_below(double e, int teachers, int64 votes, int64 weight)
 	return (int64) ceil(weight * others / (e * (others - 1 + next) - next) * (1 + 1e-12));
 }
 
+/* The most votes of a class that has fewer than so many; -1 if none has. */
+static int64
+most_votes_below(int64 limit, int nclasses, const int32 *votes)
+{
+	int64 most = -1;
+
+	for (int i = 0; i < nclasses; i++)
+		if (votes[i] < limit)
+			most = Max(most, votes[i]);
+	return most;
+}
+
 int64
 average_weights(EpsilonUnits epsilon, int nclasses, const int32 *votes, int teachers,
 				int64 *weights)
 {
 	double e = exp(epsilon_real(epsilon));
 	int64  margin = average_margin(epsilon);
-	int64  least = margin;
 	int64  weight = margin * AVERAGE_VOTE;
+	int64  below = margin;
+	int64  next = margin;
 	int64  sum = 0;
 
 	for (int i = 0; i < nclasses; i++)
-	{
 		weights[i] = votes[i] * AVERAGE_VOTE;
-		least = Min(least, votes[i]);
-	}
-	for (int64 below = margin - 1; below >= least; below--)
+	while ((next = most_votes_below(next, nclasses, votes)) >= 0)
 	{
-		weight = weight_below(e, teachers, below, weight);
+		while (below > next)
+			weight = weight_below(e, teachers, --below, weight);
 		for (int i = 0; i < nclasses; i++)
-			if (votes[i] == below)
+			if (votes[i] == next)
 				weights[i] = weight;
 	}
 	for (int i = 0; i < nclasses; i++)
