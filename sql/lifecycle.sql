@@ -166,6 +166,12 @@ DROP TABLE above, parted_1;
 -- relations that are not there, or not any more
 SELECT call, refused('SELECT privpred.' || call) FROM unnest(ARRAY[$$evaluate('parted', 0)$$, $$distill('s', 'parted', 1)$$, $$littlestone_dimension(1)$$,
   $$protect(1)$$, $$unprotect(0)$$, $$grant_budget(current_user::regrole, 1, 1)$$, $$create_model('s', 1, label => 'y', features => '["x"]')$$]) call;
+-- what changes something says so before it begins
+BEGIN READ ONLY;
+SELECT refused('SELECT privpred.' || call) FROM unnest(ARRAY[$$protect('parted')$$, $$unprotect('parted')$$, $$retrain('parted')$$, $$drop_model('parted')$$,
+  $$create_model('s', 'parted', label => 'y', features => '["x"]')$$, $$distill('s', 'parted', 'parted')$$, $$chunk_index('parted')$$,
+  $$grant_budget(current_user::regrole, 'parted', 1)$$, $$revoke_budget(current_user::regrole, 'parted')$$, $$forget('parted', 1)$$]) call;
+COMMIT;
 -- a damaged catalog is noticed
 CREATE FUNCTION damaged(change text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN

@@ -72,6 +72,7 @@ privpred_grant_budget(PG_FUNCTION_ARGS)
 	require_argument(fcinfo, 0, "role");
 	require_argument(fcinfo, 1, "relation");
 	require_argument(fcinfo, 2, "epsilon");
+	PreventCommandIfReadOnly("privpred.grant_budget()");
 	grant.role = PG_GETARG_OID(0);
 	relation = PG_GETARG_OID(1);
 
@@ -105,6 +106,7 @@ privpred_revoke_budget(PG_FUNCTION_ARGS)
 
 	require_argument(fcinfo, 0, "role");
 	require_argument(fcinfo, 1, "relation");
+	PreventCommandIfReadOnly("privpred.revoke_budget()");
 	relation = PG_GETARG_OID(1);
 	check_relation_owner(relation);
 	ledger_revoke(protected_relation_get(relation)->population, PG_GETARG_OID(0));

@@ -18,6 +18,8 @@ PG_FUNCTION_INFO_V1(privpred_compact);
 PG_FUNCTION_INFO_V1(privpred_set_retention);
 PG_FUNCTION_INFO_V1(privpred_verify_archive);
 
+#define MOST_YEARS 1000 /* now less that is still a timestamp */
+
 static void
 check_keeper(void)
 {
@@ -37,9 +39,13 @@ static void
 check_age(const Interval *age)
 {
 	const Interval none = {0};
+	const Interval most = {.month = MOST_YEARS * MONTHS_PER_YEAR};
 
 	if (is_shorter(age, &none))
 		refuse(errmsg("older_than must not be negative"), errhint("Use for example '90 days'."));
+	if (is_shorter(&most, age))
+		refuse(errmsg("older_than must be at most %d years", MOST_YEARS),
+			   errhint("A ledger that is not compacted keeps its entries for ever."));
 }
 
 /* What the caller wants, as far as what was set allows. */
@@ -98,6 +104,7 @@ privpred_set_retention(PG_FUNCTION_ARGS)
 	LedgerRetention retention = {.archive = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1)};
 
 	check_keeper();
+	PreventCommandIfReadOnly("privpred.set_retention()");
 	if (PG_ARGISNULL(0))
 		ledger_set_retention(NULL);
 	else

@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -80,6 +81,8 @@ privpred_forget(PG_FUNCTION_ARGS)
 	request.delete_rows = PG_GETARG_BOOL(2);
 	request.dry_run = PG_GETARG_BOOL(3);
 	request.at = text_to_cstring(PG_GETARG_TEXT_PP(4));
+	if (!request.dry_run)
+		PreventCommandIfReadOnly("privpred.forget()");
 	PG_RETURN_JSONB_P(request_forget(&request));
 }
 
@@ -116,5 +119,6 @@ privpred_verify_certificate(PG_FUNCTION_ARGS)
 Datum
 privpred_chunk_index(PG_FUNCTION_ARGS)
 {
+	PreventCommandIfReadOnly("privpred.chunk_index()");
 	PG_RETURN_TEXT_P(cstring_to_text(request_chunk_index(text_to_cstring(PG_GETARG_TEXT_PP(0)))));
 }

@@ -63,6 +63,7 @@ privpred_protect(PG_FUNCTION_ARGS)
 	bool		   set_cap;
 
 	require_arguments(fcinfo, "relation", "", "protects");
+	PreventCommandIfReadOnly("privpred.protect()");
 	options.unit = PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1));
 	options.protects_labels = protects_labels(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	options.declared_units = positive_or_none(fcinfo, 3, "declared_units", PG_GETARG_INT64(3));
@@ -93,6 +94,7 @@ privpred_protect(PG_FUNCTION_ARGS)
 Datum
 privpred_unprotect(PG_FUNCTION_ARGS)
 {
+	PreventCommandIfReadOnly("privpred.unprotect()");
 	request_unprotect(PG_GETARG_OID(0));
 	PG_RETURN_VOID();
 }
@@ -108,6 +110,7 @@ privpred_create_model(PG_FUNCTION_ARGS)
 
 	require_arguments(fcinfo, "name", "relation", "label", "features", "", "mechanism", "learner",
 					  "teachers", "epsilon", "options", "holdout");
+	PreventCommandIfReadOnly("privpred.create_model()");
 	request.name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	request.relid = PG_GETARG_OID(1);
 	request.label = NameStr(*PG_GETARG_NAME(2));
@@ -125,12 +128,14 @@ privpred_create_model(PG_FUNCTION_ARGS)
 Datum
 privpred_retrain(PG_FUNCTION_ARGS)
 {
+	PreventCommandIfReadOnly("privpred.retrain()");
 	PG_RETURN_JSONB_P(request_retrain(text_to_cstring(PG_GETARG_TEXT_PP(0))));
 }
 
 Datum
 privpred_drop_model(PG_FUNCTION_ARGS)
 {
+	PreventCommandIfReadOnly("privpred.drop_model()");
 	request_drop_model(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	PG_RETURN_VOID();
 }
@@ -142,6 +147,7 @@ privpred_distill(PG_FUNCTION_ARGS)
 	DistillRequest request;
 
 	require_arguments(fcinfo, "student", "teacher", "public_relation", "learner", "", "options");
+	PreventCommandIfReadOnly("privpred.distill()");
 	request.student = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	request.teacher = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	request.public_relation = PG_GETARG_OID(2);

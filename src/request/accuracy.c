@@ -173,7 +173,7 @@ request_release_accuracy(const char *name, double wanted_epsilon)
 	int64			 noisy;
 
 	lock_own_relation(record->relid, AccessShareLock);
-	PreventCommandIfReadOnly("release_accuracy()");
+	PreventCommandIfReadOnly("privpred.release_accuracy()");
 	epsilon = read_accuracy_epsilon(wanted_epsilon);
 	protected = protected_relation_hold(record->relid);
 	check_unit_columns(protected);

@@ -328,8 +328,8 @@ request_describe(const DescribeRequest *request)
 	DescriptionRecord record;
 
 	lock_own_relation(request->relid, AccessShareLock);
-	PreventCommandDuringRecovery("describe()");
-	PreventCommandIfReadOnly("describe()");
+	PreventCommandDuringRecovery("privpred.describe()");
+	PreventCommandIfReadOnly("privpred.describe()");
 	protected = protected_relation_hold(request->relid);
 	check_unit_columns(protected);
 	check_protected_once(request->relid);
