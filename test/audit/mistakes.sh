@@ -5,25 +5,26 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 . test/lib/mutants.sh
 
-# of NAME PATTERN: the tests of a mutant that match
-of() { { mutant_field "$1"; } | tr ' ' '\n' | grep -E "$2" | sed 's/.*/`&`/' | paste -sd, | sed 's/,/, /g' || true; }
-
-attack='^t/[0-9]*_attack$'
-blind='^t/[0-9]*_blind$'
-inputs='inputs'
-crash='^t/(013_ledger_crashes|029_stream_crash)$'
-
-row() {
-	local name=$1 audit rows model tests
-	rows=$([ -z "$(mutant_field "$name" rows)" ] || echo conformance)
-	audit=$([ -z "$(mutant_field "$name" audit)" ] || echo '`privpred.audit`')
-	model=$(mutant_field "$name" model | sed 's/.\+/`&`/')
-	tests=$(mutant_field "$name" | tr ' ' '\n' | grep -vE "$attack|$blind|$inputs|$crash|^\$" | sed 's/.*/`&`/' | paste -sd, | sed 's/,/, /g' || true)
-	printf '| `%s` | %s | %s | %s | %s | %s | %s |\n' "$name" "$(of "$name" "$attack")" "$(join_with "$audit" "$(of "$name" "$blind")")" \
-		"$(of "$name" "$inputs")" "$model" "$(join_with "$rows" "$tests")" "$(of "$name" "$crash")"
+# rows NAME...: a line of the table for each
+rows() {
+	perl -e '
+		my @columns = (qr{^t/[0-9]*_attack$}, qr{^t/[0-9]*_blind$}, qr{inputs}, qr{^t/(013_ledger_crashes|029_stream_crash)$});
+		for my $name (@ARGV)
+		{
+			open my $patch, "<", "test/audit/mutants/$name.patch" or die "$name: $!";
+			my (%said, @found);
+			while (<$patch>) { push @{ $said{$1} }, $2 if /^# caught-by *(\w*): *(.*)/ }
+			for my $test (map { split } @{ $said{""} })
+			{
+				my ($column) = grep { $test =~ $columns[$_] } 0 .. $#columns;
+				push @{ $found[$column // @columns] }, "`$test`";
+			}
+			unshift @{ $found[1] }, "`privpred.audit`" if $said{audit};
+			unshift @{ $found[4] }, "conformance" if $said{rows};
+			$found[5] = [map { "`$_`" } @{ $said{model} }];
+			print "| ", join(" | ", "`$name`", map { join ", ", @{ $found[$_] // [] } } 0, 1, 2, 5, 4, 3), " |\n";
+		}' "$@"
 }
-
-join_with() { printf '%s%s%s' "$1" "${1:+${2:+, }}" "$2"; }
 
 heading() {
 	printf '| mistake | attack | audits: `privpred.audit`, blind | inputs to the noise | model of the ledger | conformance, unit, SQL and other tests | crashes |\n'
@@ -40,10 +41,8 @@ all that is named finds it. The model of the ledger is not built from the source
 
 TEXT
 heading
-for name in erm_half_sensitivity gaussian_sensitivity_one gradient_clip_sensitivity vote_without_half teachers_by_position \
-	receipt_reused debit_after_draw lease_returned_twice threshold_kept ledger_not_flushed; do
-	row "$name"
-done
+rows erm_half_sensitivity gaussian_sensitivity_one gradient_clip_sensitivity vote_without_half teachers_by_position \
+	receipt_reused debit_after_draw lease_returned_twice threshold_kept ledger_not_flushed
 cat <<'TEXT'
 
 The first four halve a sensitivity; `teachers_by_position` splits a unit over several teachers.
@@ -52,6 +51,5 @@ The first four halve a sensitivity; `teachers_by_position` splits a unit over se
 
 TEXT
 heading
-for name in $(list_mutants); do
-	row "$name"
-done
+# shellcheck disable=SC2046
+rows $(list_mutants)

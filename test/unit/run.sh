@@ -1,8 +1,8 @@
 #!/bin/bash
-# Compiles every test/unit/test_*.c with the files its "sources:" line names
-# (relative to the top of the repository) and the libraries that its "libraries:"
-# line names, and runs them; one whose "needs:" header is not there is skipped.  Each test is a
-# program that prints TAP, so prove can run it too.
+# Links every test/unit/test_*.c with the files its "sources:" line names (relative to
+# the top of the repository; each is compiled once) and the libraries that its
+# "libraries:" line names, and runs them; one whose "needs:" header is not there is
+# skipped.  Each test is a program that prints TAP, so prove can run it too.
 #
 # usage: test/unit/run.sh [DIR [TEST...]]
 #        DIR receives the programs (default: test/unit/bin); TEST is e.g. vote
@@ -31,7 +31,18 @@ for sanitize in undefined,address undefined; do
 done
 rm -f "$out/probe"
 
-programs=()
+# objects_of TEST: the objects that it is linked from, each named after its source.
+objects_of() {
+	local source
+	objects=()
+	for source in "test/unit/$1.c" test/unit/unit.c $(sed -n 's/^ \* sources: *//p' "$top/test/unit/$1.c"); do
+		objects+=("$out/${source//\//-}.o")
+		source_of[${objects[-1]}]=$top/$source
+	done
+}
+
+declare -A source_of
+names=()
 skipped=
 for test in "$top"/test/unit/test_*.c; do
 	name=$(basename "$test" .c)
@@ -45,23 +56,27 @@ for test in "$top"/test/unit/test_*.c; do
 		skipped=yes
 		continue
 	fi
-	read -ra extra < <(sed -n 's/^ \* libraries: *//p' "$test"; echo)
-	sources=()
-	for source in $(sed -n 's/^ \* sources: *//p' "$test"); do
-		sources+=("$top/$source")
-	done
-	"$cc" "${flags[@]}" -o "$out/$name" "$test" "$top/test/unit/unit.c" "${sources[@]}" ${extra[@]+"${extra[@]}"} "${libraries[@]}"
-	programs+=("$out/$name")
+	names+=("$name")
+	objects_of "$name"
 done
 
-if [ ${#programs[@]} -eq 0 ] && [ -z "$skipped" ]; then
+if [ ${#names[@]} -eq 0 ] && [ -z "$skipped" ]; then
 	echo "no such unit test: $*" >&2
 	exit 1
 fi
+for object in "${!source_of[@]}"; do
+	printf '%s\0' "$object" "${source_of[$object]}"
+done | xargs -0 -r -n 2 -P "$(nproc)" "$cc" "${flags[@]}" -c -o
+for name in ${names[@]+"${names[@]}"}; do
+	objects_of "$name"
+	read -ra extra < <(sed -n 's/^ \* libraries: *//p' "$top/test/unit/$name.c"; echo)
+	"$cc" "${flags[@]}" -o "$out/$name" "${objects[@]}" ${extra[@]+"${extra[@]}"} "${libraries[@]}"
+done
+
 # A broken sampler may never accept, hence the time limit.
 failed=0
-for program in ${programs[@]+"${programs[@]}"}; do
-	echo "# $(basename "$program")"
-	timeout 300 "$program" || failed=1
+for name in ${names[@]+"${names[@]}"}; do
+	echo "# $name"
+	timeout 300 "$out/$name" || failed=1
 done
 exit $failed

@@ -172,29 +172,77 @@ test_finite_errors(int nclasses)
 
 /* ---------- covers ---------- */
 
-static double
-disagreement(const Classifier *a, const Classifier *b, int width, int n, const double *x)
-{
-	int differ = 0;
+#define MOST_POINTS 900
+#define ANSWER_WORDS ((MOST_POINTS + 63) / 64)
 
+/* What a classifier of two classes says of each point, a bit each. */
+static void
+answers_of(const Classifier *classifier, int width, int n, const double *x, uint64 *answers)
+{
+	memset(answers, 0, ANSWER_WORDS * sizeof(uint64));
 	for (int i = 0; i < n; i++)
-		differ +=
-			classifier_says(a, width, x + i * width) != classifier_says(b, width, x + i * width);
-	return (double) differ / n;
+		answers[i / 64] |= (uint64) classifier_says(classifier, width, x + i * width) << i % 64;
+}
+
+/* The same of every candidate: asked once, and not once for every member that is held against them. */
+static uint64 *
+answers_of_all(const Candidates *candidates, int n, const double *x)
+{
+	uint64 *answers = palloc(candidates->count * ANSWER_WORDS * sizeof(uint64));
+
+	for (int64 c = 0; c < candidates->count; c++)
+	{
+		Classifier candidate;
+
+		candidate_get(candidates, c, &candidate);
+		answers_of(&candidate, candidates->width, n, x, answers + c * ANSWER_WORDS);
+		if (candidate.weight != NULL)
+			pfree(candidate.weight);
+	}
+	return answers;
+}
+
+/* The least weight of points at which a candidate differs from the member, of all the weight. */
+static double
+nearest_candidate(const Candidates *candidates, const uint64 *answers, const Classifier *member,
+				  int n, const double *x, const int64 *weight)
+{
+	uint64 own[ANSWER_WORDS];
+	int64  total = 0;
+	int64  nearest;
+
+	answers_of(member, candidates->width, n, x, own);
+	for (int i = 0; i < n; i++)
+		total += weight[i];
+	nearest = total;
+	for (int64 c = 0; c < candidates->count; c++)
+	{
+		int64 differ = 0;
+
+		for (int word = 0; word < ANSWER_WORDS && differ < nearest; word++)
+			for (uint64 rest = own[word] ^ answers[c * ANSWER_WORDS + word]; rest != 0;
+				 rest &= rest - 1)
+				differ += weight[word * 64 + __builtin_ctzll(rest)];
+		nearest = Min(nearest, differ);
+	}
+	return (double) nearest / total;
 }
 
 /* The largest distance of random members of the class to the nearest candidate. */
 static double
 covered_within(const Candidates *candidates, int n, const double *x)
 {
-	double worst = 0;
-	int	   width = candidates->width;
+	double	worst = 0;
+	int		width = candidates->width;
+	uint64 *answers = answers_of_all(candidates, n, x);
+	int64	alike[MOST_POINTS];
 
+	for (int i = 0; i < n; i++)
+		alike[i] = 1;
 	for (int trial = 0; trial < 100; trial++)
 	{
 		Classifier member = {.class = candidates->class, .inside = 1};
 		double	   weight[8] = {0};
-		double	   nearest = 1;
 
 		member.weight = weight;
 		weight[(int) (uniform() * width)] = 1;
@@ -207,17 +255,9 @@ covered_within(const Candidates *candidates, int n, const double *x)
 			member.low[i] = Min(a, b);
 			member.high[i] = Max(a, b);
 		}
-		for (int64 c = 0; c < candidates->count; c++)
-		{
-			Classifier candidate;
-
-			candidate_get(candidates, c, &candidate);
-			nearest = Min(nearest, disagreement(&member, &candidate, width, n, x));
-			if (candidate.weight != NULL)
-				pfree(candidate.weight);
-		}
-		worst = Max(worst, nearest);
+		worst = Max(worst, nearest_candidate(candidates, answers, &member, n, x, alike));
 	}
+	pfree(answers);
 	return worst;
 }
 
@@ -303,49 +343,15 @@ make_rows(int width, const bool *binary, double *x, int64 *weight)
 	}
 }
 
-static double
-weighted_disagreement(const Classifier *a, const Classifier *b, int width, const double *x,
-					  const int64 *weight)
-{
-	double differ = 0;
-	double total = 0;
-
-	for (int i = 0; i < MANY; i++)
-	{
-		total += weight[i];
-		if (classifier_says(a, width, x + i * width) != classifier_says(b, width, x + i * width))
-			differ += weight[i];
-	}
-	return differ / total;
-}
-
-static double
-nearest_candidate(const Candidates *candidates, const Classifier *member, const double *x,
-				  const int64 *weight)
-{
-	double nearest = 1;
-
-	for (int64 c = 0; c < candidates->count && nearest > 0; c++)
-	{
-		Classifier candidate;
-
-		candidate_get(candidates, c, &candidate);
-		nearest =
-			Min(nearest, weighted_disagreement(member, &candidate, candidates->width, x, weight));
-		if (candidate.weight != NULL)
-			pfree(candidate.weight);
-	}
-	return nearest;
-}
-
 /* The farthest member: every cut at a value, or boxes with faces at values, in one side of all. */
 static double
 farthest_member(const Candidates *candidates, const double *x, const int64 *weight)
 {
-	int	   width = candidates->width;
-	bool   boxes = class_has_boxes(candidates->class);
-	int	   step = !boxes ? 1 : width == 1 ? 7 : 29;
-	double farthest = 0;
+	int		width = candidates->width;
+	bool	boxes = class_has_boxes(candidates->class);
+	int		step = !boxes ? 1 : width == 1 ? 7 : 29;
+	uint64 *answers = answers_of_all(candidates, MANY, x);
+	double	farthest = 0;
 
 	for (int column = 0; column < width; column++)
 		for (int i = 0; i < MANY; i += step)
@@ -364,8 +370,10 @@ farthest_member(const Candidates *candidates, const double *x, const int64 *weig
 					member.low[side] = side == column ? Min(a, b) : x[k * width + side] / 3;
 					member.high[side] = side == column ? Max(a, b) : 1;
 				}
-				farthest = Max(farthest, nearest_candidate(candidates, &member, x, weight));
+				farthest =
+					Max(farthest, nearest_candidate(candidates, answers, &member, MANY, x, weight));
 			}
+	pfree(answers);
 	return farthest;
 }
 

@@ -91,21 +91,24 @@ plain_score(const Members *members, int member, int vector, const double *x)
 	return score;
 }
 
+/* Of every member and vector, for the question of the round: all kernels are held against it. */
+static double plain[MAX_MEMBERS][MAX_CLASSES];
+
 static int
-plain_vote(const Members *members, int member, const double *x, int default_class)
+plain_vote(const Members *members, int member, int default_class)
 {
 	double best = 0;
 	int	   winner = -1;
 
 	if (members->vectors == 1)
 	{
-		double score = plain_score(members, member, 0, x);
+		double score = plain[member][0];
 
 		return isfinite(score) ? score > 0 : default_class;
 	}
 	for (int c = 0; c < members->vectors; c++)
 	{
-		double score = plain_score(members, member, c, x);
+		double score = plain[member][c];
 
 		if (isfinite(score) && (winner < 0 || score > best))
 		{
@@ -173,7 +176,7 @@ votes_agree(const ScoreKernels *kernels, const Members *members, const ScoreGrou
 	/* votes are added to what was there */
 	votes[0] = expected[0] = 7;
 	for (int m = 0; m < members->n; m++)
-		expected[plain_vote(members, m, x, default_class)]++;
+		expected[plain_vote(members, m, default_class)]++;
 	kernels->vote(group, x, default_class, votes);
 	return memcmp(votes, expected, sizeof(votes)) == 0;
 }
@@ -190,10 +193,10 @@ margins_agree(const ScoreKernels *kernels, const Members *members, const ScoreGr
 	agree = margins[members->n] == 42;
 	for (int m = 0; m < members->n; m++)
 	{
-		double expected = plain_score(members, m, 0, x);
+		double expected = plain[m][0];
 
 		if (members->vectors > 1)
-			expected = plain_score(members, m, 1, x) - expected;
+			expected = plain[m][1] - expected;
 		agree = agree && same_bits(margins[m], expected);
 	}
 	return agree;
@@ -212,7 +215,7 @@ sums_agree(const ScoreKernels *kernels, const Members *members, const ScoreGroup
 		kernels->sums(group, x, c, sums);
 		agree = agree && sums[members->n] == 42;
 		for (int m = 0; m < members->n; m++)
-			agree = agree && same_bits(sums[m], plain_score(members, m, c, x));
+			agree = agree && same_bits(sums[m], plain[m][c]);
 	}
 	return agree;
 }
@@ -246,6 +249,9 @@ compare(int malice, bool encoded, const char *what)
 		make_members(&members, malice);
 		for (int i = 0; i < members.width; i++)
 			x[i] = encoded ? any_encoded(malice, zeros) : any_number(malice);
+		for (int m = 0; m < members.n; m++)
+			for (int c = 0; c < members.vectors; c++)
+				plain[m][c] = plain_score(&members, m, c, x);
 		fill_group(&members, &group);
 		for (int k = 0; (kernels = score_kernels(k, &usable)) != NULL; k++)
 			if (usable && (!votes_agree(kernels, &members, &group, x) ||
