@@ -38,15 +38,31 @@ product_has_none() {
 	done
 }
 
+# Sources that a build that records compiles otherwise: they name what it defines, or include, by way of whatever header, what does.
+recording_files() {
+	local seen='' now=PRIVPRED_RECORD
+	while [ "$now" != "$seen" ]; do
+		seen=$now
+		now=PRIVPRED_RECORD$(cd src && grep -rlE --include='*.h' "$seen" . | sort | sed 's,^\./,|#include ",' | tr -d '\n')
+	done
+	grep -rlE --include='*.c' "$seen" src
+}
+
+# What the product's build has made here is taken from it, but for files that record.  Without one, all is compiled.
 build() {
-	copy_source . "$dir/src" && cd "$dir/src" &&
+	copy_source . "$dir/src" &&
+		find src boost \( -name '*.o' -o -name '*.so' \) -print0 | tar -c --null -T - | tar -C "$dir/src" -x &&
+		recording_files | sed 's/c$/o/' | (cd "$dir/src" && xargs rm -f) && cd "$dir/src" &&
 		make -s -j"$cores" PG_CONFIG="$PG_CONFIG" with_llvm=no RECORD_INPUTS=yes WERROR=-Werror all &&
 		RECORD_INPUTS=yes test/stage.sh "$dir/stage"
 }
 
 serve() {
 	initdb -D "$dir/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync || return 1
-	printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$dir'" "shared_preload_libraries = 'privpred'" "fsync = off" \
+	# XGBoost's module, too, unless it was left out: every parallel worker would load it, which costs more than all else
+	local boost=
+	[ ! -f "$(pg_config --pkglibdir)/privpred_boost.so" ] || boost=", privpred_boost"
+	printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$dir'" "shared_preload_libraries = 'privpred$boost'" "fsync = off" \
 		"jit = off" "autovacuum = off" "max_worker_processes = 20" >>"$dir/data/postgresql.conf"
 	PRIVPRED_RECORD_FILE=$dir/record pg_ctl -D "$dir/data" -l "$dir/server.log" -w start
 }

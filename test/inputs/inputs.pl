@@ -80,7 +80,7 @@ sub insert
 my %ways = (
 	plain => '',
 	states => 'SET privpred.train_by_states = on;',
-	workers => 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;',
+	workers => 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET max_parallel_workers_per_gather = 2;',
 	little_memory => "SET work_mem = '64kB'; SET maintenance_work_mem = '16MB'; SET hash_mem_multiplier = 1;",
 	sorted => 'SET enable_hashagg = off; SET enable_hashjoin = off;',
 	hashed => 'SET enable_sort = off; SET enable_mergejoin = off; SET enable_indexscan = off;',
