@@ -345,7 +345,7 @@ wrap_selects(Node *node, bool *narrowed)
 }
 
 static PlannedStmt *
-plan_here(Query *query, const char *text, int options, ParamListInfo params)
+plan_here(PLANNER_ARGUMENTS)
 {
 	PlannedStmt *result;
 	bool		 narrowed = false;
@@ -355,8 +355,8 @@ plan_here(Query *query, const char *text, int options, ParamListInfo params)
 	planning++;
 	PG_TRY();
 	{
-		result = previous_planner ? previous_planner(query, text, options, params)
-								  : standard_planner(query, text, options, params);
+		result =
+			previous_planner ? previous_planner(PLANNER_PASSED) : standard_planner(PLANNER_PASSED);
 	}
 	PG_FINALLY();
 	{

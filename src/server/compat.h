@@ -130,6 +130,16 @@ typedef void (*shmem_request_hook_type)(void);
 #define EXECUTOR_RUN_PASSED queryDesc, direction, count
 #endif
 
+/* Of a hook on planner(). */
+#if PG_VERSION_NUM < 190000
+#define PLANNER_ARGUMENTS Query *query, const char *text, int options, ParamListInfo params
+#define PLANNER_PASSED query, text, options, params
+#else
+#define PLANNER_ARGUMENTS \
+	Query *query, const char *text, int options, ParamListInfo params, struct ExplainState *es
+#define PLANNER_PASSED query, text, options, params, es
+#endif
+
 /* What a compiled function knows of its definition. */
 #if PG_VERSION_NUM < 180000
 #define PLPGSQL_XMIN(function) ((function)->fn_xmin)
@@ -231,11 +241,6 @@ typedef void (*shmem_request_hook_type)(void);
 #else
 #define new_lock_tranche(name) LWLockNewTrancheId(name)
 #define register_lock_tranche(tranche, name) ((void) 0)
-#endif
-
-#if PG_VERSION_NUM < 150000
-#define parse_analyze_fixedparams(tree, text, types, ntypes, env) \
-	parse_analyze(tree, text, types, ntypes, env)
 #endif
 
 /* Who may read a query's relations has had a list of its own since 16. */
