@@ -16,19 +16,17 @@
 PopulationBrief
 population_brief(int64 number)
 {
-	static SPIPlanPtr plan = NULL;
-	MemoryContext	  caller = CurrentMemoryContext;
-	PopulationBrief	  brief = {0};
-	CatalogSession	  session;
+	MemoryContext	caller = CurrentMemoryContext;
+	PopulationBrief brief = {0};
+	CatalogSession	session;
 
 	catalog_begin(&session);
-	query_run(&plan,
-			  "SELECT m.population, m.relation::oid, m.relation_name, "
-			  "CASE WHEN c.oid IS NULL THEN m.relation_name ELSE m.relation::text END "
-			  "FROM privpred.protected_relation n "
-			  "JOIN privpred.protected_relation m ON m.population = n.population "
-			  "LEFT JOIN pg_class c ON c.oid = m.relation WHERE n.relation_id = $1" FIRST_OF_ALL,
-			  true, 0, QUERY_ARGUMENTS(ARG_INT8(number)));
+	query_read("SELECT m.population, m.relation::oid, m.relation_name, "
+			   "CASE WHEN c.oid IS NULL THEN m.relation_name ELSE m.relation::text END "
+			   "FROM privpred.protected_relation n "
+			   "JOIN privpred.protected_relation m ON m.population = n.population "
+			   "LEFT JOIN pg_class c ON c.oid = m.relation WHERE n.relation_id = $1" FIRST_OF_ALL,
+			   ARG_INT8(number));
 	if (SPI_processed > 0)
 	{
 		brief.population = row_int8(0, 1);
@@ -102,17 +100,15 @@ population_is_owned(int64 number, Oid role)
 char *
 relation_name_of(int64 relation_id)
 {
-	static SPIPlanPtr plan = NULL;
-	MemoryContext	  caller = CurrentMemoryContext;
-	char			 *name = NULL;
-	CatalogSession	  session;
+	MemoryContext  caller = CurrentMemoryContext;
+	char		  *name = NULL;
+	CatalogSession session;
 
 	catalog_begin(&session);
-	query_run(&plan,
-			  "SELECT CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END "
-			  "FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
-			  "WHERE r.relation_id = $1",
-			  true, 0, QUERY_ARGUMENTS(ARG_INT8(relation_id)));
+	query_read("SELECT CASE WHEN c.oid IS NULL THEN r.relation_name ELSE r.relation::text END "
+			   "FROM privpred.protected_relation r LEFT JOIN pg_class c ON c.oid = r.relation "
+			   "WHERE r.relation_id = $1",
+			   ARG_INT8(relation_id));
 	if (SPI_processed > 0)
 		name = MemoryContextStrdup(caller, row_text(0, 1));
 	catalog_end(&session);
@@ -173,8 +169,7 @@ read_sales(SPIPlanPtr *plan, const char *sql, int64 id)
 ModelSale *
 model_sale(int64 model_id)
 {
-	static SPIPlanPtr plan = NULL;
-	List *sales = read_sales(&plan, "SELECT " SALE_COLUMNS " WHERE m.model_id = $1", model_id);
+	List *sales = read_sales(PLAN_HERE, "SELECT " SALE_COLUMNS " WHERE m.model_id = $1", model_id);
 
 	return sales == NIL ? NULL : linitial(sales);
 }
@@ -182,8 +177,7 @@ model_sale(int64 model_id)
 List *
 population_sales(int64 population)
 {
-	static SPIPlanPtr plan = NULL;
-
-	return read_sales(&plan, "SELECT " SALE_COLUMNS " WHERE r.population = $1 ORDER BY m.model_id",
+	return read_sales(PLAN_HERE,
+					  "SELECT " SALE_COLUMNS " WHERE r.population = $1 ORDER BY m.model_id",
 					  population);
 }

@@ -189,7 +189,7 @@ model_get(const char *name)
 	ModelRecord	  *model;
 
 	catalog_begin(&session);
-	query_read(select_model, ARG_TEXT(name));
+	query_run(PLAN_HERE, select_model, true, 0, QUERY_ARGUMENTS(ARG_TEXT(name)));
 	if (SPI_processed == 0)
 		no_such_model(name);
 	session_keep(&session);

@@ -55,11 +55,12 @@ ledger_revoke_accounts(const char *condition, int64 relation_id, Oid role, const
 	SPITupleTable	 *table;
 	uint64			  rows;
 
-	query_write(psprintf("UPDATE privpred.account a SET revoked_at = now() "
-						 "WHERE a.revoked_at IS NULL AND $1 IS NOT NULL AND $2 IS NOT NULL "
-						 "AND %s RETURNING a.account_id, a.relation_id, a.role::oid",
-						 condition),
-				ARG_INT8(relation_id), ARG_OID(role));
+	query_run(NULL,
+			  psprintf("UPDATE privpred.account a SET revoked_at = now() "
+					   "WHERE a.revoked_at IS NULL AND $1 IS NOT NULL AND $2 IS NOT NULL "
+					   "AND %s RETURNING a.account_id, a.relation_id, a.role::oid",
+					   condition),
+			  false, 0, QUERY_ARGUMENTS(ARG_INT8(relation_id), ARG_OID(role)));
 	table = SPI_tuptable;
 	rows = SPI_processed;
 	for (uint64 row = 0; row < rows; row++)

@@ -43,7 +43,7 @@ static void
 read_latest(const char *sql, int64 number)
 {
 	PushActiveSnapshot(GetLatestSnapshot());
-	query_read(sql, ARG_INT8(number));
+	query_run(NULL, sql, true, 0, QUERY_ARGUMENTS(ARG_INT8(number)));
 	PopActiveSnapshot();
 }
 

@@ -35,6 +35,7 @@ typedef struct ClassReader
 	int			words;	  /* of a row */
 	uint64	   *labels;	  /* of all points, row by row: labels_get() */
 	int			nclasses;
+	int			nlabels; /* if any are classes: how many there are */
 	char	  **classes; /* NULL: labels are no names */
 	bool		named;	 /* labels are names of classes */
 	bool		any;	 /* labels are what there is, and are classes */
@@ -42,12 +43,20 @@ typedef struct ClassReader
 
 /* ---------- rows ---------- */
 
+/* As strcmp() has it; there may be millions of rows, so nothing is copied. */
+static int
+name_compare(const char *name, const text *other)
+{
+	Size length = VARSIZE_ANY_EXHDR(other);
+	int	 order = strncmp(name, VARDATA_ANY(other), length);
+
+	return order != 0 ? order : name[length] != '\0';
+}
+
 static bool
 name_is(const char *name, const text *other)
 {
-	Size length = VARSIZE_ANY_EXHDR(other);
-
-	return strlen(name) == length && memcmp(name, VARDATA_ANY(other), length) == 0;
+	return name_compare(name, other) == 0;
 }
 
 static void
@@ -98,7 +107,7 @@ add_point(ClassReader *reader, const text *point, int label)
 			   errhint("Every hypothesis of a finite class gives every point one label."));
 	if (hypothesis == 0)
 		add_name(points, reader, point);
-	else if (p == points->count || strcmp(points->names[p], text_to_cstring(point)) > 0)
+	else if (p == points->count || name_compare(points->names[p], point) > 0)
 		refuse_gap(reader, reader->hypotheses.names[0], text_to_cstring(point));
 	else if (!name_is(points->names[p], point))
 		refuse_gap(reader, name, points->names[p]);
@@ -107,12 +116,36 @@ add_point(ClassReader *reader, const text *point, int label)
 	reader->labelled++;
 }
 
+/* Among labels that are in order there may be a thousand. */
+static int
+find_label(const ClassReader *reader, const text *label)
+{
+	int low = 0;
+	int high = reader->nlabels;
+
+	while (low < high)
+	{
+		int middle = (low + high) / 2;
+		int order = name_compare(reader->classes[middle], label);
+
+		if (order == 0)
+			return middle;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
 /* The number of the class; -1: it is none. */
 static int
 read_label(const ClassReader *reader, Datum label)
 {
 	if (!reader->named)
 		return DatumGetInt32(label);
+	if (reader->any)
+		return find_label(reader, DatumGetTextPP(label));
 	for (int i = 0; i < reader->nclasses; i++)
 		if (name_is(reader->classes[i], DatumGetTextPP(label)))
 			return i;
@@ -153,27 +186,31 @@ read_class_row(ClassReader *reader, const QueryScan *scan)
 
 /* ---------- labels ---------- */
 
-/* How many different labels there are. */
-static int
-count_labels(Oid relid, const char *relation)
+/* The different labels that there are, as names in the order of their bytes. */
+static void
+read_labels(Oid relid, ClassReader *reader)
 {
 	QueryScan scan;
 	bool	  isnull;
-	int64	  count = 0;
+	int		  count = 0;
 
-	scan_open(&scan, 1,
-			  psprintf("SELECT pg_catalog.count(DISTINCT %s) FROM %s r", LABEL_AS_TEXT,
-					   relation_sql_name(relid)),
+	reader->classes = palloc_array(char *, PRIVPRED_MAX_CLASSES);
+	scan_open(&scan, ROWS_PER_FETCH,
+			  psprintf("SELECT DISTINCT %s FROM %s r WHERE r.label IS NOT NULL ORDER BY 1 LIMIT %d",
+					   LABEL_AS_TEXT, relation_sql_name(relid), PRIVPRED_MAX_CLASSES + 1),
 			  0, NULL);
-	if (scan_next(&scan))
-		count = DatumGetInt64(scan_value(&scan, 1, &isnull));
+	for (; scan_next(&scan); count++)
+	{
+		if (count == PRIVPRED_MAX_CLASSES)
+			ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					errmsg("relation \"%s\" has more than %d different labels", reader->relation,
+						   PRIVPRED_MAX_CLASSES),
+					errhint("A finite class has at most that many."));
+		reader->classes[count] = TextDatumGetCString(scan_value(&scan, 1, &isnull));
+	}
 	scan_close(&scan);
-	if (count > PRIVPRED_MAX_CLASSES)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("relation \"%s\" has more than %d different labels", relation,
-					   PRIVPRED_MAX_CLASSES),
-				errhint("A finite class has at most that many."));
-	return (int) Max(count, PRIVPRED_MIN_CLASSES);
+	reader->nlabels = count;
+	reader->nclasses = Max(count, PRIVPRED_MIN_CLASSES);
 }
 
 /*
@@ -188,12 +225,10 @@ label_expression(Oid relid, ClassReader *reader)
 	bool may_name = reader->classes != NULL || reader->any;
 	bool integer = type == INT2OID || type == INT4OID || type == INT8OID;
 
-	reader->named = string && reader->classes != NULL;
+	reader->named =
+		reader->any ? string || integer || type == BOOLOID : string && reader->classes != NULL;
 	if (reader->named)
 		return "r.label::pg_catalog.text";
-	if (reader->any && (string || integer || type == BOOLOID))
-		return "CASE WHEN r.label IS NOT NULL THEN (pg_catalog.dense_rank()"
-			   " OVER (ORDER BY " LABEL_AS_TEXT ") OPERATOR(pg_catalog.-) 1)::pg_catalog.int4 END";
 	if (type == BOOLOID)
 		return "r.label::pg_catalog.bool::pg_catalog.int4";
 	if (!integer)
@@ -236,7 +271,7 @@ read_class(Oid relid, int nclasses, char **classes, ClassReader *reader)
 	};
 	label = label_expression(relid, reader);
 	if (reader->any)
-		reader->nclasses = count_labels(relid, reader->relation);
+		read_labels(relid, reader);
 	reader->words = LABELS_WORDS(FINITE_MAX_POINTS, reader->nclasses);
 	reader->hypotheses.names = palloc_array(char *, FINITE_MAX_HYPOTHESES);
 	reader->points.names = palloc_array(char *, FINITE_MAX_POINTS);

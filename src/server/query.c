@@ -54,12 +54,25 @@ keep_plan(SPIPlanPtr *plan, const char *sql, int nargs, Oid *types)
 
 	if (prepared == NULL)
 		elog(ERROR, "could not prepare \"%s\"", sql);
+	if (*plan != NULL)
+		SPI_freeplan(*plan);
+	*plan = NULL;
 	caller = MemoryContextSwitchTo(TopMemoryContext);
 	kept = list_append_unique_ptr(kept, plan);
 	MemoryContextSwitchTo(caller);
 	if (SPI_keepplan(prepared) != 0)
 		elog(ERROR, "could not keep the plan of \"%s\"", sql);
 	*plan = prepared;
+}
+
+/* The extension's own types are others once it was dropped and created again. */
+static bool
+takes(SPIPlanPtr plan, int nargs, const Oid *types)
+{
+	for (int i = 0; i < nargs; i++)
+		if (SPI_getargtypeid(plan, i) != types[i])
+			return false;
+	return true;
 }
 
 void
@@ -84,7 +97,7 @@ query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 limit, int na
 	ArgumentArrays arrays = argument_arrays(nargs, args);
 	int			   result;
 
-	if (plan != NULL && *plan == NULL)
+	if (plan != NULL && (*plan == NULL || !takes(*plan, nargs, arrays.types)))
 		keep_plan(plan, sql, nargs, arrays.types);
 	result = plan != NULL ? SPI_execute_plan(*plan, arrays.values, arrays.nulls, read_only, limit)
 						  : SPI_execute_with_args(sql, nargs, arrays.types, arrays.values,
@@ -95,13 +108,13 @@ query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 limit, int na
 }
 
 uint64
-query_alone(const char *sql, bool read_only, int nargs, const QueryArgument *args)
+query_alone(SPIPlanPtr *plan, const char *sql, bool read_only, int nargs, const QueryArgument *args)
 {
 	CatalogSession session;
 	uint64		   rows;
 
 	catalog_begin(&session);
-	query_run(NULL, sql, read_only, 0, nargs, args);
+	query_run(plan, sql, read_only, 0, nargs, args);
 	rows = SPI_processed;
 	if (!read_only)
 		CommandCounterIncrement();

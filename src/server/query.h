@@ -54,7 +54,7 @@ query_argument_if(bool present, QueryArgument argument)
 /*
  * Runs a statement and leaves its result in SPI_processed and SPI_tuptable.  A
  * statement that writes cannot be read-only.  limit 0 means all rows.  If plan is
- * not NULL the statement is planned once and kept there for the session.
+ * not NULL the statement is prepared once and kept there for the session.
  */
 extern void query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 limit, int nargs,
 					  const QueryArgument *args);
@@ -64,18 +64,28 @@ extern void query_run(SPIPlanPtr *plan, const char *sql, bool read_only, int64 l
 	{ \
 		__VA_ARGS__ \
 	}
-#define query_read(sql, ...) query_run(NULL, sql, true, 0, QUERY_ARGUMENTS(__VA_ARGS__))
-#define query_write(sql, ...) query_run(NULL, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
-#define query_kept(plan, sql, ...) query_run(plan, sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
+
+/* Where the plan of the statement at this place is kept: to plan it takes longer than to run it. */
+#define PLAN_HERE \
+	({ \
+		static SPIPlanPtr plan_here = NULL; \
+		&plan_here; \
+	})
+
+/* Statements that are typed out, and so are the same each time; others are run by query_run(). */
+#define query_read(sql, ...) query_run(PLAN_HERE, "" sql, true, 0, QUERY_ARGUMENTS(__VA_ARGS__))
+#define query_write(sql, ...) query_run(PLAN_HERE, "" sql, false, 0, QUERY_ARGUMENTS(__VA_ARGS__))
 
 /*
  * The same in a session of its own (catalog_begin() to catalog_end()), if the
  * number of rows says everything: were there any, and how many were written?
  */
-extern uint64 query_alone(const char *sql, bool read_only, int nargs, const QueryArgument *args);
+extern uint64 query_alone(SPIPlanPtr *plan, const char *sql, bool read_only, int nargs,
+						  const QueryArgument *args);
 
-#define catalog_finds(sql, ...) (query_alone(sql, true, QUERY_ARGUMENTS(__VA_ARGS__)) > 0)
-#define catalog_write(sql, ...) query_alone(sql, false, QUERY_ARGUMENTS(__VA_ARGS__))
+#define catalog_finds(sql, ...) \
+	(query_alone(PLAN_HERE, "" sql, true, QUERY_ARGUMENTS(__VA_ARGS__)) > 0)
+#define catalog_write(sql, ...) query_alone(PLAN_HERE, "" sql, false, QUERY_ARGUMENTS(__VA_ARGS__))
 
 /* Frees all plans that this process keeps, as after an error that may be due to one. */
 extern void query_forget_plans(void);

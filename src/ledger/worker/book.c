@@ -162,23 +162,19 @@ cached_account(int64 relation_id, Oid role, bool enter)
 static Found
 lock_account(int64 relation_id, Oid role, HeldAccount *held)
 {
-	static SPIPlanPtr lock_plan = NULL;
-	static SPIPlanPtr exists_plan = NULL;
-	bool			  isnull;
+	bool isnull;
 
-	query_kept(&lock_plan,
-			   "SELECT " ACCOUNT_COLUMNS ", a.ctid FROM privpred.account a "
-			   "WHERE a.relation_id = $1 AND a.role = $2 FOR NO KEY UPDATE SKIP LOCKED",
-			   ARG_INT8(relation_id), ARG_OID(role));
+	query_write("SELECT " ACCOUNT_COLUMNS ", a.ctid FROM privpred.account a "
+				"WHERE a.relation_id = $1 AND a.role = $2 FOR NO KEY UPDATE SKIP LOCKED",
+				ARG_INT8(relation_id), ARG_OID(role));
 	if (SPI_processed > 0)
 	{
 		account_from_row(&held->account, 0, population_brief(relation_id).relid);
 		held->tid = *(ItemPointer) DatumGetPointer(row_value(0, ACCOUNT_NEXT_COLUMN, &isnull));
 		return ACCOUNT_FOUND;
 	}
-	query_kept(&exists_plan,
-			   "SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = $2",
-			   ARG_INT8(relation_id), ARG_OID(role));
+	query_write("SELECT FROM privpred.account a WHERE a.relation_id = $1 AND a.role = $2",
+				ARG_INT8(relation_id), ARG_OID(role));
 	if (SPI_processed > 0)
 		return ACCOUNT_LOCKED;
 	cached_account(relation_id, role, true)->missing = true;

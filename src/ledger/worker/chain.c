@@ -28,9 +28,8 @@ chain_forget(void)
 void
 chain_read_end(ChainEnd *end, Oid generation)
 {
-	static SPIPlanPtr plan = NULL;
-	bytea			 *head;
-	bool			  isnull;
+	bytea *head;
+	bool   isnull;
 
 	if (OidIsValid(generation) && known_generation == generation)
 	{
@@ -38,8 +37,7 @@ chain_read_end(ChainEnd *end, Oid generation)
 		return;
 	}
 	memset(end, 0, sizeof(ChainEnd));
-	query_kept(&plan,
-			   "SELECT e.id, e.head FROM privpred.ledger_entry e ORDER BY e.id DESC LIMIT 1");
+	query_write("SELECT e.id, e.head FROM privpred.ledger_entry e ORDER BY e.id DESC LIMIT 1");
 	if (SPI_processed == 0)
 		return;
 	end->id = row_int8(0, 1);
@@ -91,10 +89,8 @@ chain_append(ChainEnd *end, LedgerEntry *entry)
 void
 chain_drain_outbox(ChainEnd *end)
 {
-	static SPIPlanPtr plan = NULL;
-
-	query_kept(&plan, "WITH d AS (DELETE FROM privpred.ledger_outbox RETURNING *) "
-					  "SELECT seq, " ENTRY_COLUMNS " FROM d ORDER BY seq");
+	query_write("WITH d AS (DELETE FROM privpred.ledger_outbox RETURNING *) "
+				"SELECT seq, " ENTRY_COLUMNS " FROM d ORDER BY seq");
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
 		LedgerEntry entry;

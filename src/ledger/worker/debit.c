@@ -36,10 +36,7 @@ debit_forget(void)
 static void
 list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz now)
 {
-	static SPIPlanPtr plan = NULL;
-
-	query_kept(
-		&plan,
+	query_write(
 		"INSERT INTO privpred.open_lease AS o (lease, relation_id, account_id, cap_id, answers, "
 		"charge, cap_charge, at, pid, incarnation, window_start) "
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
@@ -58,10 +55,8 @@ list_block(const LedgerRequest *request, const LedgerReply *reply, TimestampTz n
 static int64
 unlist_block(int64 lease)
 {
-	static SPIPlanPtr plan = NULL;
-
-	query_kept(&plan, "DELETE FROM privpred.open_lease WHERE lease = $1 RETURNING answers",
-			   ARG_INT8(lease));
+	query_write("DELETE FROM privpred.open_lease WHERE lease = $1 RETURNING answers",
+				ARG_INT8(lease));
 	return SPI_processed == 0 ? -1 : row_int4(0, 1);
 }
 

@@ -14,29 +14,25 @@
 static bool
 are_thrown_away(const LedgerRequest *request)
 {
-	static SPIPlanPtr plan = NULL;
-
-	query_kept(&plan,
-			   "WITH free AS (SELECT FROM privpred.memo_size s WHERE s.model_id = $1 "
-			   "AND s.training_id = $2 AND s.role = $3 FOR NO KEY UPDATE SKIP LOCKED) "
-			   "SELECT EXISTS (SELECT FROM privpred.memo_size s WHERE s.model_id = $1 "
-			   "AND s.training_id = $2 AND s.role = $3) AND NOT EXISTS (SELECT FROM free)",
-			   ARG_INT8(request->model_id), ARG_INT8(request->training_id), ARG_OID(request->role));
+	query_write("WITH free AS (SELECT FROM privpred.memo_size s WHERE s.model_id = $1 "
+				"AND s.training_id = $2 AND s.role = $3 FOR NO KEY UPDATE SKIP LOCKED) "
+				"SELECT EXISTS (SELECT FROM privpred.memo_size s WHERE s.model_id = $1 "
+				"AND s.training_id = $2 AND s.role = $3) AND NOT EXISTS (SELECT FROM free)",
+				ARG_INT8(request->model_id), ARG_INT8(request->training_id),
+				ARG_OID(request->role));
 	return row_bool(0, 1);
 }
 
 void
 memo_keep(const LedgerRequest *request, LedgerReply *reply)
 {
-	static SPIPlanPtr plan = NULL;
 	const LedgerMemo *memo = &request->memo;
 	text *question = cstring_to_text_with_len((const char *) memo->question, MEMO_QUESTION_SIZE);
 
 	reply->outcome = OUTCOME_GRANTED;
 	if (are_thrown_away(request))
 		return;
-	query_kept(
-		&plan,
+	query_write(
 		"WITH room AS (INSERT INTO privpred.memo_size AS s (model_id, training_id, role, entries) "
 		"VALUES ($1, $2, $3, 1) ON CONFLICT (model_id, training_id, role) "
 		"DO UPDATE SET entries = s.entries + 1 WHERE s.entries < $8 RETURNING 1) "

@@ -23,14 +23,12 @@ affordable(const LedgerRequest *request, const Account *account)
 Found
 payer_groups(Batch *batch, const LedgerRequest *request, List **groups)
 {
-	static SPIPlanPtr plan = NULL;
-	ListCell		 *cell;
+	ListCell *cell;
 
 	*groups = NIL;
-	query_kept(&plan,
-			   "SELECT a.role::oid FROM privpred.account a "
-			   "WHERE a.relation_id = $1 AND a.role NOT IN (0, $2) AND a.revoked_at IS NULL",
-			   ARG_INT8(request->relation_id), ARG_OID(request->role));
+	query_write("SELECT a.role::oid FROM privpred.account a "
+				"WHERE a.relation_id = $1 AND a.role NOT IN (0, $2) AND a.revoked_at IS NULL",
+				ARG_INT8(request->relation_id), ARG_OID(request->role));
 	foreach(cell, rows_oids(1))
 	{
 		Account *account;
@@ -97,10 +95,7 @@ payer_choose(Batch *batch, const LedgerRequest *request, LedgerReply *reply, Acc
 static EpsilonUnits
 reserved_units(int64 account_id)
 {
-	static SPIPlanPtr plan = NULL;
-
-	query_kept(
-		&plan,
+	query_write(
 		"SELECT least(coalesce(sum(o.answers::numeric * CASE WHEN o.account_id = $1 THEN o.charge "
 		"ELSE o.cap_charge END), 0), 9223372036854775807)::int8 "
 		"FROM privpred.open_lease o WHERE $1 IN (o.account_id, o.cap_id)",

@@ -20,11 +20,8 @@
 static bool
 has_paid(int64 account_id, const LedgerRequest *request)
 {
-	static SPIPlanPtr plan = NULL;
-
-	query_kept(&plan,
-			   "SELECT FROM privpred.release r WHERE r.account_id = $1 AND r.training_id = $2",
-			   ARG_INT8(account_id), ARG_INT8(request->training_id));
+	query_write("SELECT FROM privpred.release r WHERE r.account_id = $1 AND r.training_id = $2",
+				ARG_INT8(account_id), ARG_INT8(request->training_id));
 	return SPI_processed > 0;
 }
 
@@ -32,21 +29,20 @@ has_paid(int64 account_id, const LedgerRequest *request)
 static void
 mark_paid(Batch *batch, int64 account_id, const LedgerRequest *request)
 {
-	static SPIPlanPtr plan = NULL;
-	const ModelSale	 *model = model_sale(request->model_id);
-	const char		 *name = model != NULL ? model->name : NULL;
-	char			  finite[CHARGE_TEXT_SIZE];
-	char			  infinite[CHARGE_TEXT_SIZE];
+	const ModelSale *model = model_sale(request->model_id);
+	const char		*name = model != NULL ? model->name : NULL;
+	char			 finite[CHARGE_TEXT_SIZE];
+	char			 infinite[CHARGE_TEXT_SIZE];
 
-	query_kept(&plan,
-			   "INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, "
-			   "model, version, at, charge, pure_charge, accuracy) "
-			   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-			   ARG_INT8(account_id), ARG_INT8(request->training_id), ARG_INT8(request->relation_id),
-			   ARG_INT8(request->model_id), ARG_TEXT(name), ARG_INT4(request->version),
-			   ARG_TIME(batch->now), ARG_TEXT(charge_to_text(&request->finite, finite)),
-			   ARG_TEXT(charge_to_text(&request->infinite, infinite)),
-			   ARG_BOOL(request->kind == REQUEST_ACCURACY));
+	query_write("INSERT INTO privpred.release (account_id, training_id, relation_id, model_id, "
+				"model, version, at, charge, pure_charge, accuracy) "
+				"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+				ARG_INT8(account_id), ARG_INT8(request->training_id),
+				ARG_INT8(request->relation_id), ARG_INT8(request->model_id), ARG_TEXT(name),
+				ARG_INT4(request->version), ARG_TIME(batch->now),
+				ARG_TEXT(charge_to_text(&request->finite, finite)),
+				ARG_TEXT(charge_to_text(&request->infinite, infinite)),
+				ARG_BOOL(request->kind == REQUEST_ACCURACY));
 }
 
 /* An account of the role or of its groups that has paid already; NULL: none. */
@@ -179,14 +175,12 @@ release_mark(Batch *batch, const LedgerRequest *request, LedgerReply *reply)
 static Found
 find_unpaid(Batch *batch, const LedgerRequest *request, List **unpaid)
 {
-	static SPIPlanPtr plan = NULL;
-	ListCell		 *cell;
+	ListCell *cell;
 
 	*unpaid = NIL;
-	query_kept(&plan,
-			   "SELECT a.role::oid FROM privpred.account a "
-			   "WHERE a.relation_id = $1 AND a.revoked_at IS NULL ORDER BY a.account_id",
-			   ARG_INT8(request->relation_id));
+	query_write("SELECT a.role::oid FROM privpred.account a "
+				"WHERE a.relation_id = $1 AND a.revoked_at IS NULL ORDER BY a.account_id",
+				ARG_INT8(request->relation_id));
 	foreach(cell, rows_oids(1))
 	{
 		Account *account;

@@ -36,22 +36,18 @@ typedef struct Stream
 static Found
 lock_stream(int64 id, Stream *stream)
 {
-	static SPIPlanPtr lock_plan = NULL;
-	static SPIPlanPtr exists_plan = NULL;
-	const ModelSale	 *model;
-	int				  column = 0;
+	const ModelSale *model;
+	int				 column = 0;
 
-	query_kept(&lock_plan,
-			   "SELECT s.account_id, a.role::oid, a.renyi_order, s.model_id, s.version, "
-			   "s.opened_by, s.unstable_limit, s.unstable_used, s.epsilon_units, s.width, "
-			   "s.threshold, s.answers_limit, s.answers_used, s.holders, s.incarnation, s.status, "
-			   "s.uniform FROM privpred.stream s JOIN privpred.account a USING (account_id) "
-			   "WHERE s.stream_id = $1 FOR NO KEY UPDATE OF s SKIP LOCKED",
-			   ARG_INT8(id));
+	query_write("SELECT s.account_id, a.role::oid, a.renyi_order, s.model_id, s.version, "
+				"s.opened_by, s.unstable_limit, s.unstable_used, s.epsilon_units, s.width, "
+				"s.threshold, s.answers_limit, s.answers_used, s.holders, s.incarnation, s.status, "
+				"s.uniform FROM privpred.stream s JOIN privpred.account a USING (account_id) "
+				"WHERE s.stream_id = $1 FOR NO KEY UPDATE OF s SKIP LOCKED",
+				ARG_INT8(id));
 	if (SPI_processed == 0)
 	{
-		query_kept(&exists_plan, "SELECT FROM privpred.stream s WHERE s.stream_id = $1",
-				   ARG_INT8(id));
+		query_write("SELECT FROM privpred.stream s WHERE s.stream_id = $1", ARG_INT8(id));
 		return SPI_processed > 0 ? ACCOUNT_LOCKED : ACCOUNT_MISSING;
 	}
 	memset(stream, 0, sizeof(Stream));
@@ -83,19 +79,17 @@ lock_stream(int64 id, Stream *stream)
 static void
 write_stream(Batch *batch, const Stream *stream)
 {
-	static SPIPlanPtr plan = NULL;
-	const char		 *status = stream->closed != NULL ? stream->closed : "open";
+	const char *status = stream->closed != NULL ? stream->closed : "open";
 
-	query_kept(&plan,
-			   "UPDATE privpred.stream s SET unstable_used = $2, threshold = $3, "
-			   "answers_used = $4, holders = $5, incarnation = $6, status = $7, "
-			   "closed_at = CASE WHEN $7 <> 'open' THEN coalesce(s.closed_at, $8) END "
-			   "WHERE s.stream_id = $1",
-			   ARG_INT8(stream->id), ARG_INT4(stream->run.failed),
-			   ARG_IF(stream->closed == NULL, ARG_INT8(stream->run.threshold)),
-			   ARG_INT8(stream->answers_used), ARG_INT4(stream->holders),
-			   ARG_IF(stream->holders > 0, ARG_INT8(stream->incarnation)), ARG_TEXT(status),
-			   ARG_TIME(batch->now));
+	query_write("UPDATE privpred.stream s SET unstable_used = $2, threshold = $3, "
+				"answers_used = $4, holders = $5, incarnation = $6, status = $7, "
+				"closed_at = CASE WHEN $7 <> 'open' THEN coalesce(s.closed_at, $8) END "
+				"WHERE s.stream_id = $1",
+				ARG_INT8(stream->id), ARG_INT4(stream->run.failed),
+				ARG_IF(stream->closed == NULL, ARG_INT8(stream->run.threshold)),
+				ARG_INT8(stream->answers_used), ARG_INT4(stream->holders),
+				ARG_IF(stream->holders > 0, ARG_INT8(stream->incarnation)), ARG_TEXT(status),
+				ARG_TIME(batch->now));
 }
 
 static void
@@ -201,16 +195,14 @@ closed_outcome(const char *status)
 static int64
 choose_stream(const LedgerRequest *request, LedgerOutcome *outcome)
 {
-	static SPIPlanPtr plan = NULL;
-	int64			  chosen = 0;
+	int64 chosen = 0;
 
 	*outcome = OUTCOME_NO_STREAM;
-	query_kept(&plan,
-			   "SELECT s.stream_id, a.role::oid, s.status "
-			   "FROM privpred.stream s JOIN privpred.account a USING (account_id) "
-			   "WHERE s.model_id = $1 AND (s.status = 'open' OR s.version = $2) "
-			   "ORDER BY s.stream_id",
-			   ARG_INT8(request->model_id), ARG_INT4(request->version));
+	query_write("SELECT s.stream_id, a.role::oid, s.status "
+				"FROM privpred.stream s JOIN privpred.account a USING (account_id) "
+				"WHERE s.model_id = $1 AND (s.status = 'open' OR s.version = $2) "
+				"ORDER BY s.stream_id",
+				ARG_INT8(request->model_id), ARG_INT4(request->version));
 	for (uint64 row = 0; row < SPI_processed; row++)
 	{
 		Oid			role = row_oid(row, 2);
@@ -363,20 +355,18 @@ stream_book_serve(Batch *batch, const LedgerRequest *request, LedgerReply *reply
 static bool
 make_room(Batch *batch, const LedgerRequest *request, int64 account_id, LedgerReply *reply)
 {
-	static SPIPlanPtr plan = NULL;
-	const ModelSale	 *model = model_sale(request->model_id);
-	Stream			  stream;
-	Found			  found;
+	const ModelSale *model = model_sale(request->model_id);
+	Stream			 stream;
+	Found			 found;
 
 	if (model == NULL || model->version != request->version)
 	{
 		reply->outcome = OUTCOME_STREAM_VERSION;
 		return true;
 	}
-	query_kept(&plan,
-			   "SELECT s.stream_id FROM privpred.stream s WHERE s.model_id = $1 "
-			   "AND s.account_id = $2 AND s.status = 'open'",
-			   ARG_INT8(request->model_id), ARG_INT8(account_id));
+	query_write("SELECT s.stream_id FROM privpred.stream s WHERE s.model_id = $1 "
+				"AND s.account_id = $2 AND s.status = 'open'",
+				ARG_INT8(request->model_id), ARG_INT8(account_id));
 	if (SPI_processed == 0)
 		return true;
 	found = lock_stream(row_int8(0, 1), &stream);
@@ -396,24 +386,22 @@ make_room(Batch *batch, const LedgerRequest *request, int64 account_id, LedgerRe
 static char *
 insert_stream(Batch *batch, const LedgerRequest *request, int64 account_id, LedgerReply *reply)
 {
-	static SPIPlanPtr  plan = NULL;
 	const StreamTerms *terms = &request->stream.terms;
 	const ModelSale	  *model = model_sale(request->model_id);
 	StreamRun		   run;
 
 	stream_run_first(&run, terms);
-	query_kept(&plan,
-			   "INSERT INTO privpred.stream (account_id, relation_id, model_id, model, version, "
-			   "opened_by, unstable_limit, epsilon_units, delta, width, threshold, "
-			   "answers_limit, opened_at, uniform) "
-			   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
-			   "RETURNING stream_id",
-			   ARG_INT8(account_id), ARG_INT8(request->relation_id), ARG_INT8(request->model_id),
-			   ARG_TEXT(model->name), ARG_INT4(request->version), ARG_OID(request->role),
-			   ARG_INT4(terms->unstable), ARG_INT8(terms->epsilon), ARG_FLOAT8(terms->delta),
-			   ARG_INT8(run.width), ARG_INT8(run.threshold),
-			   ARG_IF(terms->answers > 0, ARG_INT8(terms->answers)), ARG_TIME(batch->now),
-			   ARG_BOOL(terms->uniform));
+	query_write("INSERT INTO privpred.stream (account_id, relation_id, model_id, model, version, "
+				"opened_by, unstable_limit, epsilon_units, delta, width, threshold, "
+				"answers_limit, opened_at, uniform) "
+				"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
+				"RETURNING stream_id",
+				ARG_INT8(account_id), ARG_INT8(request->relation_id), ARG_INT8(request->model_id),
+				ARG_TEXT(model->name), ARG_INT4(request->version), ARG_OID(request->role),
+				ARG_INT4(terms->unstable), ARG_INT8(terms->epsilon), ARG_FLOAT8(terms->delta),
+				ARG_INT8(run.width), ARG_INT8(run.threshold),
+				ARG_IF(terms->answers > 0, ARG_INT8(terms->answers)), ARG_TIME(batch->now),
+				ARG_BOOL(terms->uniform));
 	reply->stream.id = row_int8(0, 1);
 	return psprintf("stream " INT64_FORMAT ", %d unstable answers, width " INT64_FORMAT,
 					reply->stream.id, terms->unstable, run.width);
