@@ -226,6 +226,8 @@ stage() {
 		return 1
 	fi
 	bin=$(tail -n 1 "$sandbox/log/stage.log")
+	[ -e "$bin/initdb.real" ] || mv "$bin/initdb" "$bin/initdb.real"
+	cp test/lib/initdb.sh "$bin/initdb"
 	PATH=$bin:$PATH
 	pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
 }

@@ -171,8 +171,10 @@ charges($node, 'alice', 1, q{SELECT probe('m')}, 'before pg_upgrade', db => 'oth
 my $spent = spent($node, 'alice', db => 'other');
 $node->safe_psql('postgres', q{DROP DATABASE restored});
 $node->stop;
+sub identifier { return `pg_controldata -D '${\ $_[0]->data_dir}'` =~ /^Database system identifier: +(\d+)$/m ? $1 : die 'no identifier' }
 my $new = PostgreSQL::Test::Cluster->new('upgraded');
-$new->init;
+{ local $ENV{OWN_IDENTIFIER} = 'yes'; $new->init }
+isnt(identifier($new), identifier($node), 'another cluster');
 # The staged server is found by the path of its binaries, not by pg_config.
 chomp(my $bin = `dirname \$(command -v postgres)`);
 $node->append_conf('postgresql.conf', "max_prepared_transactions = 0\n");

@@ -134,6 +134,8 @@ my %state = (
 # The new one is the private copy that the other tests run in.
 chomp(my $new_bin = `pg_config --bindir`);
 
+sub identifier { return `pg_controldata -D '${\ $_[0]->data_dir}'` =~ /^Database system identifier: +(\d+)$/m ? $1 : die 'no identifier' }
+
 sub upgrade
 {
 	my ($major, $pg_config) = @_;
@@ -151,7 +153,8 @@ sub upgrade
 	$old->stop;
 
 	my $new = PostgreSQL::Test::Cluster->new("new_from_$major");
-	$new->init(extra => ['-k']);
+	{ local $ENV{OWN_IDENTIFIER} = 'yes'; $new->init(extra => ['-k']) }
+	isnt(identifier($new), identifier($old), "from $major: to another cluster");
 	chdir $new->basedir or die;
 	command_ok([ 'pg_upgrade', '--no-sync', '-b', $install . '/bin', '-B', $new_bin, '-d', $old->data_dir, '-D', $new->data_dir,
 			'-s', $new->host, '-p', $old->port, '-P', $new->port ], "pg_upgrade from $major")
