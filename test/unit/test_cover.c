@@ -184,7 +184,7 @@ answers_of(const Classifier *classifier, int width, int n, const double *x, uint
 		answers[i / 64] |= (uint64) classifier_says(classifier, width, x + i * width) << i % 64;
 }
 
-/* The same of every candidate: asked once, and not once for every member that is held against them. */
+/* The same of every candidate, asked once for all the members that are held against them. */
 static uint64 *
 answers_of_all(const Candidates *candidates, int n, const double *x)
 {
