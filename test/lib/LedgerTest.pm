@@ -70,24 +70,27 @@ sub sqlstate_of
 	return $err =~ /(?:ERROR|FATAL):\s+([0-9A-Z]{5}):/ ? $1 : '';
 }
 
+my $settled = 'NOT EXISTS (SELECT FROM privpred.leases WHERE NOT orphaned)';
+
 # Answers spent by a role on a relation, after unused ones came back.
 sub spent
 {
 	my ($node, $role, %opt) = @_;
 	my $relation = $opt{relation} // 'patients';
 	my $db = $opt{db} // 'postgres';
+	my $query = "SELECT coalesce(round(sum(epsilon_spent) * 10), 0) FROM privpred.budgets "
+	  . "WHERE relation = '$relation'::regclass AND " . ($role eq '-' ? "role IS NULL" : "role = '$role'::regrole");
+	# Mostly one session is enough to wait and to look.
+	my ($rc, $out) = $node->psql($db, "DO \$\$ BEGIN FOR i IN 1 .. 100 LOOP EXIT WHEN $settled; PERFORM pg_sleep(0.02); END LOOP; END \$\$; SELECT $settled; $query");
+	return $1 if $rc == 0 && $out =~ /^t\n(.*)$/;
 	settled($node, $db);
-	return $node->safe_psql($db,
-		"SELECT coalesce(round(sum(epsilon_spent) * 10), 0) FROM privpred.budgets "
-		. "WHERE relation = '$relation'::regclass AND "
-		. ($role eq '-' ? "role IS NULL" : "role = '$role'::regrole"));
+	return $node->safe_psql($db, $query);
 }
 
 sub settled
 {
 	my ($node, $db) = @_;
-	$node->poll_query_until($db // 'postgres',
-		'SELECT NOT EXISTS (SELECT FROM privpred.leases WHERE NOT orphaned)')
+	$node->poll_query_until($db // 'postgres', "SELECT $settled")
 	  or die 'leases stay open';
 }
 

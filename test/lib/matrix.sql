@@ -201,10 +201,11 @@ END $$;
 
 -- How many teachers say what to each question.
 CREATE FUNCTION votes(model privpred.model, of regclass, label text, questions float8[]) RETURNS TABLE (q int, class text, votes int) LANGUAGE sql AS $$
-  WITH chunk AS (
-    SELECT t, ARRAY(SELECT r.class FROM matrix.rows_seen(of, label, model) r WHERE r.class = ANY (model.classes) AND privpred.teacher_of(r.unit, model.salt, model.teachers) = t) AS seen,
-      ARRAY(SELECT r.f FROM matrix.rows_seen(of, label, model) r WHERE r.class = ANY (model.classes) AND privpred.teacher_of(r.unit, model.salt, model.teachers) = t) AS f
-    FROM generate_series(0, model.teachers - 1) t),
+  WITH row_seen AS MATERIALIZED (
+    SELECT privpred.teacher_of(r.unit, model.salt, model.teachers) AS t, r.class, r.f FROM matrix.rows_seen(of, label, model) r WHERE r.class = ANY (model.classes)),
+  chunk AS (
+    SELECT t, ARRAY(SELECT r.class FROM row_seen r WHERE r.t = g.t) AS seen, ARRAY(SELECT r.f FROM row_seen r WHERE r.t = g.t) AS f
+    FROM generate_series(0, model.teachers - 1) g(t)),
   said AS MATERIALIZED (SELECT matrix.opinion(model.learner, l.options, model.classes, seen, f, questions) AS o FROM chunk, matrix.learner l WHERE l.name = model.learner)
   SELECT u.q::int, c, count(*) FILTER (WHERE u.class = c)::int
   FROM said, unnest(o) WITH ORDINALITY u(class, q), unnest(model.classes) c GROUP BY 1, 2 $$;
@@ -245,9 +246,9 @@ BEGIN
   range := coalesce(model.label_max, model.bin_edges[cardinality(model.bin_edges)]) - least;
   EXECUTE format('SELECT count(*) = 0 FROM %s', of) INTO bare;
   RETURN (SELECT string_agg(format('question %s: %s', q, answer), '; ')
-    FROM unnest(answers) a, unnest(ARRAY[by_array, by_jsonb, by_row]) answer
-    LEFT JOIN LATERAL (SELECT sum(CASE WHEN array_position(model.classes, v.class) * 2 > cardinality(model.classes) THEN v.votes ELSE -v.votes END) AS lead
-                         FROM matrix.votes(model, of, label, matrix.questions(model)) v WHERE v.q = a.q AND label = 'bins') l ON true
+    FROM unnest(answers) a CROSS JOIN LATERAL unnest(ARRAY[by_array, by_jsonb, by_row]) answer
+    LEFT JOIN (SELECT v.q, sum(CASE WHEN array_position(model.classes, v.class) * 2 > cardinality(model.classes) THEN v.votes ELSE -v.votes END) AS lead
+                 FROM matrix.votes(model, of, label, matrix.questions(model)) v WHERE label = 'bins' GROUP BY v.q) l USING (q)
    WHERE CASE model.mechanism
      WHEN 'soft' THEN CASE WHEN label = 'bins' AND l.lead >= 3 THEN answer::float8 = least + range * 0.75 WHEN label = 'bins' AND l.lead <= -3 THEN answer::float8 = least + range * 0.25
        ELSE answer IS NULL OR answer::float8 IN (least + range / 4, least + range / 2, least + range * 0.75) END
@@ -304,19 +305,23 @@ EXCEPTION WHEN OTHERS THEN
   RETURN concat_ws(' | ', 'checking', SQLSTATE, SQLERRM);
 END $$;
 
--- A student of labels that its teachers are sure of.
-CREATE FUNCTION check_student(of regclass, label text, answers answers[]) RETURNS text LANGUAGE plpgsql AS $$
+-- Public rows, and the labels that teachers are sure of.
+CREATE FUNCTION taught(of regclass, label text, OUT f float8[], OUT labels text[]) LANGUAGE plpgsql AS $$
 DECLARE
-  student privpred.model;
   teacher privpred.model;
-  f float8[];
-  labels text[];
-  votes text[];
 BEGIN
-  SELECT * INTO student FROM privpred.model WHERE name = 'm';
   SELECT * INTO teacher FROM privpred.model WHERE name = 'teacher';
   SELECT array_agg(privpred.encode(teacher.features, ROW(x, w, s))) INTO f FROM matrix.public_row;
   SELECT array_agg(top ORDER BY q) FILTER (WHERE lead > 0) INTO labels FROM matrix.tops(teacher, of, label, f);
+END $$;
+
+-- A student of such labels.
+CREATE FUNCTION check_student(f float8[], labels text[], answers answers[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  student privpred.model;
+  votes text[];
+BEGIN
+  SELECT * INTO student FROM privpred.model WHERE name = 'm';
   IF cardinality(labels) < array_length(f, 1) THEN
     RETURN NULL;
   END IF;
@@ -385,6 +390,7 @@ DECLARE
   refusal text := train(CASE label WHEN 'number' THEN 'average' ELSE 'vote' END, 'linear', label, s.relation, s.classes, 'all');
   l matrix.learner;
   a record;
+  t record;
   problem text;
   began timestamptz;
 BEGIN
@@ -393,6 +399,7 @@ BEGIN
   END IF;
   UPDATE privpred.model SET name = 'teacher' WHERE name = 'm';
   COMMIT;
+  SELECT * INTO t FROM taught(s.relation, label) WHERE label <> 'number';
   FOR l IN SELECT * FROM matrix.learner LOOP
     began := clock_timestamp();
     refusal := distilled(l);
@@ -401,7 +408,7 @@ BEGIN
     IF refusal IS NULL THEN
       SELECT * INTO a FROM answered('all', false);
       problem := coalesce(a.problem, check_forms('student', label, a.answers),
-        CASE label WHEN 'number' THEN check_numbers(s.relation, label, a.answers) ELSE check_student(s.relation, label, a.answers) END);
+        CASE label WHEN 'number' THEN check_numbers(s.relation, label, a.answers) ELSE check_student(t.f, t.labels, a.answers) END);
       PERFORM privpred.drop_model('m');
     ELSIF clear_refusal(refusal) IS NOT TRUE THEN
       problem := 'refused: ' || refusal;

@@ -5,8 +5,9 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
-use LedgerTest qw(as sqlstate_of settled);
+use LedgerTest qw(as sqlstate_of);
 use List::Util qw(min max);
+use Privpred::Blind qw(session);
 use Privpred::Stats qw(audit_epsilon audit_range enough_draws least_telling sized_counts);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -22,7 +23,25 @@ client_min_messages = error
 });
 $node->start;
 
-sub sql { return $node->safe_psql('postgres', $_[0]) }
+# The owner's session; who asks has one of his own.
+$ENV{PGHOST} = $node->host;
+$ENV{PGPORT} = $node->port;
+my $session;
+
+sub sql
+{
+	$session //= session($node->installed_command('psql'), '-d', 'postgres');
+	my $said = $session->("$_[0];\nDISCARD ALL");
+	chomp $said;
+	return $said;
+}
+
+# All that was reserved and not used is back.
+sub settled
+{
+	my $leases = 'EXISTS (SELECT FROM privpred.leases WHERE NOT orphaned)';
+	die 'leases stay open' if sql("DO \$\$ BEGIN FOR i IN 1 .. 30000 LOOP EXIT WHEN NOT $leases; PERFORM pg_sleep(0.02); END LOOP; END \$\$; SELECT $leases") ne 'f';
+}
 
 sql(q{
 CREATE EXTENSION privpred;
@@ -137,7 +156,7 @@ sub random_question
 	my $given = min($n, $left);
 	is($n <= $left ? $out : sqlstate_of($err), $n <= $left ? $n : '53400',
 		"$relation: $role asks $n of $left answers of $model") or diag $err;
-	settled($node);
+	settled();
 	my $payer = $accounts->{$role}{order};
 	foreach my $account ($role, 'cap')
 	{
@@ -232,7 +251,7 @@ SELECT privpred.grant_budget(r::regrole, 'busy', 5) FROM unnest('{ann,bob}'::tex
 		usleep(20_000);
 	}
 	$_->finish foreach @sessions;
-	settled($node);
+	settled();
 	is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'grants under load: verifies');
 	my $accounts = accounts('busy');
 	cmp_ok($accounts->{$_}{units}, '>', 0, "$_ was charged") foreach qw(ann bob cap);
@@ -250,7 +269,7 @@ SELECT privpred.grant_budget('eve', 'daily', 10, refresh => '1 day', lifetime_ep
 
 sub daily
 {
-	settled($node);
+	settled();
 	return sql(q{SELECT window_spent_units / 10000000000, spent_units / 10000000000 FROM privpred.account WHERE role = 'eve'::regrole
 		AND relation_id = (SELECT relation_id FROM privpred.protected_relation WHERE relation = 'daily'::regclass)});
 }
@@ -289,6 +308,7 @@ is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'windows veri
 	$lost->query(q{BEGIN});
 	$lost->query(q{DECLARE c CURSOR FOR SELECT private_predict('daily', ARRAY[0.5]) FROM generate_series(1, 1000)});
 	$lost->query(q{MOVE 40 FROM c});
+	undef $session;
 	$node->stop('immediate');
 	eval { $lost->quit };
 	$node->start;
@@ -301,7 +321,7 @@ is(sql(q{SELECT ok, problem FROM privpred.verify_ledger()}), 't|', 'windows veri
 }
 my (undef, $out, $err) = as($node, 'eve', q{SELECT ask('daily', 10000)});
 like($err, qr/53400: privacy budget of role "eve" for the present window.*The budget refreshes at \d{4}-/s, 'the window binds');
-settled($node);
+settled();
 pass_time('daily');
 (undef, $out, $err) = as($node, 'eve', q{SELECT ask('daily', 10000)});
 like($err, qr/53400: lifetime privacy budget of role "eve".*It does not refresh/s, 'the lifetime binds');
@@ -313,7 +333,7 @@ like(daily(), qr/\|2000$/, 'to the last answer');
 sql(q{
 CREATE FUNCTION echo_step(state text, label text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT CASE WHEN x[1] = 1 THEN label ELSE state END';
 CREATE AGGREGATE echo_train(text, float8[]) (SFUNC = echo_step, STYPE = text);
-CREATE FUNCTION echo_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT state';
+CREATE FUNCTION echo_predict(state text, x float8[]) RETURNS text IMMUTABLE LANGUAGE internal AS 'btrim1';
 CREATE TABLE votes (id int NOT NULL, x float8 NOT NULL, y text);
 SELECT privpred.protect('votes', unit => 'id');
 SELECT privpred.create_model('vote', 'votes', label => 'y', classes => '{a,b}', features => '["x"]', teachers => 4, epsilon => 1,
@@ -377,7 +397,7 @@ cmp_ok($range, '>', 1, "charging that as bounded range would be noticed (range a
 # Permute-and-flip errs less: that it is drawn where it may be, and only there.
 cmp_ok($bob{aaab}{b}, '<=', $most, "permute-and-flip errs less ($bob{aaab}{b} of $n)");
 cmp_ok($ann{aaab}{b}, '>=', $least, "than the exponential mechanism ($ann{aaab}{b} of $n)");
-settled($node);
+settled();
 is(join(' ', map { int(0.5 + 1e6 * ($_ // 0)) } split /\|/, sql(q{
 SELECT sum(epsilon) FILTER (WHERE role = 'ann'::regrole) / (1e12 * 24000) * 1e12, sum(epsilon) FILTER (WHERE role = 'bob'::regrole) / 24000
 FROM privpred.ledger WHERE relation = 'votes'::regclass})),
@@ -385,7 +405,7 @@ FROM privpred.ledger WHERE relation = 'votes'::regclass})),
 
 # ---------- dump and restore ----------
 
-settled($node);
+settled();
 my $dump = $node->basedir . '/accounts.sql';
 my $state = q{SELECT role, relation, epsilon_limit, delta_limit, epsilon_spent, delta_spent, epsilon_left, renyi_order, answers_left, binding_cap,
 	window_resets_at, status, spent_share, lifetime_epsilon_limit, lifetime_epsilon_spent, refresh FROM privpred.budgets ORDER BY relation_name, role_name};

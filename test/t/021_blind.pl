@@ -19,10 +19,10 @@ sub odds { my ($epsilon) = @_; return 1 / (1 + exp -$epsilon) }
 
 # name, how it is drawn, declarations, versions, questions of each, p, draws, what part of the charge is to be seen at least
 my @known = (
-	[ 'an answer', 'answer', ["$vote 1"], 1, [ [ [ 0, 0.5 ] ] ], odds(1), 4000, 0.5 ],
-	[ 'three answers', 'answer', ["$vote 1"], 1, [ [ [ 0, 0.5 ], [ 0, 0.5, 0.25 ], [ 0, 0, 1 ] ] ], odds(1)**3, 3000, 0.5, (1 - odds(1))**3 ],
-	[ 'two versions', 'answer', ["$vote 1"], 2, [ [ [ 0, 0.5 ] ], [ [ 0, 0.5 ] ] ], odds(1)**2, 3000, 0.5, (1 - odds(1))**2 ],
-	[ 'two models', 'answer', [ "$vote 1", "$vote 2" ], 1, [ [ [ 0, 0.5 ], [ 1, 0.5 ] ] ], odds(1) * odds(2), 3000, 0.5, (1 - odds(1)) * (1 - odds(2)) ],
+	[ 'an answer', 'answer', ["$vote 1"], 1, [ [ [ 0, 0.5 ] ] ], odds(1), 2500, 0.5 ],
+	[ 'three answers', 'answer', ["$vote 1"], 1, [ [ [ 0, 0.5 ], [ 0, 0.5, 0.25 ], [ 0, 0, 1 ] ] ], odds(1)**3, 2600, 0.5, (1 - odds(1))**3 ],
+	[ 'two versions', 'answer', ["$vote 1"], 2, [ [ [ 0, 0.5 ] ], [ [ 0, 0.5 ] ] ], odds(1)**2, 2200, 0.5, (1 - odds(1))**2 ],
+	[ 'two models', 'answer', [ "$vote 1", "$vote 2" ], 1, [ [ [ 0, 0.5 ], [ 1, 0.5 ] ] ], odds(1) * odds(2), 1500, 0.5, (1 - odds(1)) * (1 - odds(2)) ],
 	# The exponential mechanism, by which the owner's labels are drawn; of these pairs it shows half of epsilon.
 	[ 'a student of one label', 'student', ["$vote 6"], 1, [ [ [ 0, 0 ] ] ], odds(3), 430, 0.2 ],
 	[ 'a released model', 'training', ["$cover 6"], 1, [ [ [ 0, 0.25 ] ] ], odds(3), 430, 0.2 ]);

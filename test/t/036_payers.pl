@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Privpred::Blind qw(session);
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('payers');
@@ -15,7 +16,17 @@ my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
 my @models = qw(paid streamed released);
 my @payers = qw(asker definer maker);
 
-sub sql { return $node->safe_psql('postgres', $_[0]) }
+# One session looks on; whoever asks has one of his own.
+$ENV{PGHOST} = $node->host;
+$ENV{PGPORT} = $node->port;
+my $session = session($node->installed_command('psql'), '-d', 'postgres');
+
+sub sql
+{
+	my $said = $session->("$_[0];\nDISCARD ALL");
+	chomp $said;
+	return $said;
+}
 
 # Runs SQL as a login role; test.model tells ask() which model to ask.
 sub as
@@ -132,8 +143,8 @@ sql(q{SET SESSION AUTHORIZATION maker; SET test.model = 'paid'; CREATE MATERIALI
 sub had
 {
 	my ($model) = @_;
-	$node->poll_query_until('postgres', 'SELECT NOT EXISTS (SELECT FROM privpred.leases)')
-	  or die 'leases stay open';
+	sql(q{DO $$ BEGIN FOR i IN 1 .. 30000 LOOP EXIT WHEN NOT EXISTS (SELECT FROM privpred.leases); PERFORM pg_sleep(0.02); END LOOP; END $$});
+	die 'leases stay open' if sql('SELECT EXISTS (SELECT FROM privpred.leases)') eq 't';
 	my %had = map { split /\|/ } split /\n/,
 	  sql("SELECT role::text, answers FROM privpred.stat WHERE model = '$model'");
 	my %paid = map { split /\|/ } split /\n/, sql(

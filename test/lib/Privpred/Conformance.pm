@@ -642,8 +642,9 @@ sub _counts
 	$sql->(qq{SELECT privpred.open_stream('$table', $p{unstable}, $p{epsilon}, $p{of_run});
 		UPDATE privpred.stream SET unstable_limit = 1000000 WHERE status = 'open'})
 	  if $row->{mechanism} =~ /^(?:sparse|soft)$/;
-	# An accuracy is written down, time and again in the same row: in transactions of their own, old versions of it can go.
-	my $batch = $SETUPS{ $row->{setup} }{releases} ? 100 : $n;
+	# Accuracies, streams and models that are trained anew are written down, time and again in the same rows: once a transaction ends, old
+	# versions of them can go.
+	my $batch = $SETUPS{ $row->{setup} }{releases} || $CHARGED_ONCE{ $row->{mechanism} } || $row->{mechanism} =~ /^(?:sparse|soft)$/ ? 100 : $n;
 	my $query = $row->{question} =~ /^forgetting / ? '' : join(";\n", map { 'SELECT a, count(*) FROM (' . _query($row, $table, min($batch, $n - $batch * $_)) . ') s GROUP BY a' } 0 .. ceil($n / $batch) - 1);
 	$query = "BEGIN; $query; ROLLBACK" if $row->{question} =~ /^rolled back/;
 	$query = "DO \$do\$ BEGIN EXECUTE \$q\$$query\$q\$; EXCEPTION WHEN division_by_zero THEN NULL; END \$do\$" if $row->{question} =~ /^failed/;
