@@ -17,7 +17,8 @@ DATA = $(wildcard privpred--*--*.sql)
 MODULE_big = privpred
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 OUR_HEADERS = $(wildcard src/*.h src/*/*.h src/*/*/*.h)
-PG_CPPFLAGS = -I$(srcdir)/src -DPRIVPRED_VERSION='"$(EXTVERSION)"'
+# (srcdir may end with a slash, and ccache takes .//src for /src.)
+PG_CPPFLAGS = -I$(srcdir:/=)/src -DPRIVPRED_VERSION='"$(EXTVERSION)"'
 # Hidden symbols are the server's default from 16 on; here, they are so for all (src/server/compat.h).
 PG_CFLAGS = -std=gnu11 -fvisibility=hidden -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -Wno-cast-function-type $(WERROR)
 SHLIB_LINK = -llinear -lm

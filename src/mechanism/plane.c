@@ -71,7 +71,8 @@ typedef struct Plane
 	int32  most_kept;
 	int32  nkept;
 	int32 *kept;
-	int32 *kept_from; /* of each block; -1: not kept */
+	int32 *kept_from;  /* of each block; -1: not kept */
+	int32 *kept_count; /* so that none is sorted again */
 } Plane;
 
 /* ---------- geometry, exact ---------- */
@@ -199,6 +200,7 @@ plane_create(const HypothesisSource *source)
 	plane->most_kept = (int32) Min((int64) plane->npoints * plane->npoints, KEPT_ERRORS);
 	plane->kept = TAKE(int32, plane->most_kept);
 	plane->kept_from = TAKE(int32, plane->npoints);
+	plane->kept_count = TAKE(int32, plane->npoints);
 	return plane;
 }
 
@@ -352,22 +354,22 @@ static int32
 plane_errors(void *own, int block, int32 *errors)
 {
 	Plane *plane = own;
-	int32 *from;
+	int32 *from = &plane->kept_from[block];
 
 	if (block == plane->nchosen)
 		return constant_errors(plane, errors);
-	list_directions(plane, block);
-	from = &plane->kept_from[block];
 	if (*from >= 0)
 	{
-		memcpy(errors, plane->kept + *from, sizeof(int32) * plane->ndirections);
-		return plane->ndirections;
+		memcpy(errors, plane->kept + *from, sizeof(int32) * plane->kept_count[block]);
+		return plane->kept_count[block];
 	}
 	CHECK_FOR_INTERRUPTS();
+	list_directions(plane, block);
 	count_around(plane, &plane->points[plane->chosen[block]], errors);
 	if (plane->nkept + plane->ndirections <= plane->most_kept)
 	{
 		*from = plane->nkept;
+		plane->kept_count[block] = plane->ndirections;
 		memcpy(plane->kept + *from, errors, sizeof(int32) * plane->ndirections);
 		plane->nkept += plane->ndirections;
 	}
@@ -406,9 +408,7 @@ plane_steps(const void *own, double share)
 static int32
 plane_most_rows(const void *own)
 {
-	const Plane *plane = own;
-
-	return Min(BEST_STEPS / Max(plane->npoints, 1) + 1, BEST_ROWS);
+	return Min(BEST_STEPS / Max(((const Plane *) own)->npoints, 1) + 1, BEST_ROWS);
 }
 
 const HypothesisListing plane_listing = {

@@ -42,7 +42,10 @@ typedef struct Space
 	int					 most_points;
 	int32				 ones;
 	int32				 zeros;
-	GridPoint			*rows;
+	int32				 npoints;
+	GridPoint			*points;  /* that rows are at, distinct */
+	int32				*balance; /* rows labelled 0 minus rows labelled 1 at each */
+	int32				*point_of_row;
 
 	/* T */
 	int		  nsample; /* its points come first in the pool, in their order */
@@ -57,7 +60,7 @@ typedef struct Space
 	uint64 *slots; /* a hash table of labelings, each plus one; 0: free */
 	int32	above; /* zeros minus ones among rows above the present hyperplane */
 	int32	below;
-	int32	non_plane; /* rows on it; -1: not counted yet */
+	int32	non_plane; /* points on it; -1: not counted yet */
 	int32  *on_plane;
 } Space;
 
@@ -88,6 +91,47 @@ space_block_size(const void *own)
 	return labelings(space->width, space->most_points);
 }
 
+#define ST_SORT sort_rows
+#define ST_ELEMENT_TYPE int32
+#define ST_COMPARE_ARG_TYPE GridPoint
+#define ST_COMPARE(a, b, rows) memcmp(&(rows)[*(a)], &(rows)[*(b)], sizeof(GridPoint))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Rows at the same point count together: features of few values have few points. */
+static void
+find_points(Space *space)
+{
+	const LabelledUnits *units = space->units;
+	GridPoint			*rows = TAKE(GridPoint, units->nrows);
+	int32				*order = TAKE(int32, units->nrows);
+	int32				 n = 0;
+
+	for (int32 i = 0; i < units->nrows; i++)
+	{
+		flats_point(space->width, units->x + (Size) i * units->width, &rows[i]);
+		order[i] = i;
+	}
+	sort_rows(order, units->nrows, rows);
+	for (int32 i = 0; i < units->nrows; i++)
+	{
+		const GridPoint *row = &rows[order[i]];
+
+		if (n == 0 || memcmp(&space->points[n - 1], row, sizeof(GridPoint)) != 0)
+		{
+			space->balance[n] = 0;
+			space->points[n++] = *row;
+		}
+		space->point_of_row[order[i]] = n - 1;
+		space->balance[n - 1] += units->label[order[i]] ? -1 : 1;
+	}
+	space->npoints = n;
+	pfree(order);
+	pfree(rows);
+}
+
 static void *
 space_create(const HypothesisSource *source)
 {
@@ -99,14 +143,15 @@ space_create(const HypothesisSource *source)
 	space->most_points = Min(source->most_points, MOST_POINTS);
 	space->ones = count_ones(units);
 	space->zeros = units->nrows - space->ones;
-	space->rows = TAKE(GridPoint, units->nrows);
-	for (int32 i = 0; i < units->nrows; i++)
-		flats_point(space->width, units->x + (Size) i * units->width, &space->rows[i]);
+	space->points = TAKE(GridPoint, units->nrows);
+	space->balance = TAKE(int32, units->nrows);
+	space->point_of_row = TAKE(int32, units->nrows);
+	find_points(space);
 	space->listed = TAKE(Chain, space_block_size(space));
 	space->errors = TAKE(int32, space_block_size(space));
 	space->slot_bits = pg_leftmost_one_pos32(space_block_size(space)) + 2;
 	space->slots = TAKE(uint64, NSLOTS(space));
-	space->on_plane = TAKE(int32, units->nrows);
+	space->on_plane = TAKE(int32, space->npoints);
 	return space;
 }
 
@@ -117,15 +162,14 @@ static void
 count_sides(Space *space, const SpaceHypothesis *hypothesis)
 {
 	space->above = space->below = space->non_plane = 0;
-	for (int32 i = 0; i < space->units->nrows; i++)
+	for (int32 i = 0; i < space->npoints; i++)
 	{
-		int64 side = flats_side(hypothesis->normal[0], hypothesis->base, &space->rows[i]);
-		int32 balance = space->units->label[i] ? -1 : 1;
+		int64 side = flats_side(hypothesis->normal[0], hypothesis->base, &space->points[i]);
 
 		if (side > 0)
-			space->above += balance;
+			space->above += space->balance[i];
 		else if (side < 0)
-			space->below += balance;
+			space->below += space->balance[i];
 		else
 			space->on_plane[space->non_plane++] = i;
 	}
@@ -140,8 +184,8 @@ count_errors(Space *space, const SpaceHypothesis *hypothesis)
 		count_sides(space, hypothesis);
 	errors += hypothesis->says & 1 ? space->above : space->below;
 	for (int32 i = 0; i < space->non_plane; i++)
-		if (flats_say(hypothesis, &space->rows[space->on_plane[i]]))
-			errors += space->units->label[space->on_plane[i]] ? -1 : 1;
+		if (flats_say(hypothesis, &space->points[space->on_plane[i]]))
+			errors += space->balance[space->on_plane[i]];
 	return errors;
 }
 
@@ -330,7 +374,7 @@ space_choose(void *own, const uint64 *units)
 	FOR_CHOSEN_ROWS(row, space->units, units)
 	{
 		if (space->npool < space->most_points)
-			take_point(space, &space->rows[row]);
+			take_point(space, &space->points[space->point_of_row[row]]);
 	}
 	space->nsample = space->npool;
 	list_constant(space, false);
@@ -390,7 +434,7 @@ space_steps(const void *own, double share)
 
 	for (int i = 0; i < space->width; i++)
 		planes *= (points - i) / (i + 1);
-	return planes * (rows + 1000);
+	return planes * (space->npoints + 1000);
 }
 
 const HypothesisListing space_listing = {

@@ -72,7 +72,10 @@ singletons(int npoints)
 
 /* ---------- the dimension ---------- */
 
-/* By the definition; members is a set of at most 64 hypotheses. */
+/*
+ * By the definition; members is a set of at most 64 hypotheses.  Where one side is no
+ * deeper than what was found, the other does not matter.
+ */
 static int
 brute_force(const FiniteClass *finite, uint64 members)
 {
@@ -81,10 +84,13 @@ brute_force(const FiniteClass *finite, uint64 members)
 	for (int p = 0; p < finite->npoints; p++)
 	{
 		uint64 ones = members & finite_class_column(finite, p)[0];
+		int	   depth;
 
-		if (ones != 0 && ones != members)
-			best =
-				Max(best, 1 + Min(brute_force(finite, ones), brute_force(finite, members & ~ones)));
+		if (ones == 0 || ones == members)
+			continue;
+		depth = brute_force(finite, ones);
+		if (depth >= best)
+			best = Max(best, 1 + Min(depth, brute_force(finite, members & ~ones)));
 	}
 	return best;
 }

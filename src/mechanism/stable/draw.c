@@ -219,25 +219,53 @@ stable_draw(StableSampler *sampler)
 
 /* ---------- distributions, in doubles ---------- */
 
+/* Weights below exp(-60), of at most 2^31 beside one of 1, are lost in rounding. */
+#define LEAST_LOG_WEIGHT (-60.0)
+
+static int32
+fewest_of(const int32 *errors, int32 count)
+{
+	int32 fewest = PG_INT32_MAX;
+
+	for (int32 i = 0; i < count; i++)
+		fewest = Min(fewest, errors[i]);
+	return fewest;
+}
+
+/* Each block is listed once: sums so far are scaled when a better hypothesis turns up. */
 double
 stable_expectation(StableSampler *sampler, HypothesisFunction function, const void *argument)
 {
 	double rate = sampler->numerator / (double) sampler->denominator;
 	int	   blocks = hypotheses_blocks(sampler->space);
-	int	   best_block = 0;
-	int32  fewest = fewest_errors(sampler, blocks, &best_block);
+	int32  fewest = PG_INT32_MAX;
 	double total = 0;
 	double sum = 0;
 
 	for (int i = 0; i < blocks; i++)
 	{
 		int32 count = list_block(sampler, i);
+		int32 here = fewest_of(sampler->errors, count);
+		int32 most;
 
+		if (here < fewest)
+		{
+			double scale = exp(-rate * ((double) fewest - here));
+
+			total *= scale;
+			sum *= scale;
+			fewest = here;
+		}
+		most = (int32) Min(fewest - LEAST_LOG_WEIGHT / rate, (double) PG_INT32_MAX);
 		for (int32 j = 0; j < count; j++)
 		{
-			double	   weight = exp(-rate * (sampler->errors[j] - fewest));
-			Hypothesis hypothesis = hypotheses_get(sampler->space, i, j);
+			Hypothesis hypothesis;
+			double	   weight;
 
+			if (sampler->errors[j] > most)
+				continue;
+			weight = exp(-rate * (sampler->errors[j] - fewest));
+			hypothesis = hypotheses_get(sampler->space, i, j);
 			total += weight;
 			sum += weight * function(&hypothesis, argument);
 		}
