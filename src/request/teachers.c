@@ -168,8 +168,7 @@ unit_sql(const ProtectedRelation *protected)
 	return protected->nunits > 1 ? psprintf("ROW(%s)", units) : pstrdup(units);
 }
 
-/* What a teacher sees of a row; of a number, it comes last. */
-static char *
+char *
 taught_sql(const ModelRecord *model)
 {
 	char *features = encoding_sql(model->features, PARAMETER_FEATURES);

@@ -51,4 +51,8 @@ extern Oid citus_table_of_only_shard(Oid shard);
 /* About how many rows a table has on all nodes; less than 0: nobody knows. */
 extern double citus_rows(Oid relid);
 
+/* How many parts a table of Citus has; how many nodes new tables are spread over. */
+extern int citus_shards(Oid relid);
+extern int citus_workers(void);
+
 #endif
