@@ -39,6 +39,7 @@ typedef struct UnitScan
 	QueryScan		   tuples; /* a unit each */
 	UnitReader		  *reader;
 	bool			   unit_is_row;
+	bool			   packed;	 /* each in one column */
 	bool			   held_out; /* units that do not train, in an order of their own */
 	MemoryContext	   scratch;	 /* arrays unpacked from a tuple */
 } UnitScan;
@@ -113,7 +114,8 @@ enum
 {
 	COLUMN_LABELS = 1,
 	COLUMN_FEATURES,
-	COLUMN_HASH
+	COLUMN_HASH,
+	COLUMN_PACKED = 1
 };
 
 static bool
@@ -177,12 +179,13 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 {
 	const char *units = unit_columns(protected);
 
-	appendStringInfo(&scan->query.text, "%sSELECT %s, privpred.unit_hash(%s%s%s, %s) FROM %s",
-					 query_secrets(&scan->query),
+	appendStringInfo(&scan->query.text, "%sSELECT %s%s, privpred.unit_hash(%s%s%s, %s)%s FROM %s",
+					 query_secrets(&scan->query), scan->packed ? "privpred.pack_unit(" : "",
 					 scan->unit_is_row ? "s.label, s.x"
 									   : "pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x)",
 					 protected->nunits > 1 ? "ROW(" : "", units, protected->nunits > 1 ? ")" : "",
-					 query_secret(&scan->query, PARAMETER_SALT), rows_sql(scan, protected));
+					 query_secret(&scan->query, PARAMETER_SALT), scan->packed ? ")" : "",
+					 rows_sql(scan, protected));
 	if (!scan->unit_is_row)
 		appendStringInfo(&scan->query.text, " GROUP BY %s", units);
 	/* The units' ids tell those apart whose hashes are the same. */
@@ -220,9 +223,14 @@ read_unit(UnitScan *scan, UnitRows *unit)
 {
 	bool	   isnull;
 	bool	   unlabelled;
-	Datum	   label = scan_value(&scan->tuples, COLUMN_LABELS, &unlabelled);
-	ArrayType *x = DatumGetArrayTypeP(scan_value(&scan->tuples, COLUMN_FEATURES, &isnull));
+	Datum	   label;
+	ArrayType *x;
 
+	if (scan->packed)
+		return unit_read_packed(
+			scan->reader, DatumGetByteaPP(scan_value(&scan->tuples, COLUMN_PACKED, &isnull)), unit);
+	label = scan_value(&scan->tuples, COLUMN_LABELS, &unlabelled);
+	x = DatumGetArrayTypeP(scan_value(&scan->tuples, COLUMN_FEATURES, &isnull));
 	unit->unit_hash = (uint64) DatumGetInt64(scan_value(&scan->tuples, COLUMN_HASH, &isnull));
 	if (scan->unit_is_row)
 		return unit_read_row(scan->reader, unlabelled ? 0 : DatumGetFloat8(label), unlabelled, x,
@@ -363,6 +371,7 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 		AllocSetContextCreate(CurrentMemoryContext, "privpred unit", ALLOCSET_DEFAULT_SIZES);
 	scan->reader = unit_reader_create(&scan->source.form);
 	training_query_begin(&scan->query, model);
+	scan->packed = scan->query.travels && one_row_each && !held_out && !wants_order(model);
 	append_units_query(scan, protected);
 	return &scan->source;
 }

@@ -369,7 +369,7 @@ for my $request ("$form || '\\x08' || 'gradient'::bytea || '\\x0000' || int4send
 }
 
 # A worker that is lost: training fails as a whole, and the model stays.
-my $version = $coordinator->safe_psql('postgres', q{SELECT version, md5(state) FROM privpred.model WHERE name = 'gradient_stay'});
+$version = $coordinator->safe_psql('postgres', q{SELECT version, md5(state) FROM privpred.model WHERE name = 'gradient_stay'});
 $workers[1]->stop('immediate');
 like(run_as($coordinator, 'hospital', q{SELECT privpred.retrain('gradient_stay')}), qr/ERROR/, 'without a worker training fails');
 is($coordinator->safe_psql('postgres', q{SELECT version, md5(state) FROM privpred.model WHERE name = 'gradient_stay'}), $version, 'and the model stays');
