@@ -142,9 +142,9 @@ rows_are_far(const ModelRecord *model, const ProtectedRelation *protected, bool 
 	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
 		if (is_spread(lfirst_oid(cell)))
 		{
-			*apart = !one_row_each && !train_by_states &&
-					 !citus_keeps_together(lfirst_oid(cell), protected->nunits,
-										   protected->unit_columns);
+			*apart =
+				!one_row_each && !train_by_states &&
+				!citus_keeps_together(lfirst_oid(cell), protected->nunits, protected->unit_columns);
 			return !*apart || units_can_move(model);
 		}
 	return false;

@@ -311,9 +311,8 @@ unit_columns_sql(const ModelRecord *model, const ProtectedRelation *protected)
 		get_atttypetypmodcoll(model->relid, get_attnum(model->relid, protected->unit_columns[i]),
 							  &type, &typmod, &collation);
 		appendStringInfo(&columns, ", u%d %s", i,
-						 format_type_extended(type, typmod,
-											  FORMAT_TYPE_TYPEMOD_GIVEN |
-												  FORMAT_TYPE_FORCE_QUALIFY));
+						 format_type_extended(
+							 type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 		if (OidIsValid(collation) && collation != DEFAULT_COLLATION_OID)
 			appendStringInfo(&columns, " COLLATE %s", generate_collation_name(collation));
 	}

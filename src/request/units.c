@@ -32,16 +32,16 @@ typedef struct UnitScan
 	UnitSource		   source;
 	const ModelRecord *model;
 	const ProtectedRelation *protected;
-	TrainingQuery	   query;
-	const char		  *sums_query; /* NULL: not yet asked for */
-	char			  *moved;	   /* a table of rows that were moved for it */
-	bool			   apart;	   /* rows of a unit may lie on several nodes */
-	QueryScan		   tuples; /* a unit each */
-	UnitReader		  *reader;
-	bool			   unit_is_row;
-	bool			   packed;	 /* each in one column */
-	bool			   held_out; /* units that do not train, in an order of their own */
-	MemoryContext	   scratch;	 /* arrays unpacked from a tuple */
+	TrainingQuery query;
+	const char	 *sums_query; /* NULL: not yet asked for */
+	char		 *moved;	  /* a table of rows that were moved for it */
+	bool		  apart;	  /* rows of a unit may lie on several nodes */
+	QueryScan	  tuples;	  /* a unit each */
+	UnitReader	 *reader;
+	bool		  unit_is_row;
+	bool		  packed;	/* each in one column */
+	bool		  held_out; /* units that do not train, in an order of their own */
+	MemoryContext scratch;	/* arrays unpacked from a tuple */
 } UnitScan;
 
 /* ---------- is a unit one row? ---------- */
@@ -155,7 +155,7 @@ static char *
 rows_sql(const UnitScan *scan, const ProtectedRelation *protected)
 {
 	const ModelRecord *model = scan->model;
-	bool		one_table = scan->unit_is_row && get_rel_relkind(model->relid) == RELKIND_RELATION;
+	bool one_table = scan->unit_is_row && get_rel_relkind(model->relid) == RELKIND_RELATION;
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -292,11 +292,10 @@ prepare_sums(UnitScan *scan, int64 count)
 	MemoryContext	   caller = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
 
 	if (scan->source.far)
-		scan->moved =
-			spread_units(&scan->query, model, scan->protected,
-						 psprintf("%s, %s", unit_label_sql(model, scan->protected),
-								  encoding_sql(model->features, PARAMETER_FEATURES)),
-						 scan->unit_is_row, scan->apart, count);
+		scan->moved = spread_units(&scan->query, model, scan->protected,
+								   psprintf("%s, %s", unit_label_sql(model, scan->protected),
+											encoding_sql(model->features, PARAMETER_FEATURES)),
+								   scan->unit_is_row, scan->apart, count);
 	scan->sums_query = sums_query(scan);
 	MemoryContextSwitchTo(caller);
 }

@@ -122,7 +122,7 @@ compare_sums(void)
 static void
 check_sum_bytes(void)
 {
-	int	 wrong = 0;
+	int wrong = 0;
 
 	for (uint32_t bytes = 1; bytes <= MAX_SUM_BYTES; bytes++)
 	{
