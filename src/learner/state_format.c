@@ -63,7 +63,7 @@ parse_header(const unsigned char *bytes, size_t size, StateShape *shape)
 {
 	if (size < STATE_HEADER_SIZE || memcmp(bytes, STATE_MAGIC, 4) != 0)
 		return "It is not a training state.";
-	if (read_u16(bytes + 4) != STATE_VERSION || read_u16(bytes + 6) > MAX_SUM_BYTES)
+	if (read_u16(bytes + 4) != STATE_VERSION || read_u16(bytes + 6) >= MAX_SUM_BYTES)
 		return "It is of a version that this server does not know.";
 	if (read_u32(bytes + STATE_CRC_OFFSET) != state_crc(bytes, size))
 		return "Its checksum is wrong.";

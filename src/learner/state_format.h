@@ -6,8 +6,8 @@
  * endian; doubles are IEEE 754; text is UTF-8.  After the varlena header:
  *
  *	0	magic "PPTS"
- *	4	version, 2 bytes; bytes of a sum, 2 bytes: 1 to 16; 0 in a state of rows,
- *		and in an older one of sums, where they are 16
+ *	4	version, 2 bytes; bytes of a sum, 2 bytes: 1 to 15, or 0 for 16; 0 in a
+ *		state of rows
  *	8	CRC-32C of all that follows, 4 bytes
  *	12	kind, label kind, width, nclasses, 4 bytes each
  *	28	shared sums, sums of a class, 4 bytes each; 0 in a state of rows

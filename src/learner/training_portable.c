@@ -222,7 +222,7 @@ append_state(StringInfo out, const TrainingState *state)
 	training_settle(state);
 	sum_bytes = additive ? bytes_of_sums(state) : 0;
 	appendBinaryStringInfo(out, STATE_MAGIC, 4);
-	append_u32(out, STATE_VERSION | (uint32) sum_bytes << 16);
+	append_u32(out, STATE_VERSION | (uint32) (sum_bytes % MAX_SUM_BYTES) << 16);
 	append_u32(out, 0); /* the checksum, below */
 	append_u32(out, additive ? STATE_SUMS : STATE_ROWS);
 	append_u32(out, labels_of(state));

@@ -227,9 +227,9 @@ main(void)
 	fuzz("rows", make_rows);
 	compare_sums();
 	check_sum_bytes();
-	refuses("sums of seventeen bytes", make_sums, 4, STATE_VERSION | 17 << 16);
+	refuses("sixteen bytes in another way", make_sums, 4, STATE_VERSION | 16 << 16);
 	refuses("sums of more bytes than there are", make_short_sums, 4, STATE_VERSION | 4 << 16);
-	refuses("rows with bytes of sums", make_rows, 4, STATE_VERSION | 16 << 16);
+	refuses("rows with bytes of sums", make_rows, 4, STATE_VERSION | 8 << 16);
 	refuses("another version", make_sums, 4, 2);
 	refuses("an unknown kind", make_sums, 12, 3);
 	refuses("labels of an unknown kind", make_sums, 16, 4);
