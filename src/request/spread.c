@@ -286,11 +286,10 @@ units_can_move(const ModelRecord *model)
 
 /* So few shards that their sums are a small part of the rows; each node has as many. */
 static int
-shards_for_sums(const ModelRecord *model, int64 nsums)
+shards_for_sums(double allowed, double bytes)
 {
-	double allowed = bytes_allowed(model) / (TEXT_PER_BYTE * COUNT_BYTES * nsums);
-	int	   shards = shard_count((int) Min(allowed, INT_MAX));
-	int	   workers = Max(citus_workers(), 1);
+	int shards = shard_count((int) Min(allowed / bytes, INT_MAX));
+	int workers = Max(citus_workers(), 1);
 
 	return shards > workers ? shards - shards % workers : shards;
 }
@@ -323,18 +322,19 @@ char *
 spread_units(TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected,
 			 const char *row, bool one_row_each, bool apart, int64 nsums)
 {
-	List *tables = tables_to_move(model);
-	char *name;
+	List  *tables = tables_to_move(model);
+	double bytes = TEXT_PER_BYTE * COUNT_BYTES * nsums; /* of all sums, from one shard */
+	double allowed = tables == NIL ? 0 : bytes_allowed(model);
+	char  *name;
 
-	if (tables == NIL ||
-		(!apart && TEXT_PER_BYTE * COUNT_BYTES * nsums * shards_of(tables) <= bytes_allowed(model)))
+	if (tables == NIL || (!apart && bytes * shards_of(tables) <= allowed))
 		return NULL;
 	name = free_name(model);
 	create_table(name,
 				 psprintf("k pg_catalog.int4 NOT NULL, label pg_catalog.float8,"
 						  " x pg_catalog.float8[]%s",
 						  one_row_each ? "" : unit_columns_sql(model, protected)),
-				 "k", shards_for_sums(model, nsums));
+				 "k", shards_for_sums(allowed, bytes));
 	move_rows(query, model, protected, tables, name,
 			  psprintf("%s, %s%s%s", share_sql(protected, UNIT_SHARES), row,
 					   one_row_each ? "" : ", ", one_row_each ? "" : units_sql(protected, ", ")));

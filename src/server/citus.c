@@ -227,13 +227,19 @@ citus_workers(void)
 
 /*
  * Citus refuses intermediate results beyond a limit that knows nothing of what the owner has
- * asked for, and how much memory and disk that takes.
+ * asked for, and how much memory and disk that takes.  Tables of moved rows are there once, are
+ * made within the transaction, and are dropped on all nodes.
  */
 void
-citus_lift_limit(void)
+citus_settings(void)
 {
-	if (citus_is_installed())
-		session_set("citus.max_intermediate_result_size", "-1");
+	if (!citus_is_installed())
+		return;
+	session_set("citus.max_intermediate_result_size", "-1");
+	session_set("citus.enable_ddl_propagation", "on");
+	session_set("citus.function_opens_transaction_block", "on");
+	session_set("citus.shard_replication_factor", "1");
+	session_set("citus.subquery_pushdown", "off"); /* gives wrong results */
 }
 
 /* ---------- sessions ---------- */

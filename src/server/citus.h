@@ -35,8 +35,11 @@ extern bool citus_pays_elsewhere(Oid relid);
 /* Raises 55000 if they are. */
 extern void check_citus_place(Oid relid);
 
-/* Inside a session: rows may come to the coordinator, however many they are. */
-extern void citus_lift_limit(void);
+/*
+ * Inside a session: what training needs, whatever the user has set.  Rows may come to the
+ * coordinator, however many they are.
+ */
+extern void citus_settings(void);
 
 /* Raises 0A000 in a session that Citus has opened to run a part of somebody's statement. */
 extern void check_citus_session(void);

@@ -478,6 +478,13 @@ for my $few (@few)
 	is($coordinator->safe_psql('postgres', "SELECT count(DISTINCT md5(coalesce(predictor::text, '') || coalesce(state::text, ''))) FROM privpred.model WHERE name LIKE '$name%'"), 1, "$name: the model is that of one table");
 }
 
+# Settings of a session do not keep rows from being dropped, on any node.
+for my $setting ('enable_ddl_propagation = off', 'function_opens_transaction_block = off', 'shard_replication_factor = 2', 'shard_count = 1', 'enable_metadata_sync = off', 'subquery_pushdown = on')
+{
+	is(run_as($coordinator, 'hospital', "SET citus.$setting; SELECT count(privpred.retrain(m)) FROM unnest('{few_linear_wide, few_units_apart}'::text[]) m"), 2, "citus.$setting: trained");
+	nothing_left("citus.$setting");
+}
+
 # Without a right to create tables: sums of all shards, and rows of units that lie apart; the same models.
 $coordinator->safe_psql('postgres', 'REVOKE CREATE ON SCHEMA public FROM hospital');
 is(run_as($coordinator, 'hospital', q{SELECT count(privpred.retrain(m)) FROM unnest('{few_linear_wide, few_average_wide, few_cover_wide, few_units_apart}'::text[]) m}), 4, 'without a right to create tables');
