@@ -1297,6 +1297,11 @@ CREATE AGGREGATE privpred.merge_sums(privpred.unit_sums) (
 COMMENT ON AGGREGATE privpred.merge_sums(privpred.unit_sums) IS
 	'internal: sums of several parts of the units; not private by itself';
 
+CREATE FUNCTION privpred.pack_unit(label double precision, features double precision[], hash bigint) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'privpred_pack_unit' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.pack_unit(double precision, double precision[], bigint) IS
+	'internal: a unit of one row in few bytes; as sensitive as the row';
+
 REVOKE ALL ON FUNCTION
 	privpred.unit_sums_in(cstring),
 	privpred.unit_sums_out(privpred.unit_sums),
@@ -1307,7 +1312,8 @@ REVOKE ALL ON FUNCTION
 	privpred.merge_sums(privpred.unit_sums),
 	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
 	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
-	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums)
+	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums),
+	privpred.pack_unit(double precision, double precision[], bigint)
 	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	privpred.sum_units(double precision, double precision[], bytea),
@@ -1315,7 +1321,8 @@ GRANT EXECUTE ON FUNCTION
 	privpred.merge_sums(privpred.unit_sums),
 	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
 	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
-	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums)
+	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums),
+	privpred.pack_unit(double precision, double precision[], bigint)
 	TO PUBLIC;
 
 -- scores of each of several classes

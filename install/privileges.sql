@@ -46,6 +46,7 @@ GRANT EXECUTE ON FUNCTION
 	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
 	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
 	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums),
+	privpred.pack_unit(double precision, double precision[], bigint),
 	privpred.finish_state(privpred.training_state),
 	privpred.unit_share(bytea, integer, "any"),
 	privpred.node_agrees(jsonb, "any"),

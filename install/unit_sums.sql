@@ -76,3 +76,8 @@ CREATE AGGREGATE privpred.merge_sums(privpred.unit_sums) (
 );
 COMMENT ON AGGREGATE privpred.merge_sums(privpred.unit_sums) IS
 	'internal: sums of several parts of the units; not private by itself';
+
+CREATE FUNCTION privpred.pack_unit(label double precision, features double precision[], hash bigint) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'privpred_pack_unit' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.pack_unit(double precision, double precision[], bigint) IS
+	'internal: a unit of one row in few bytes; as sensitive as the row';

@@ -113,7 +113,7 @@ BEGIN
 	END LOOP;
 	RETURN NEXT;
 END $$;
-SELECT learner, tried > 500 AS tried, tried - refused AS accepted FROM (SELECT 'linear' AS learner, privpred.partial_state(number, x, '{"learner": "linear"}') state FROM points WHERE id < 50
+SELECT learner, tried > 300 AS tried, tried - refused AS accepted FROM (SELECT 'linear' AS learner, privpred.partial_state(number, x, '{"learner": "linear"}') state FROM points WHERE id < 50
 	UNION ALL SELECT 'stump', privpred.partial_state(number, x, '{"learner": "stump"}') FROM points WHERE id < 50) s, damaged(state);
 
 -- anybody may aggregate rows that he can read, and nobody else's

@@ -38,17 +38,21 @@ DECLARE
 	bytes bytea := decode(sums::text, 'base64');
 	shift numeric := 2::numeric ^ get_byte(bytes, 36);
 	result numeric[] := ARRAY[('x' || encode(substr(bytes, 13, 8), 'hex'))::bit(64)::bigint, ('x' || encode(substr(bytes, 21, 8), 'hex'))::bit(64)::bigint];
-	number numeric := 0;
-	place numeric := 1;
+	count int := ('x' || encode(substr(bytes, 29, 8), 'hex'))::bit(64)::bigint;
+	at int := 37; -- a byte
+	bits int;
+	number numeric;
 BEGIN
-	FOR i IN 37 .. length(bytes) - 1 LOOP
-		number := number + place * (get_byte(bytes, i) & 127);
-		place := place * 128;
-		CONTINUE WHEN get_byte(bytes, i) > 127;
+	-- in blocks of 32, after a byte that says how many bits each has
+	FOR i IN 0 .. count - 1 LOOP
+		IF i % 32 = 0 THEN
+			bits := get_byte(bytes, at);
+			at := at + 1 + (bits * least(32, count - i) + 7) / 8;
+		END IF;
+		SELECT coalesce(sum(2::numeric ^ b * get_bit(bytes, 8 * (at - (bits * least(32, count - i / 32 * 32) + 7) / 8) + i % 32 * bits + b)), 0) INTO number FROM generate_series(0, bits - 1) b;
 		result := result || trim_scale(shift * CASE WHEN number % 2 = 0 THEN div(number, 2) ELSE - div(number + 1, 2) END);
-		number := 0;
-		place := 1;
 	END LOOP;
+	ASSERT at = length(bytes);
 	RETURN result;
 END $$;
 CREATE VIEW rows AS SELECT id, y, x, unit FROM points;
@@ -57,11 +61,11 @@ CREATE VIEW units AS SELECT array_agg(y ORDER BY id) AS y, array_agg(x ORDER BY 
 -- features: integers of 12 bits, and a limit for each unit that has a label
 SELECT numbers(privpred.sum_units(y, x, features(1 << 20))) = ARRAY[count(*), count(*) - count(y), sum(floor(x[1] * 4096 + 0.5)) FILTER (WHERE y IS NOT NULL),
 	sum(floor(x[2] * 4096 + 0.5)) FILTER (WHERE y IS NOT NULL), count(y) * (1 << 20)]::numeric[] AS features FROM rows;
--- errors: cells of cuts at 1/4, 1/2, 3/4 and at 0.3, of label 0, then of label 1; then of each label all
+-- errors: cells of cuts at 1/4, 1/2, 3/4 and at 0.3, what label 1 has more than label 0; then of each label all
 SELECT numbers(privpred.sum_units(y, x, cuts())) = (ARRAY[count(*), count(*) - count(y)] ||
 	(SELECT array_agg(c ORDER BY n)::bigint[] || ARRAY[(SELECT count(*) FILTER (WHERE y = 0) FROM rows) << 24, (SELECT count(*) FILTER (WHERE y = 1) FROM rows) << 24] FROM
-		(SELECT 6 * k + n AS n, (SELECT count(*) FROM rows WHERE y = k AND CASE WHEN n < 4 THEN width_bucket(x[1], ARRAY[0.25, 0.5, 0.75]) = n ELSE (x[2] >= 0.3)::int = n - 4 END) * (1 << 24) AS c
-		 FROM generate_series(0, 1) k, generate_series(0, 5) n) s))::numeric[] AS errors FROM rows;
+		(SELECT n, (SELECT sum(2 * y - 1) FROM rows WHERE CASE WHEN n < 4 THEN width_bucket(x[1], ARRAY[0.25, 0.5, 0.75]) = n ELSE (x[2] >= 0.3)::int = n - 4 END) * (1 << 24) AS c
+		 FROM generate_series(0, 5) n) s))::numeric[] AS errors FROM rows;
 -- the last sum of these counts units
 SELECT (numbers(privpred.sum_units(y, x, slopes(0))))[6] = (SELECT count(DISTINCT unit) FROM rows WHERE y IS NOT NULL) AS units FROM units;
 
@@ -116,9 +120,12 @@ SELECT raises(format('SELECT privpred.sum_units(y, NULL, %L) FROM points', cuts(
 SELECT raises(format('SELECT privpred.sum_units(NULL::float8[], x, %L) FROM points', cuts()));
 SELECT raises('SELECT privpred.merge_sums(s) FROM (SELECT privpred.sum_units(y, x, r.request) AS s FROM points, requests r GROUP BY r.name) p');
 SELECT raises($$SELECT privpred.unit_sums_merge(NULL, privpred.sum_units(y, x, cuts())) FROM points$$);
-SELECT raises($$SELECT '?'::privpred.unit_sums$$), raises($$SELECT 'AAAAAQ=='::privpred.unit_sums$$);
--- more sums than any kind has would take 16 times their bytes
-SELECT n, raises(format('SELECT %L::privpred.unit_sums IS NOT NULL', translate(encode(int4send(1) || int8send(0) || int8send(0) || int8send(0) || int8send(n) || '\x00' || decode(repeat('00', n), 'hex'), 'base64'), E'\n', ''))) FROM unnest('{16385000, 16385001}'::int[]) n;
+SELECT raises($$SELECT '?'::privpred.unit_sums$$), raises($$SELECT 'AAAAAg=='::privpred.unit_sums$$);
+-- more sums than any kind has would take 512 times their bytes
+SELECT n, raises(format('SELECT %L::privpred.unit_sums IS NOT NULL', translate(encode(int4send(2) || int8send(0) || int8send(0) || int8send(0) || int8send(n) || '\x00' || decode(repeat('00', (n + 31) / 32), 'hex'), 'base64'), E'\n', ''))) FROM unnest('{16385000, 16385001}'::int[]) n;
+-- numbers of up to 128 bits, no more of them, and nothing in bits that no number has
+SELECT raises(format('SELECT %L::privpred.unit_sums', encode(int4send(2) || int8send(0) || int8send(0) || int8send(0) || int8send(1) || '\x00' || block, 'base64')))
+FROM unnest('{"\\x80ffffffffffffffffffffffffffffffff", "\\x81ffffffffffffffffffffffffffffffff01", "\\x0307", "\\x0308", "\\x00", "\\x0000", ""}'::bytea[]) block;
 -- every byte of sums is read, none beyond
 SELECT count(*) FILTER (WHERE raises(format('SELECT %L::privpred.unit_sums', encode(substr(bytes, 1, n), 'base64'))) = 'no error') AS accepted
 FROM (SELECT decode(s, 'base64') AS bytes FROM alone WHERE name = 'cuts') a, generate_series(0, length(bytes) - 1) n;

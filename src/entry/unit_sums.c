@@ -1,7 +1,8 @@
 /*
  * unit_sums.c
- *		SQL entry points for sums over units (mechanism/unit_sums.h): the type
- *		unit_sums and its aggregates.
+ *		SQL entry points for units on other nodes: sums over them
+ *		(mechanism/unit_sums.h), as the type unit_sums and its aggregates, and
+ *		units themselves (mechanism/unit_rows.h).
  */
 #include "postgres.h"
 
@@ -18,6 +19,7 @@ PG_FUNCTION_INFO_V1(unit_sums_recv);
 PG_FUNCTION_INFO_V1(unit_sums_add_row);
 PG_FUNCTION_INFO_V1(unit_sums_add_unit);
 PG_FUNCTION_INFO_V1(unit_sums_merge);
+PG_FUNCTION_INFO_V1(privpred_pack_unit);
 
 /* ---------- the type ---------- */
 
@@ -134,4 +136,18 @@ unit_sums_merge(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
 		partial_sums_merge(target->state, expanded_state(&sums_kind, PG_GETARG_DATUM(1)));
 	PG_RETURN_DATUM(EXPANDED_DATUM(target));
+}
+
+/* ---------- units ---------- */
+
+/* Label, features, hash; what has no unit has no label either, and its hash does not matter. */
+Datum
+privpred_pack_unit(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(1))
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("features must not be null"));
+	PG_RETURN_BYTEA_P(unit_pack(PG_ARGISNULL(0) ? 0 : PG_GETARG_FLOAT8(0), PG_ARGISNULL(0),
+								PG_GETARG_ARRAYTYPE_P(1),
+								PG_ARGISNULL(2) ? 0 : (uint64) PG_GETARG_INT64(2)));
 }

@@ -63,7 +63,7 @@ parse_header(const unsigned char *bytes, size_t size, StateShape *shape)
 {
 	if (size < STATE_HEADER_SIZE || memcmp(bytes, STATE_MAGIC, 4) != 0)
 		return "It is not a training state.";
-	if (read_u16(bytes + 4) != STATE_VERSION || read_u16(bytes + 6) != 0)
+	if (read_u16(bytes + 4) != STATE_VERSION || read_u16(bytes + 6) >= MAX_SUM_BYTES)
 		return "It is of a version that this server does not know.";
 	if (read_u32(bytes + STATE_CRC_OFFSET) != state_crc(bytes, size))
 		return "Its checksum is wrong.";
@@ -74,11 +74,15 @@ parse_header(const unsigned char *bytes, size_t size, StateShape *shape)
 	shape->shared_sums = read_u32(bytes + 28);
 	shape->class_sums = read_u32(bytes + 32);
 	shape->rows = read_u64(bytes + 36);
+	shape->sum_bytes = read_u16(bytes + 6);
 	if ((shape->kind != STATE_SUMS && shape->kind != STATE_ROWS) ||
 		shape->labels < STATE_BOOLEANS || shape->labels > STATE_TEXTS || shape->width < 1 ||
 		shape->width > MAX_WIDTH || shape->nclasses > MAX_CLASSES || shape->rows > STATE_MAX_ROWS ||
-		(shape->kind == STATE_ROWS && (shape->shared_sums != 0 || shape->class_sums != 0)))
+		(shape->kind == STATE_ROWS &&
+		 (shape->shared_sums != 0 || shape->class_sums != 0 || shape->sum_bytes != 0)))
 		return "Its sizes are out of range.";
+	if (shape->sum_bytes == 0)
+		shape->sum_bytes = MAX_SUM_BYTES;
 	return NULL;
 }
 
@@ -112,13 +116,12 @@ parse_sums(Reader *reader, StateShape *shape)
 	size_t	 sums = shape->shared_sums + (size_t) shape->nclasses * shape->class_sums;
 	__int128 limit = (__int128) shape->rows << STATE_SUM_BITS;
 
-	shape->body = sums > SIZE_MAX / 16 ? NULL : take(reader, 16 * sums);
+	shape->body = sums > SIZE_MAX / MAX_SUM_BYTES ? NULL : take(reader, shape->sum_bytes * sums);
 	if (shape->body == NULL)
 		return "Its sums are invalid.";
 	for (size_t i = 0; i < sums; i++)
 	{
-		const unsigned char *p = shape->body + 16 * i;
-		__int128 sum = (__int128) ((unsigned __int128) read_u64(p + 8) << 64 | read_u64(p));
+		__int128 sum = read_sum(shape->body + shape->sum_bytes * i, shape->sum_bytes);
 
 		if (sum > limit || sum < -limit)
 			return "Its sums are invalid.";

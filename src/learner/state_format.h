@@ -6,7 +6,8 @@
  * endian; doubles are IEEE 754; text is UTF-8.  After the varlena header:
  *
  *	0	magic "PPTS"
- *	4	version, 2 bytes; flags, 2 bytes, zero
+ *	4	version, 2 bytes; bytes of a sum, 2 bytes: 1 to 15, or 0 for 16; 0 in a
+ *		state of rows
  *	8	CRC-32C of all that follows, 4 bytes
  *	12	kind, label kind, width, nclasses, 4 bytes each
  *	28	shared sums, sums of a class, 4 bytes each; 0 in a state of rows
@@ -15,7 +16,7 @@
  *		class names, in order of appearance, likewise
  *		rows of each class, 8 bytes each
  *
- *	sums	16 bytes each, two's complement: the shared ones, then each class's
+ *	sums	as many bytes each, two's complement: the shared ones, then each class's
  *	rows	for each feature: form (1), then a double for each row (form 0) or, if
  *			there are but zeros and ones, a bit (form 1); then each row's class (2)
  *
@@ -63,6 +64,7 @@ typedef struct StateShape
 	uint32_t			 nclasses;
 	uint32_t			 shared_sums;
 	uint32_t			 class_sums;
+	uint32_t			 sum_bytes;
 	uint64_t			 rows;
 	bool				 has_missing; /* some feature is NaN */
 	const unsigned char *learner;	  /* length-prefixed, as are the next two */
@@ -91,6 +93,26 @@ column_value(const unsigned char *column, uint64_t row)
 {
 	return column[0] == COLUMN_BITS ? (column[1 + row / 8] >> (row % 8)) & 1
 									: read_double(column + 1 + 8 * row);
+}
+
+#define MAX_SUM_BYTES 16
+
+/* A sum of so many bytes, the last of which has its sign. */
+static inline __int128
+read_sum(const unsigned char *p, uint32_t bytes)
+{
+	unsigned __int128 sum = p[bytes - 1] & 0x80 ? ~(unsigned __int128) 0 : 0;
+
+	for (uint32_t i = bytes; i > 0; i--)
+		sum = sum << 8 | p[i - 1];
+	return (__int128) sum;
+}
+
+static inline void
+write_sum(unsigned char *p, __int128 sum, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++, sum >>= 8)
+		p[i] = (unsigned char) sum;
 }
 
 #endif /* PRIVPRED_STATE_FORMAT_H */

@@ -123,16 +123,38 @@ append_text(StringInfo out, const char *string)
 		pfree(utf8);
 }
 
-static void
-append_sums(StringInfo out, const int128 *sums, int64 n)
+/* All bits of numbers but their sign, or of their complements. */
+static uint128
+bits_of_sums(const int128 *sums, int64 n)
 {
-	unsigned char *at = append_space(out, 16 * n);
+	uint128 bits = 0;
 
-	for (int64 i = 0; i < n; i++, at += 16)
-	{
-		write_u64(at, (uint64) sums[i]);
-		write_u64(at + 8, (uint64) ((uint128) sums[i] >> 64));
-	}
+	for (int64 i = 0; i < n; i++)
+		bits |= (uint128) (sums[i] ^ (sums[i] >> 127));
+	return bits;
+}
+
+/* As few as all sums of the state can do with. */
+static int
+bytes_of_sums(const TrainingState *state)
+{
+	uint128 bits = bits_of_sums(state->shared, state->shared_sums);
+	int		bytes = 1;
+
+	for (int c = 0; c < state->classes.n; c++)
+		bits |= bits_of_sums(state->of_class[c], state->class_sums);
+	while (bits >> (8 * bytes - 1) != 0)
+		bytes++;
+	return bytes;
+}
+
+static void
+append_sums(StringInfo out, const int128 *sums, int64 n, int bytes)
+{
+	unsigned char *at = append_space(out, bytes * n);
+
+	for (int64 i = 0; i < n; i++, at += bytes)
+		write_sum(at, sums[i], bytes);
 }
 
 static void
@@ -194,11 +216,13 @@ append_state(StringInfo out, const TrainingState *state)
 {
 	bool		   additive = state->learner->additive;
 	int			   start = out->len;
+	int			   sum_bytes;
 	unsigned char *bytes;
 
 	training_settle(state);
+	sum_bytes = additive ? bytes_of_sums(state) : 0;
 	appendBinaryStringInfo(out, STATE_MAGIC, 4);
-	append_u32(out, STATE_VERSION);
+	append_u32(out, STATE_VERSION | (uint32) (sum_bytes % MAX_SUM_BYTES) << 16);
 	append_u32(out, 0); /* the checksum, below */
 	append_u32(out, additive ? STATE_SUMS : STATE_ROWS);
 	append_u32(out, labels_of(state));
@@ -213,9 +237,9 @@ append_state(StringInfo out, const TrainingState *state)
 		append_text(out, state->classes.names[c]);
 	for (int c = 0; c < state->classes.n; c++)
 		append_u64(out, state->class_rows[c]);
-	append_sums(out, state->shared, state->shared_sums);
+	append_sums(out, state->shared, state->shared_sums, sum_bytes);
 	for (int c = 0; c < state->classes.n; c++)
-		append_sums(out, state->of_class[c], state->class_sums);
+		append_sums(out, state->of_class[c], state->class_sums, sum_bytes);
 	if (!additive)
 		append_rows(out, state);
 	bytes = (unsigned char *) out->data + start;
@@ -265,10 +289,12 @@ portable_check(const char *bytes, Size size, int sqlstate)
 }
 
 static void
-read_sums(int128 *sums, const unsigned char *bytes, int64 n)
+read_sums(int128 *sums, const StateShape *shape, int64 first, int64 n)
 {
-	for (int64 i = 0; i < n; i++, bytes += 16)
-		sums[i] = (int128) ((uint128) read_u64(bytes + 8) << 64 | read_u64(bytes));
+	const unsigned char *at = shape->body + first * shape->sum_bytes;
+
+	for (int64 i = 0; i < n; i++, at += shape->sum_bytes)
+		sums[i] = read_sum(at, shape->sum_bytes);
 }
 
 static void
@@ -352,10 +378,9 @@ read_state(const char *bytes, Size size, Oid label_type, Size memory_limit)
 	read_classes(state, &shape);
 	if (learner->additive)
 	{
-		read_sums(state->shared, shape.body, state->shared_sums);
+		read_sums(state->shared, &shape, 0, state->shared_sums);
 		for (int c = 0; c < state->classes.n; c++)
-			read_sums(state->of_class[c],
-					  shape.body + 16 * (state->shared_sums + c * state->class_sums),
+			read_sums(state->of_class[c], &shape, state->shared_sums + c * state->class_sums,
 					  state->class_sums);
 	}
 	else

@@ -116,25 +116,52 @@ errors_add(ErrorCounts *counts, const double *x, int label, int64 weight)
 	}
 }
 
-/* ---------- counts as sums: cells, then totals ---------- */
+/*
+ * ---------- counts as sums: cells, then totals ----------
+ *
+ * Two classes that are said inside and outside differ by what one has more than the
+ * other; so of each cell it is sent what each label has more than the first.  A hypothesis of a
+ * finite class may say any class of a point, and that is all there is to it.
+ */
+
+static bool
+sends_first(const ErrorCounts *counts)
+{
+	return counts->candidates->class == CLASS_FINITE;
+}
 
 int64
 errors_sums(const ErrorCounts *counts)
 {
-	return (counts->ncells + 1) * counts->candidates->nclasses;
+	return counts->ncells * (counts->candidates->nclasses - (sends_first(counts) ? 0 : 1)) +
+		   counts->candidates->nclasses;
 }
 
 static int64 *
 sum_at(ErrorCounts *counts, int64 i)
 {
-	int64 of_cells = counts->ncells * counts->candidates->nclasses;
+	int64 of_cells = errors_sums(counts) - counts->candidates->nclasses;
 
-	return i < of_cells ? &counts->cells[i] : &counts->total[i - of_cells];
+	if (i >= of_cells)
+		return &counts->total[i - of_cells];
+	return &counts->cells[sends_first(counts) ? i : i + counts->ncells];
+}
+
+/* Nothing that is computed of the counts changes. */
+static void
+subtract_first(ErrorCounts *counts)
+{
+	for (int k = 1; k < counts->candidates->nclasses; k++)
+		for (int64 i = 0; i < counts->ncells; i++)
+			counts->cells[k * counts->ncells + i] -= counts->cells[i];
+	memset(counts->cells, 0, counts->ncells * sizeof(int64));
 }
 
 void
 errors_flush(ErrorCounts *counts, int128 *sums)
 {
+	if (!sends_first(counts))
+		subtract_first(counts);
 	for (int64 i = 0; i < errors_sums(counts); i++)
 	{
 		sums[i] += *sum_at(counts, i);

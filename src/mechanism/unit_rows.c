@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "learner/bytes.h"
 #include "mechanism/unit_rows.h"
 
 UnitReader *
@@ -179,5 +180,65 @@ unit_read_rows(UnitReader *reader, ArrayType *labels, ArrayType *x, UnitRows *un
 	for (int i = 0; i < count; i++)
 		add_row(reader, nulls[i] ? 0 : DatumGetFloat8(label[i]), nulls[i],
 				features + (Size) i * reader->form.width);
+	return end_unit(reader, unit);
+}
+
+/* ---------- packed ---------- */
+
+/* Instead of the number of a class. */
+#define PACKED_NUMBER 254
+#define PACKED_UNLABELLED 255
+
+/* The hash, and what stands for the label. */
+#define PACKED_HEADER (sizeof(uint64) + 1)
+
+bytea *
+unit_pack(double label, bool unlabelled, ArrayType *x, uint64 unit_hash)
+{
+	int			   count = ArrayGetNItems(ARR_NDIM(x), ARR_DIMS(x));
+	const double  *features = (const double *) ARR_DATA_PTR(x);
+	bool		   is_class = label >= 0 && label < PACKED_NUMBER && label == (int) label;
+	Size		   size = PACKED_HEADER + (is_class || unlabelled ? 0 : 8) + 8 * (Size) count;
+	bytea		  *result = palloc(VARHDRSZ + size);
+	unsigned char *at = (unsigned char *) VARDATA(result);
+
+	if (ARR_HASNULL(x))
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("features must not be null"));
+	SET_VARSIZE(result, VARHDRSZ + size);
+	write_u64(at, unit_hash);
+	at[8] = unlabelled ? PACKED_UNLABELLED : is_class ? (unsigned char) label : PACKED_NUMBER;
+	at += PACKED_HEADER;
+	if (!unlabelled && !is_class)
+	{
+		write_double(at, label);
+		at += 8;
+	}
+	for (int i = 0; i < count; i++, at += 8)
+		write_double(at, features[i]);
+	return result;
+}
+
+bool
+unit_read_packed(UnitReader *reader, const bytea *packed, UnitRows *unit)
+{
+	const unsigned char *at = (const unsigned char *) VARDATA_ANY(packed);
+	Size				 size = VARSIZE_ANY_EXHDR(packed);
+	int					 width = reader->form.width;
+	double				*x;
+	double				 label;
+	bool				 is_number;
+
+	begin_unit(reader, 1);
+	is_number = size >= PACKED_HEADER && at[8] == PACKED_NUMBER;
+	if (size != PACKED_HEADER + (is_number ? 8 : 0) + 8 * (Size) width)
+		refuse(errmsg("expected %d rows of %d numbers", 1, width));
+	unit->unit_hash = read_u64(at);
+	label = is_number ? read_double(at + PACKED_HEADER) : at[8];
+	x = palloc_array(double, Max(width, 1));
+	for (int i = 0; i < width; i++)
+		x[i] = read_double(at + PACKED_HEADER + (is_number ? 8 : 0) + 8 * i);
+	add_row(reader, label, at[8] == PACKED_UNLABELLED, x);
+	pfree(x);
 	return end_unit(reader, unit);
 }

@@ -39,4 +39,12 @@ extern bool
 unit_read_row(UnitReader *reader, double label, bool unlabelled, ArrayType *x, UnitRows *unit);
 extern bool unit_read_rows(UnitReader *reader, ArrayType *labels, ArrayType *x, UnitRows *unit);
 
+/*
+ * The same of a unit of one row in as few bytes as it takes, for rows that come from other nodes:
+ * its hash, 8 bytes; its label, which is a class (1 byte), or nothing, or a number (9); then 8
+ * bytes a number.
+ */
+extern bytea *unit_pack(double label, bool unlabelled, ArrayType *x, uint64 unit_hash);
+extern bool	  unit_read_packed(UnitReader *reader, const bytea *packed, UnitRows *unit);
+
 #endif /* PRIVPRED_UNIT_ROWS_H */

@@ -12,12 +12,10 @@
 #include "mechanism/unit_sums.h"
 
 #define REQUEST_FORMAT 1
-#define SUMS_FORMAT 1
+#define SUMS_FORMAT 2
 
-/* Numbers are written in digits of seven bits, in a byte that says whether more follow. */
-#define DIGIT_BITS 7
-#define MORE_DIGITS 0x80
-#define MAX_DIGITS 19 /* of 128 bits */
+/* So many sums are written with the same number of bits. */
+#define BLOCK_SUMS 32
 
 #define SUMS_PER_CHECK 65536
 
@@ -163,40 +161,94 @@ partial_sums_merge(PartialSums *target, PartialSums *source)
 	}
 }
 
-/* Small numbers of either sign are small numbers without one. */
-static void
-put_number(StringInfo bytes, int128 number)
+/* Small numbers of either sign are small numbers without one, and back. */
+static uint128
+without_sign(int128 number)
 {
-	uint128 rest = (uint128) number << 1 ^ (uint128) (number >> 127);
-	char	digits[MAX_DIGITS];
-	int		length = 0;
-
-	do
-	{
-		bool more = rest >> DIGIT_BITS != 0;
-
-		digits[length++] = (char) ((rest & (MORE_DIGITS - 1)) | (more ? MORE_DIGITS : 0));
-		rest >>= DIGIT_BITS;
-	} while (rest != 0);
-	appendBinaryStringInfo(bytes, digits, length);
+	return (uint128) number << 1 ^ (uint128) (number >> 127);
 }
 
 static int128
-get_number(StringInfo bytes)
+with_sign(uint128 number)
 {
-	uint128 number = 0;
-	int		shift = 0;
-	int		byte;
-
-	do
-	{
-		if (shift >= MAX_DIGITS * DIGIT_BITS)
-			parameter_damaged();
-		byte = pq_getmsgbyte(bytes);
-		number |= (uint128) (byte & (MORE_DIGITS - 1)) << shift;
-		shift += DIGIT_BITS;
-	} while (byte & MORE_DIGITS);
 	return (int128) (number >> 1) ^ -(int128) (number & 1);
+}
+
+/* Bits on their way to or from bytes, the lowest first. */
+typedef struct BitBuffer
+{
+	uint128 bits;
+	int		count; /* below 8 between two calls */
+} BitBuffer;
+
+static void
+put_bits(StringInfo bytes, BitBuffer *buffer, uint64 number, int count)
+{
+	buffer->bits |= (uint128) number << buffer->count;
+	for (buffer->count += count; buffer->count >= BITS_PER_BYTE; buffer->count -= BITS_PER_BYTE)
+	{
+		appendStringInfoCharMacro(bytes, (char) buffer->bits);
+		buffer->bits >>= BITS_PER_BYTE;
+	}
+}
+
+static uint64
+get_bits(StringInfo bytes, BitBuffer *buffer, int count)
+{
+	uint64 number;
+
+	for (; buffer->count < count; buffer->count += BITS_PER_BYTE)
+		buffer->bits |= (uint128) (unsigned char) pq_getmsgbyte(bytes) << buffer->count;
+	number = (uint64) buffer->bits;
+	if (count < 64)
+		number &= (UINT64CONST(1) << count) - 1;
+	buffer->bits >>= count;
+	buffer->count -= count;
+	return number;
+}
+
+/* Numbers of a block have as many bits as the largest of them, after a byte that says how many. */
+static void
+put_block(StringInfo bytes, const int128 *sums, int n, int shift)
+{
+	BitBuffer buffer = {0};
+	uint128	  all = 0;
+	int		  width = 0;
+
+	for (int i = 0; i < n; i++)
+		all |= without_sign(sums[i] >> shift);
+	for (; all != 0; all >>= 1)
+		width++;
+	appendStringInfoCharMacro(bytes, (char) width);
+	for (int i = 0; i < n; i++)
+	{
+		uint128 number = without_sign(sums[i] >> shift);
+
+		put_bits(bytes, &buffer, (uint64) number, Min(width, 64));
+		put_bits(bytes, &buffer, (uint64) (number >> 64), Max(width - 64, 0));
+	}
+	if (buffer.count > 0)
+		appendStringInfoCharMacro(bytes, (char) buffer.bits);
+}
+
+static void
+get_block(StringInfo bytes, int128 *sums, int n, int shift)
+{
+	BitBuffer buffer = {0};
+	int		  width = pq_getmsgbyte(bytes);
+
+	if (width > 128)
+		parameter_damaged();
+	for (int i = 0; i < n; i++)
+	{
+		uint128 number = get_bits(bytes, &buffer, Min(width, 64));
+
+		number |= (uint128) get_bits(bytes, &buffer, Max(width - 64, 0)) << 64;
+		sums[i] = (int128) ((uint128) with_sign(number) << shift);
+	}
+	/* what fills up the last byte */
+	if (buffer.bits != 0)
+		parameter_damaged();
 }
 
 /* How many bits are zero at the end of all of them: what one unit adds may be a power of two. */
@@ -228,11 +280,11 @@ partial_sums_write(PartialSums *sums)
 	pq_sendint64(&bytes, sums->unused);
 	pq_sendint64(&bytes, sums->count);
 	pq_sendbyte(&bytes, shift);
-	for (int64 i = 0; i < sums->count; i++)
+	for (int64 i = 0; i < sums->count; i += BLOCK_SUMS)
 	{
 		if (i % SUMS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		put_number(&bytes, sums->sum[i] >> shift);
+		put_block(&bytes, sums->sum + i, (int) Min(BLOCK_SUMS, sums->count - i), shift);
 	}
 	return pq_endtypsend(&bytes);
 }
@@ -251,16 +303,16 @@ partial_sums_read(const char *data, Size size)
 	result->unused = pq_getmsgint64(&bytes);
 	result->count = pq_getmsgint64(&bytes);
 	shift = pq_getmsgbyte(&bytes);
-	/* Each takes a byte at least, and 16 in memory. */
-	if (shift > 127 || result->count < 0 || result->count > bytes.len - bytes.cursor ||
-		result->count > MOST_SUMS)
+	/* Each block takes a byte at least. */
+	if (shift > 127 || result->count < 0 || result->count > MOST_SUMS ||
+		result->count > (int64) BLOCK_SUMS * (bytes.len - bytes.cursor))
 		parameter_damaged();
 	result->sum = MemoryContextAllocHuge(CurrentMemoryContext, result->count * sizeof(int128));
-	for (int64 i = 0; i < result->count; i++)
+	for (int64 i = 0; i < result->count; i += BLOCK_SUMS)
 	{
 		if (i % SUMS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		result->sum[i] = (int128) ((uint128) get_number(&bytes) << shift);
+		get_block(&bytes, result->sum + i, (int) Min(BLOCK_SUMS, result->count - i), shift);
 	}
 	pq_getmsgend(&bytes);
 	return result;

@@ -78,7 +78,7 @@ extern PartialSums *partial_sums_open(bytea *request);
 extern PartialSums *partial_sums_read(const char *bytes, Size size);
 extern void			partial_sums_merge(PartialSums *target, PartialSums *source);
 
-/* Nothing but the sums themselves, as a varlena: 1 byte for small ones. */
+/* Nothing but the sums themselves, as a varlena: some bits for small ones. */
 extern bytea *partial_sums_write(PartialSums *sums);
 
 #endif /* PRIVPRED_UNIT_SUMS_H */

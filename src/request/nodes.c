@@ -127,21 +127,26 @@ server_can_be_asked(const ModelRecord *model, Oid relid)
 }
 
 /*
- * A unit is added up as a whole, so all its rows must lie on one node.  A view may read
- * tables of other nodes, and gets their rows.
+ * A unit is added up as a whole, so all its rows must lie on one node, or be moved there.  A view
+ * may read tables of other nodes, and gets their rows.
  */
 bool
-rows_are_far(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each)
+rows_are_far(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each,
+			 bool *apart)
 {
 	ListCell *cell;
 
+	*apart = false;
 	if (model->made_up_rows != NULL || get_rel_relkind(model->relid) == RELKIND_VIEW)
 		return false;
 	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
 		if (is_spread(lfirst_oid(cell)))
-			return one_row_each || train_by_states ||
-				   citus_keeps_together(lfirst_oid(cell), protected->nunits,
-										protected->unit_columns);
+		{
+			*apart =
+				!one_row_each && !train_by_states &&
+				!citus_keeps_together(lfirst_oid(cell), protected->nunits, protected->unit_columns);
+			return !*apart || units_can_move(model);
+		}
 	return false;
 }
 

@@ -168,8 +168,7 @@ unit_sql(const ProtectedRelation *protected)
 	return protected->nunits > 1 ? psprintf("ROW(%s)", units) : pstrdup(units);
 }
 
-/* What a teacher sees of a row; of a number, it comes last. */
-static char *
+char *
 taught_sql(const ModelRecord *model)
 {
 	char *features = encoding_sql(model->features, PARAMETER_FEATURES);
@@ -266,7 +265,7 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected, int teach
 	relation_owner_begin(&session, model->relid);
 	if (model->learner->runs_user_code)
 		owner_code_settings();
-	citus_lift_limit();
+	citus_settings();
 	moved = append_query(&query, model, protected, teacher);
 	/* What this transaction has moved is seen by a query that may write. */
 	query_run(NULL, query.text.data, moved == NULL, 0, TRAINING_PARAMETERS, query.arguments);

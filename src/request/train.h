@@ -11,7 +11,7 @@
  * teachers.c		teachers
  * refit.c			teachers of the version before that can stay
  * nodes.c			teachers from tables on several nodes
- * spread.c			teachers that keep rows, from tables that Citus spreads
+ * spread.c			rows of tables that Citus spreads, moved by teacher or by unit
  * distill.c		distill
  * units.c			rows for mechanisms that learn from units themselves
  */
@@ -230,6 +230,9 @@ extern void report_change(const ModelRecord *model);
 extern RowCounts
 train_teachers(ModelRecord *model, const ProtectedRelation *protected, int teacher);
 
+/* What a teacher sees of row r; of a label that is a number, that comes last. */
+extern char *taught_sql(const ModelRecord *model);
+
 /* The unit of row r as teacher_of() wants it. */
 extern char *unit_sql(const ProtectedRelation *protected);
 
@@ -278,9 +281,12 @@ extern TupleDesc made_up_columns(const ModelRecord *model);
 extern bool append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 							   const ProtectedRelation *protected, bool one_teacher, double *rows);
 
-/* Do the rows lie on other nodes, which can add them up? */
-extern bool
-rows_are_far(const ModelRecord *model, const ProtectedRelation *protected, bool one_row_each);
+/*
+ * Do the rows lie on other nodes, which can add them up?  Sets *apart if rows of a unit may
+ * lie on several of them, and are to be moved first.
+ */
+extern bool rows_are_far(const ModelRecord *model, const ProtectedRelation *protected,
+						 bool one_row_each, bool *apart);
 
 /* Conditions on row r that raise 42804 on a node that would take it for another. */
 extern char *agreement_sql(const ModelRecord *model, const ProtectedRelation *protected);
@@ -307,6 +313,18 @@ extern void spread_rows_end(const char *name);
 
 /* Writes the query that trains teachers from that table. */
 extern void append_spread_query(TrainingQuery *query, const ModelRecord *model, const char *name);
+
+/* Can rows be moved to where their units are added up, and are there enough of them for that? */
+extern bool units_can_move(const ModelRecord *model);
+
+/*
+ * The same for units, into columns k, which the unit decides, label and x, which are given of row
+ * r, and u0, u1, ... with its id if it has several rows.  They are moved if rows of a unit may
+ * lie apart, or so many sums from each shard would take too much of what rows take.
+ */
+extern char *
+spread_units(TrainingQuery *query, const ModelRecord *model, const ProtectedRelation *protected,
+			 const char *row, bool one_row_each, bool apart, int64 nsums);
 
 /* units.c */
 

@@ -31,13 +31,17 @@ typedef struct UnitScan
 {
 	UnitSource		   source;
 	const ModelRecord *model;
-	TrainingQuery	   query;
-	const char		  *sums_query;
-	QueryScan		   tuples; /* a unit each */
-	UnitReader		  *reader;
-	bool			   unit_is_row;
-	bool			   held_out; /* units that do not train, in an order of their own */
-	MemoryContext	   scratch;	 /* arrays unpacked from a tuple */
+	const ProtectedRelation *protected;
+	TrainingQuery query;
+	const char	 *sums_query; /* NULL: not yet asked for */
+	char		 *moved;	  /* a table of rows that were moved for it */
+	bool		  apart;	  /* rows of a unit may lie on several nodes */
+	QueryScan	  tuples;	  /* a unit each */
+	UnitReader	 *reader;
+	bool		  unit_is_row;
+	bool		  packed;	/* each in one column */
+	bool		  held_out; /* units that do not train, in an order of their own */
+	MemoryContext scratch;	/* arrays unpacked from a tuple */
 } UnitScan;
 
 /* ---------- is a unit one row? ---------- */
@@ -110,7 +114,8 @@ enum
 {
 	COLUMN_LABELS = 1,
 	COLUMN_FEATURES,
-	COLUMN_HASH
+	COLUMN_HASH,
+	COLUMN_PACKED = 1
 };
 
 static bool
@@ -131,18 +136,30 @@ unit_columns(const ProtectedRelation *protected)
 	return columns.data;
 }
 
+static char *
+unit_known_sql(const ProtectedRelation *protected)
+{
+	return psprintf("%s IS NOT NULL", units_sql(protected, " IS NOT NULL AND "));
+}
+
+/* The label of row r; rows without a unit have none, and are left out for that. */
+static char *
+unit_label_sql(const ModelRecord *model, const ProtectedRelation *protected)
+{
+	return psprintf("CASE WHEN %s THEN %s END::pg_catalog.float8", unit_known_sql(protected),
+					label_number_sql(model));
+}
+
 /* Rows s: the label, the features x, and the unit. */
 static char *
 rows_sql(const UnitScan *scan, const ProtectedRelation *protected)
 {
 	const ModelRecord *model = scan->model;
-	const char *known = psprintf("%s IS NOT NULL", units_sql(protected, " IS NOT NULL AND "));
-	bool		one_table = scan->unit_is_row && get_rel_relkind(model->relid) == RELKIND_RELATION;
+	bool one_table = scan->unit_is_row && get_rel_relkind(model->relid) == RELKIND_RELATION;
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "(SELECT CASE WHEN %s THEN %s END::pg_catalog.float8 AS label, %s AS x",
-					 known, label_number_sql(model),
+	appendStringInfo(&text, "(SELECT %s AS label, %s AS x", unit_label_sql(model, protected),
 					 encoding_sql(model->features, PARAMETER_FEATURES));
 	for (int i = 0; i < protected->nunits; i++)
 		appendStringInfo(&text, ", r.%s AS u%d", quote_identifier(protected->unit_columns[i]), i);
@@ -150,9 +167,8 @@ rows_sql(const UnitScan *scan, const ProtectedRelation *protected)
 	appendStringInfo(&text, " FROM %s%s r WHERE %s", one_table ? "ONLY " : "", scan->query.relation,
 					 scan->held_out ? held_out_sql(&scan->query, protected)
 									: trains_sql(&scan->query, model, protected));
-	/* Else rows without a unit have no label, and are left out for that. */
 	if (scan->source.form.keeps_unlabelled)
-		appendStringInfo(&text, " AND %s", known);
+		appendStringInfo(&text, " AND %s", unit_known_sql(protected));
 	appendStringInfoString(&text, ") s");
 	return text.data;
 }
@@ -163,12 +179,13 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 {
 	const char *units = unit_columns(protected);
 
-	appendStringInfo(&scan->query.text, "%sSELECT %s, privpred.unit_hash(%s%s%s, %s) FROM %s",
-					 query_secrets(&scan->query),
+	appendStringInfo(&scan->query.text, "%sSELECT %s%s, privpred.unit_hash(%s%s%s, %s)%s FROM %s",
+					 query_secrets(&scan->query), scan->packed ? "privpred.pack_unit(" : "",
 					 scan->unit_is_row ? "s.label, s.x"
 									   : "pg_catalog.array_agg(s.label), pg_catalog.array_agg(s.x)",
 					 protected->nunits > 1 ? "ROW(" : "", units, protected->nunits > 1 ? ")" : "",
-					 query_secret(&scan->query, PARAMETER_SALT), rows_sql(scan, protected));
+					 query_secret(&scan->query, PARAMETER_SALT), scan->packed ? ")" : "",
+					 rows_sql(scan, protected));
 	if (!scan->unit_is_row)
 		appendStringInfo(&scan->query.text, " GROUP BY %s", units);
 	/* The units' ids tell those apart whose hashes are the same. */
@@ -176,18 +193,26 @@ append_units_query(UnitScan *scan, const ProtectedRelation *protected)
 		appendStringInfo(&scan->query.text, " ORDER BY %d, %s", COLUMN_HASH, units);
 }
 
-/* The salt does not go out with it: other nodes might write it into their logs. */
+/* Rows s, wherever they lie; of several of a unit, all are in one place if they were moved. */
 static char *
-sums_query(const UnitScan *scan, const ProtectedRelation *protected)
+sums_query(const UnitScan *scan)
 {
-	const char *rows = rows_sql(scan, protected);
+	const char *units = unit_columns(scan->protected);
+	const char *rows = rows_sql(scan, scan->protected);
 
+	if (scan->moved != NULL)
+	{
+		units = psprintf("s.k, %s", units);
+		rows = psprintf("%s s%s", scan->moved,
+						scan->source.form.keeps_unlabelled ? " WHERE s.k >= 0" : "");
+	}
 	if (!scan->unit_is_row)
 		rows = psprintf("(SELECT pg_catalog.array_agg(s.label) AS label,"
 						" pg_catalog.array_agg(s.x) AS x FROM %s GROUP BY %s) s",
-						rows, unit_columns(protected));
+						rows, units);
+	/* The salt does not go out with it: other nodes might write it into their logs. */
 	return psprintf("%sSELECT privpred.sum_units(s.label, s.x, $%d) FROM %s",
-					query_secrets(&scan->query), PARAMETER_SUMS, rows);
+					scan->moved != NULL ? "" : query_secrets(&scan->query), PARAMETER_SUMS, rows);
 }
 
 /* ---------- one unit ---------- */
@@ -198,9 +223,14 @@ read_unit(UnitScan *scan, UnitRows *unit)
 {
 	bool	   isnull;
 	bool	   unlabelled;
-	Datum	   label = scan_value(&scan->tuples, COLUMN_LABELS, &unlabelled);
-	ArrayType *x = DatumGetArrayTypeP(scan_value(&scan->tuples, COLUMN_FEATURES, &isnull));
+	Datum	   label;
+	ArrayType *x;
 
+	if (scan->packed)
+		return unit_read_packed(
+			scan->reader, DatumGetByteaPP(scan_value(&scan->tuples, COLUMN_PACKED, &isnull)), unit);
+	label = scan_value(&scan->tuples, COLUMN_LABELS, &unlabelled);
+	x = DatumGetArrayTypeP(scan_value(&scan->tuples, COLUMN_FEATURES, &isnull));
 	unit->unit_hash = (uint64) DatumGetInt64(scan_value(&scan->tuples, COLUMN_HASH, &isnull));
 	if (scan->unit_is_row)
 		return unit_read_row(scan->reader, unlabelled ? 0 : DatumGetFloat8(label), unlabelled, x,
@@ -216,6 +246,8 @@ units_close(UnitSource *source)
 	UnitScan *scan = (UnitScan *) source;
 
 	scan_close(&scan->tuples);
+	if (scan->moved != NULL)
+		spread_rows_end(scan->moved);
 	return (RowCounts){.all = scan->reader->rows, .unused = scan->reader->unused};
 }
 
@@ -252,6 +284,22 @@ units_next(UnitSource *source, UnitRows *unit)
 
 /* ---------- sums ---------- */
 
+/* How many sums there are decides where they are added up. */
+static void
+prepare_sums(UnitScan *scan, int64 count)
+{
+	const ModelRecord *model = scan->model;
+	MemoryContext	   caller = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
+
+	if (scan->source.far)
+		scan->moved = spread_units(&scan->query, model, scan->protected,
+								   psprintf("%s, %s", unit_label_sql(model, scan->protected),
+											encoding_sql(model->features, PARAMETER_FEATURES)),
+								   scan->unit_is_row, scan->apart, count);
+	scan->sums_query = sums_query(scan);
+	MemoryContextSwitchTo(caller);
+}
+
 /* One query, which adds up wherever the rows are. */
 static void
 units_sum(UnitSource *source, const UnitSum *kind, const StringInfoData *parameter, int64 count,
@@ -263,9 +311,13 @@ units_sum(UnitSource *source, const UnitSum *kind, const StringInfoData *paramet
 	PartialSums	 *result;
 
 	scan_close(&scan->tuples);
+	if (scan->sums_query == NULL)
+		prepare_sums(scan, count);
 	scan->query.arguments[PARAMETER_SUMS - 1] =
 		ARG(BYTEAOID, PointerGetDatum(unit_sums_request(kind, &source->form, parameter)));
-	query_run(NULL, scan->sums_query, true, 0, TRAINING_PARAMETERS, scan->query.arguments);
+	/* What this transaction has moved is seen by a query that may write. */
+	query_run(NULL, scan->sums_query, scan->moved == NULL, 0, TRAINING_PARAMETERS,
+			  scan->query.arguments);
 	MemoryContextSwitchTo(scan->scratch);
 	scan->reader->rows = scan->reader->unused = 0;
 	bytes = SPI_processed > 0 ? row_varlena(0, 1) : NULL;
@@ -309,15 +361,16 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	scan->source.rewind = units_rewind;
 	scan->source.form = unit_form(model);
 	scan->source.sum = units_sum;
-	scan->source.far = !held_out && rows_are_far(model, protected, one_row_each);
+	scan->source.far = !held_out && rows_are_far(model, protected, one_row_each, &scan->apart);
 	scan->model = model;
+	scan->protected = protected;
 	scan->unit_is_row = one_row_each;
 	scan->held_out = held_out;
 	scan->scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred unit", ALLOCSET_DEFAULT_SIZES);
 	scan->reader = unit_reader_create(&scan->source.form);
 	training_query_begin(&scan->query, model);
+	scan->packed = scan->query.travels && one_row_each && !held_out && !wants_order(model);
 	append_units_query(scan, protected);
-	scan->sums_query = sums_query(scan, protected);
 	return &scan->source;
 }

@@ -196,15 +196,50 @@ citus_rows(Oid relid)
 	return rows;
 }
 
+static int
+count_of(const char *sql, int nargs, QueryArgument argument)
+{
+	int			   count;
+	CatalogSession session;
+
+	catalog_begin(&session);
+	query_run(NULL, sql, true, 0, nargs, &argument);
+	count = SPI_processed == 1 ? (int) row_int8(0, 1) : 0;
+	catalog_end(&session);
+	return count;
+}
+
+int
+citus_shards(Oid relid)
+{
+	return count_of("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_shard"
+					" WHERE logicalrelid = $1",
+					1, ARG_OID(relid));
+}
+
+int
+citus_workers(void)
+{
+	return count_of("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node WHERE isactive AND"
+					" shouldhaveshards AND noderole = 'primary'",
+					0, ARG_OID(InvalidOid));
+}
+
 /*
  * Citus refuses intermediate results beyond a limit that knows nothing of what the owner has
- * asked for, and how much memory and disk that takes.
+ * asked for, and how much memory and disk that takes.  Tables of moved rows are there once, are
+ * made within the transaction, and are dropped on all nodes.
  */
 void
-citus_lift_limit(void)
+citus_settings(void)
 {
-	if (citus_is_installed())
-		session_set("citus.max_intermediate_result_size", "-1");
+	if (!citus_is_installed())
+		return;
+	session_set("citus.max_intermediate_result_size", "-1");
+	session_set("citus.enable_ddl_propagation", "on");
+	session_set("citus.function_opens_transaction_block", "on");
+	session_set("citus.shard_replication_factor", "1");
+	session_set("citus.subquery_pushdown", "off"); /* gives wrong results */
 }
 
 /* ---------- sessions ---------- */

@@ -35,8 +35,11 @@ extern bool citus_pays_elsewhere(Oid relid);
 /* Raises 55000 if they are. */
 extern void check_citus_place(Oid relid);
 
-/* Inside a session: rows may come to the coordinator, however many they are. */
-extern void citus_lift_limit(void);
+/*
+ * Inside a session: what training needs, whatever the user has set.  Rows may come to the
+ * coordinator, however many they are.
+ */
+extern void citus_settings(void);
 
 /* Raises 0A000 in a session that Citus has opened to run a part of somebody's statement. */
 extern void check_citus_session(void);
@@ -50,5 +53,9 @@ extern Oid citus_table_of_only_shard(Oid shard);
 
 /* About how many rows a table has on all nodes; less than 0: nobody knows. */
 extern double citus_rows(Oid relid);
+
+/* How many parts a table of Citus has; how many nodes new tables are spread over. */
+extern int citus_shards(Oid relid);
+extern int citus_workers(void);
 
 #endif

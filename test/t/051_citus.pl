@@ -2,6 +2,9 @@
 # table gives, and answers from the coordinator alone.  Citus is not in Debian: this runs where it is installed.
 use strict;
 use warnings;
+use IO::Select;
+use IO::Socket::INET;
+use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -26,6 +29,66 @@ unless (-e "$library/citus.so")
 	exit;
 }
 
+# Workers are reached through a process for each connection, which counts what they send to the coordinator.
+my $counts = PostgreSQL::Test::Utils::tempdir();
+my @proxies;
+
+sub relay
+{
+	my ($client, $server) = @_;
+	open(my $file, '>', "$counts/$$") or return;
+	my ($select, $sent, $asked) = (IO::Select->new($client, $server), 0, '');
+	while (1)
+	{
+		for my $from ($select->can_read)
+		{
+			my $to = $from == $client ? $server : $client;
+			sysread($from, my $bytes, 1 << 18) or return;
+			if ($from == $server) { sysseek($file, 0, 0); syswrite($file, sprintf('%20d', $sent += length $bytes)) }
+			# A worker that fetches rows from another.
+			elsif ($asked ne 'others')
+			{
+				$asked = substr($asked, -100) . substr($bytes, 0, 65536);
+				if ($asked =~ /TO STDOUT WITH \(format result\)/) { unlink "$counts/$$"; $asked = 'others' }
+			}
+			while (length $bytes)
+			{
+				my $written = syswrite($to, $bytes) or return;
+				substr($bytes, 0, $written, '');
+			}
+		}
+	}
+}
+
+sub proxy
+{
+	my ($port) = @_;
+	my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 64) or die "no socket: $!";
+	my $pid = fork // die "no process: $!";
+	if ($pid)
+	{
+		push @proxies, $pid;
+		return $listener->sockport;
+	}
+	local $SIG{CHLD} = 'IGNORE';
+	while (my $client = $listener->accept)
+	{
+		next if fork;
+		my $server = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port);
+		relay($client, $server) if $server;
+		POSIX::_exit(0);
+	}
+	POSIX::_exit(0);
+}
+END { kill 'KILL', @proxies if @proxies }
+
+sub bytes_sent
+{
+	my $sum = 0;
+	$sum += slurp_file($_) || 0 for glob "$counts/*";
+	return $sum;
+}
+
 # Citus connects by TCP, also to the coordinator.
 local $PostgreSQL::Test::Cluster::use_tcp = 1;
 local $PostgreSQL::Test::Cluster::test_pghost = '127.0.0.1';
@@ -35,13 +98,13 @@ for my $node (@nodes)
 {
 	$node->init;
 	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'citus, privpred'\nmax_worker_processes = 16\ncitus.shard_count = 4\nlog_statement = all\ncitus.distributed_deadlock_detection_factor = -1\n"
-		. "listen_addresses = '127.0.0.1'\ncitus.local_hostname = '127.0.0.1'\n");
+		. "listen_addresses = '127.0.0.1'\ncitus.local_hostname = '127.0.0.1'\ncitus.node_conninfo = 'sslmode=disable'\n");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION citus; CREATE EXTENSION IF NOT EXISTS privpred');
 }
 my $port = $coordinator->port;
 $coordinator->safe_psql('postgres', "SELECT citus_set_coordinator_host('127.0.0.1', $port)");
-$coordinator->safe_psql('postgres', "SELECT citus_add_node('127.0.0.1', " . $_->port . ')') for @workers;
+$coordinator->safe_psql('postgres', "SELECT citus_add_node('127.0.0.1', " . proxy($_->port) . ')') for @workers;
 $coordinator->safe_psql('postgres', q{
 CREATE ROLE hospital LOGIN; CREATE ROLE analyst LOGIN; GRANT CREATE, USAGE ON SCHEMA public TO hospital;
 });
@@ -368,8 +431,68 @@ for my $request ("$form || '\\x08' || 'gradient'::bytea || '\\x0000' || int4send
 	is($sums[2], $sums[1], 'whatever it is distributed by');
 }
 
+# ---------- few bytes to the coordinator ----------
+
+# Rows of units in one place, and of units that lie on several nodes; each beside the same on one.
+$coordinator->safe_psql('postgres', q{
+SET ROLE hospital;
+CREATE TABLE wide (id int PRIMARY KEY, patient int NOT NULL, x1 float8, x2 float8, x3 float8, x4 float8, x5 float8, x6 float8, x7 float8, x8 float8, flag boolean, ill boolean, grade text COLLATE "C");
+INSERT INTO wide SELECT i, i % 7000, h(i, 1), h(i, 2), h(i, 3), h(i, 4), h(i, 5), h(i, 6), h(i, 7), h(i, 8), i % 2 = 0, CASE WHEN i % 50 > 0 THEN (i % 2 = 0) <> (i % 20 < 3) END, chr(97 + i % 3)
+	FROM (SELECT i FROM generate_series(1, 20000) i) s;
+} =~ s/h\(i, (\d)\)/((hashint4(i * 9 + $1) & 65535) \/ 65536.0)/gr . q{
+CREATE TABLE wide_here (LIKE wide INCLUDING ALL);
+CREATE TABLE apart (LIKE wide INCLUDING ALL);
+CREATE TABLE apart_here (LIKE wide INCLUDING ALL);
+INSERT INTO wide_here SELECT * FROM wide; INSERT INTO apart SELECT * FROM wide; INSERT INTO apart_here SELECT * FROM wide;
+SELECT create_distributed_table('wide', 'id'), create_distributed_table('apart', 'id');
+SELECT privpred.protect(t, unit => 'id', declared_units => 20000) FROM unnest('{wide, wide_here}'::regclass[]) t;
+SELECT privpred.protect(t, unit => 'patient', declared_units => 7000, max_rows_per_unit => 3) FROM unnest('{apart, apart_here}'::regclass[]) t;
+});
+my $numbers = join ', ', map { qq{"x$_": {"min": 0, "max": 1}} } 1 .. 8;
+# name, table, what is declared, features; most bytes to the coordinator, and whether rows are moved from worker to worker
+my @few = ([ 'few_linear', 'wide', "label => 'ill', learner => 'linear', teachers => 500, epsilon => 1", $numbers, 300_000, 1 ],
+	[ 'few_text', 'wide', "label => 'grade', classes => '{a,b,c}', learner => 'linear', teachers => 400, epsilon => 1", $numbers, 300_000, 1 ],
+	[ 'few_average', 'wide', q{label => 'x8', mechanism => 'average', options => '{"target": {"min": 0, "max": 1}}', learner => 'linear', teachers => 10, epsilon => 1}, '"flag": {}', 100_000, 1 ],
+	[ 'few_states', 'wide', "label => 'ill', learner => 'linear', teachers => 20, epsilon => 1", $numbers, 100_000, 0 ],
+	[ 'few_cover', 'wide', "label => 'ill', mechanism => 'cover', epsilon => 100", "$numbers, \"flag\": {}", 600_000, 1 ],
+	[ 'few_threshold', 'wide', "label => 'ill', mechanism => 'threshold', epsilon => 1", '"x1": {"min": 0, "max": 1}', 650_000, 0 ],
+	[ 'few_units', 'apart', "label => 'ill', mechanism => 'cover', epsilon => 100", '"flag": {}, ' . join(', ', map { qq{"x$_": {"min": 0, "max": 1}} } 1 .. 4), 600_000, 1 ],
+	[ 'few_steps', 'apart', "label => 'ill', mechanism => 'gradient', options => '{\"steps\": 4}', epsilon => 1", $numbers, 60_000, 1 ]);
+for my $few (@few)
+{
+	my ($name, $table, $how, $columns, $most, $moved) = @$few;
+	is(run_as($coordinator, 'hospital', join ';', map { "SELECT FROM privpred.create_model('${name}_$_', '$_', features => '{$columns}', $how)" } $table, "${table}_here"), '', "$name: trained");
+	$coordinator->safe_psql('postgres', qq{UPDATE privpred.model SET salt = '\\x$salt' WHERE name LIKE 'few%'});
+	@offsets = map { -s $_->logfile } @workers;
+	my $before = bytes_sent();
+	is(run_as($coordinator, 'hospital', "SELECT count(privpred.retrain('${name}_$table'))"), 1, "$name: trained again");
+	my $bytes = bytes_sent() - $before;
+	note "$name: $bytes bytes";
+	ok($bytes > 0 && $bytes < $most, "$name: at most $most bytes go to the coordinator");
+	$logs = join '', map { slurp_file($workers[$_]->logfile, $offsets[$_]) } 0, 1;
+	is($logs =~ /CREATE UNLOGGED TABLE public\.privpred_rows_/ ? 1 : 0, $moved, "$name: rows are moved if they must be");
+	unlike($logs, qr/$salt|\\x[0-9a-f]{32}'/i, "$name: no statement that a worker is sent shows a salt");
+	nothing_left($name);
+	next if $name eq 'few_steps'; # has noise
+	run_as($coordinator, 'hospital', "SELECT count(privpred.retrain('${name}_${table}_here'))");
+	is($coordinator->safe_psql('postgres', "SELECT count(DISTINCT md5(coalesce(predictor::text, '') || coalesce(state::text, ''))) FROM privpred.model WHERE name LIKE '$name%'"), 1, "$name: the model is that of one table");
+}
+
+# Settings of a session do not keep rows from being dropped, on any node.
+for my $setting ('enable_ddl_propagation = off', 'function_opens_transaction_block = off', 'shard_replication_factor = 2', 'shard_count = 1', 'enable_metadata_sync = off', 'subquery_pushdown = on')
+{
+	is(run_as($coordinator, 'hospital', "SET citus.$setting; SELECT count(privpred.retrain(m)) FROM unnest('{few_linear_wide, few_units_apart}'::text[]) m"), 2, "citus.$setting: trained");
+	nothing_left("citus.$setting");
+}
+
+# Without a right to create tables: sums of all shards, and rows of units that lie apart; the same models.
+$coordinator->safe_psql('postgres', 'REVOKE CREATE ON SCHEMA public FROM hospital');
+is(run_as($coordinator, 'hospital', q{SELECT count(privpred.retrain(m)) FROM unnest('{few_linear_wide, few_average_wide, few_cover_wide, few_units_apart}'::text[]) m}), 4, 'without a right to create tables');
+is($coordinator->safe_psql('postgres', q{SELECT count(DISTINCT md5(coalesce(predictor::text, '') || coalesce(state::text, ''))) FROM privpred.model WHERE name ~ 'few_(linear|average|cover|units)'}), 4, 'the same models');
+$coordinator->safe_psql('postgres', 'GRANT CREATE ON SCHEMA public TO hospital');
+
 # A worker that is lost: training fails as a whole, and the model stays.
-my $version = $coordinator->safe_psql('postgres', q{SELECT version, md5(state) FROM privpred.model WHERE name = 'gradient_stay'});
+$version = $coordinator->safe_psql('postgres', q{SELECT version, md5(state) FROM privpred.model WHERE name = 'gradient_stay'});
 $workers[1]->stop('immediate');
 like(run_as($coordinator, 'hospital', q{SELECT privpred.retrain('gradient_stay')}), qr/ERROR/, 'without a worker training fails');
 is($coordinator->safe_psql('postgres', q{SELECT version, md5(state) FROM privpred.model WHERE name = 'gradient_stay'}), $version, 'and the model stays');

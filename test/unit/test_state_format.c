@@ -89,6 +89,54 @@ make_sums(Bytes *bytes)
 	seal(bytes->data, bytes->size);
 }
 
+/* The same in three bytes each. */
+static void
+make_short_sums(Bytes *bytes)
+{
+	begin_state(bytes, STATE_SUMS, 3, 2);
+	bytes->data[6] = 3;
+	for (int i = 0; i < 3 + 3 * 2; i++, bytes->size += 3)
+		write_sum(bytes->data + bytes->size, i % 2 ? -i : i, 3);
+	seal(bytes->data, bytes->size);
+}
+
+/* The sums that both have. */
+static void
+compare_sums(void)
+{
+	Bytes	   wide, narrow;
+	StateShape of_wide, of_narrow;
+	bool	   same;
+
+	make_sums(&wide);
+	make_short_sums(&narrow);
+	same = state_parse(wide.data, wide.size, &of_wide) == NULL &&
+		   state_parse(narrow.data, narrow.size, &of_narrow) == NULL &&
+		   of_wide.sum_bytes == MAX_SUM_BYTES && of_narrow.sum_bytes == 3;
+	for (int i = 0; same && i < 3 + 3 * 2; i++)
+		same = read_sum(of_wide.body + 16 * i, 16) == (i % 2 ? -i : i) &&
+			   read_sum(of_narrow.body + 3 * i, 3) == (i % 2 ? -i : i);
+	ok(same, "sums are the same in three bytes and in sixteen");
+}
+
+static void
+check_sum_bytes(void)
+{
+	int wrong = 0;
+
+	for (uint32_t bytes = 1; bytes <= MAX_SUM_BYTES; bytes++)
+	{
+		__int128	  most = (__int128) (((unsigned __int128) 1 << (8 * bytes - 1)) - 1);
+		unsigned char at[MAX_SUM_BYTES];
+
+		write_sum(at, most, bytes);
+		wrong += read_sum(at, bytes) != most;
+		write_sum(at, -most - 1, bytes);
+		wrong += read_sum(at, bytes) != -most - 1;
+	}
+	ok(wrong == 0, "the largest and the least sum of each number of bytes");
+}
+
 static void
 make_rows(Bytes *bytes)
 {
@@ -175,7 +223,13 @@ main(void)
 	Bytes bytes;
 
 	fuzz("sums", make_sums);
+	fuzz("short sums", make_short_sums);
 	fuzz("rows", make_rows);
+	compare_sums();
+	check_sum_bytes();
+	refuses("sixteen bytes in another way", make_sums, 4, STATE_VERSION | 16 << 16);
+	refuses("sums of more bytes than there are", make_short_sums, 4, STATE_VERSION | 4 << 16);
+	refuses("rows with bytes of sums", make_rows, 4, STATE_VERSION | 8 << 16);
 	refuses("another version", make_sums, 4, 2);
 	refuses("an unknown kind", make_sums, 12, 3);
 	refuses("labels of an unknown kind", make_sums, 16, 4);
