@@ -53,10 +53,10 @@ select_tests() {
 	local file name word
 	for file in "$2"*"$3"; do
 		[ -e "$file" ] || continue
-		name=$(basename "$file" "$3")
+		name=${file##*/} name=${name%"$3"}
 		[ -n "${TESTS:-}" ] || choose list "$name"
 		for word in ${TESTS:-}; do
-			if [ "$(basename "$word" "$3")" = "$name" ]; then
+			if [[ "$word" =~ ^(.*/)?"$name"("$3")?$ ]]; then
 				choose list "$name"
 				known+="$word "
 			fi
