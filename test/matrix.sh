@@ -16,15 +16,24 @@ fi
 # For pg_upgrade from one to the other (test/t/048_pg_upgrade.pl).
 export OTHER_SERVERS=$PG_CONFIGS
 
+# row OUTPUT: a line of the table, from what make test said.
+row() {
+	local counts warnings=none
+	grep -qx 'no warnings' "$1" || warnings='the build failed'
+	counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 | \2/p' "$1" | tail -n 1)
+	printf '| %s | %s | %s | %s |\n' "$version" "$warnings" "${counts:-did not end | }" \
+		"$(sed -n 's/^left out: //p' "$1" | sort | paste -s -d ';' | sed 's/;/; /g')"
+}
+
 results=()
 status=0
 for pg_config in $PG_CONFIGS; do
-	version=$("$pg_config" --version)
+	version=$("$pg_config" --version | sed 's/^PostgreSQL //')
 	out=$(mktemp)
 	PG_CONFIG=$pg_config "$privpred_top/test/run.sh" 2>&1 | tee "$out" || status=1
-	results+=("$(printf '%-40s %s' "$version" "$(grep -E '^[0-9]+ passed' "$out" || echo 'did not end')")")
+	results+=("$(row "$out")")
 	rm -f "$out"
 done
-echo
+printf '\n| server | warnings | passed | failed | left out |\n|---|---|---|---|---|\n'
 printf '%s\n' "${results[@]}"
 exit $status
