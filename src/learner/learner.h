@@ -86,7 +86,7 @@ extern bool ensemble_runs_sql(const Ensemble *ensemble);
  * never win, and if no other is left, the vote goes to the default class.  Native
  * members allocate nothing.
  *
- * Members of learner "sql" run as the current user, each in a subtransaction.
+ * Members of learner "sql" run as the current user, in subtransactions.
  * Before PostgreSQL 17 that is impossible in a parallel query; call
  * ensemble_check_callable() before paying for an answer: it raises 0A000 there.
  */

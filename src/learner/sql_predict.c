@@ -3,9 +3,10 @@
  *		The user's own function as a predictor.
  *
  * The function is looked up, by its signature, once per transaction; values of
- * built-in types are read from their text once.  Each call runs in its own
- * subtransaction.  No message of it reaches the client, because messages could tell
- * about the rows that trained the teacher.
+ * built-in types are read from their text once.  All members are asked in one
+ * subtransaction, and after a failure the others in another: subtransactions take time,
+ * and Citus announces each of them to its nodes.  No message reaches the client, because
+ * messages could tell about the rows that trained the teacher.
  */
 #include "postgres.h"
 
@@ -250,26 +251,28 @@ rethrow_cancellation(ErrorData *error, CommandDest destination)
 	ReThrowError(error);
 }
 
-/* One question to one member. */
+/* One question to all members. */
 typedef struct SqlQuestion
 {
 	SqlMembers	   *members;
 	const Ensemble *ensemble;
 	Datum			features;
 	int				class_index; /* whose score is asked */
-	SqlMember	   *member;
-	SqlOpinion		opinion;
+	MemoryContext	scratch;	 /* of one call */
+	SqlOpinion	   *opinions;
+	int				answered; /* members that need not be asked again */
 } SqlQuestion;
 
-static void
-ask_member(void *arg)
+static const SqlOpinion no_opinion = {.class_index = -1, .number = NAN};
+
+static SqlOpinion
+ask_member(SqlQuestion *question, SqlMember *member)
 {
 	LOCAL_FCINFO(fcinfo, 2);
-	SqlQuestion *question = arg;
-	SqlMember	*member = question->member;
-	SqlCall		*call = member->call;
-	Datum		 result;
-	char		*name;
+	SqlCall	  *call = member->call;
+	SqlOpinion opinion = no_opinion;
+	Datum	   result;
+	char	  *name;
 
 	resolve_call(question->members, call);
 	read_value(question->members, member);
@@ -280,10 +283,27 @@ ask_member(void *arg)
 	fcinfo->args[1].isnull = false;
 	result = FunctionCallInvoke(fcinfo);
 	if (fcinfo->isnull)
-		return;
-	question->opinion.number = number_from(result, call->result_type);
+		return opinion;
+	opinion.number = number_from(result, call->result_type);
 	name = label_name(result, call->result_type);
-	question->opinion.class_index = ensemble_class_index(question->ensemble, name, strlen(name));
+	opinion.class_index = ensemble_class_index(question->ensemble, name, strlen(name));
+	return opinion;
+}
+
+/* A function may catch the error that asks for another call of it. */
+static void
+ask_members(void *arg)
+{
+	SqlQuestion *question = arg;
+
+	for (; question->answered < question->members->n; question->answered++)
+		do
+		{
+			CHECK_FOR_INTERRUPTS();
+			question->opinions[question->answered] =
+				ask_member(question, &question->members->members[question->answered]);
+			MemoryContextReset(question->scratch);
+		} while (sql_helpers_again());
 }
 
 /*
@@ -292,17 +312,15 @@ ask_member(void *arg)
  * which subtransactions were rolled back.
  */
 static void
-try_member(SqlQuestion *question, MemoryContext scratch)
+try_members(SqlQuestion *question)
 {
-	static const SqlOpinion none = {.class_index = -1, .number = NAN};
-	CommandDest				destination = whereToSendOutput;
-	ErrorData			   *error = NULL;
+	CommandDest destination = whereToSendOutput;
+	ErrorData  *error = NULL;
 
-	question->opinion = none;
 	whereToSendOutput = DestNone;
 	PG_TRY();
 	{
-		error = sql_try(ask_member, question, scratch);
+		error = sql_try(ask_members, question, question->scratch);
 	}
 	PG_FINALLY();
 	{
@@ -314,17 +332,18 @@ try_member(SqlQuestion *question, MemoryContext scratch)
 		if (is_cancellation(error))
 			rethrow_cancellation(error, destination);
 		FreeErrorData(error);
-		question->opinion = none;
+		/* All have answered if it came from the end of the subtransaction. */
+		if (!sql_helpers_again() && question->answered < question->members->n)
+			question->opinions[question->answered++] = no_opinion;
 	}
-	MemoryContextReset(scratch);
+	MemoryContextReset(question->scratch);
 }
 
 /* A number that is returned is the label, or the score of the second of two classes. */
 static double
-score_of_opinion(const SqlQuestion *question)
+score_of_opinion(const SqlQuestion *question, const SqlOpinion *opinion)
 {
-	const SqlOpinion *opinion = &question->opinion;
-	int				  nclasses = ensemble_classes(question->ensemble);
+	int nclasses = ensemble_classes(question->ensemble);
 
 	if (nclasses > 2 || (nclasses == 2 && isnan(opinion->number)))
 		return opinion->class_index == question->class_index;
@@ -336,30 +355,27 @@ score_of_opinion(const SqlQuestion *question)
 static void
 ask_all(SqlQuestion *question, int32 *votes, double *scores)
 {
-	SqlMembers	 *members = question->members;
-	MemoryContext scratch;
+	int n = question->members->n;
 
 	/* not kept: the function might come back here */
-	scratch =
+	question->scratch =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred sql call", ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < members->n; i++)
+	question->opinions = palloc_array(SqlOpinion, n);
+	while (question->answered < n)
+		try_members(question);
+	for (int i = 0; i < n; i++)
 	{
-		SqlOpinion *opinion = &question->opinion;
+		SqlOpinion *opinion = &question->opinions[i];
 
-		question->member = &members->members[i];
-		do
-		{
-			CHECK_FOR_INTERRUPTS();
-			try_member(question, scratch);
-		} while (sql_helpers_again());
 		if (opinion->class_index < 0)
 			opinion->class_index = ensemble_default_class(question->ensemble);
 		if (votes != NULL)
 			votes[opinion->class_index]++;
 		else
-			scores[i] = score_of_opinion(question);
+			scores[i] = score_of_opinion(question, opinion);
 	}
-	MemoryContextDelete(scratch);
+	pfree(question->opinions);
+	MemoryContextDelete(question->scratch);
 }
 
 /* What was looked up in another transaction may have changed. */

@@ -72,6 +72,7 @@ typedef struct MechanismModel
 	const Ensemble		*ensemble;		 /* NULL unless the mechanism asks teachers */
 	bool				 gaussian_noise; /* of votes, at finite orders: vote_noise_is_gaussian() */
 	const int32			*votes;			 /* the teachers' on this very x, if already counted */
+	const double		*scores;		 /* theirs, of the class that is asked, likewise */
 	int					 estimate_draws; /* behind distribution(), if that is an estimate; 0: one */
 	int					 score_class;	 /* whose score is asked, from 1; 0: the second's */
 	void				*state;			 /* what load() made, else NULL */

@@ -40,6 +40,8 @@ teachers_scores(const MechanismModel *model, const double *x)
 	double *scores = palloc0_array(double, members);
 	int		class_index = model->score_class > 0 ? model->score_class - 1 : 1;
 
+	if (model->scores != NULL)
+		return memcpy(scores, model->scores, sizeof(double) * members);
 	if (ensemble_scores(model->ensemble, x, class_index, scores) != members ||
 		members != model->spec->teachers)
 		ereport(ERROR, errcode(ERRCODE_DATA_CORRUPTED),

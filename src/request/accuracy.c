@@ -18,6 +18,7 @@
 #include "ledger/ledger.h"
 #include "mechanism/accuracy/accuracy.h"
 #include "request/train.h"
+#include "server/citus.h"
 #include "server/progress.h"
 
 #define ACCURACY_EPSILON_MIN 0.001
@@ -105,6 +106,7 @@ measure(AccuracySum *sum, const CachedModel *model, const ProtectedRelation *pro
 	UnitRows	   unit;
 
 	relation_owner_begin(&session, model->record->relid);
+	citus_settings(false);
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "privpred held-out unit",
 										ALLOCSET_DEFAULT_SIZES);
 	units = units_open(model->record, protected, one_row_each, true);

@@ -27,6 +27,7 @@
 #include "learner/learner.h"
 #include "request/describe.h"
 #include "request/train.h"
+#include "server/citus.h"
 #include "server/progress.h"
 
 #define ROWS_PER_FETCH 1000
@@ -241,17 +242,20 @@ columns_sql(const Description *description)
 static char *
 rows_sql(const Description *description, bool unit_is_row)
 {
+	static const int salt = 1;
 	const ProtectedRelation *protected = description->protected;
 	const char *known = psprintf("%s IS NOT NULL", units_sql(protected, " IS NOT NULL AND "));
 	const char *units = units_sql(protected, ", ");
 	bool		one_table = get_rel_relkind(protected->relid) == RELKIND_RELATION;
+	bool		travels = !unit_is_row && text_travels(protected->relid);
 
 	if (unit_is_row)
 		return psprintf("SELECT %s FROM %s%s r WHERE %s", columns_sql(description),
 						one_table ? "ONLY " : "", relation_sql_name(protected->relid), known);
-	return psprintf("SELECT privpred.least_row(privpred.row_cells(privpred.unit_hash(%s%s%s, $1), "
-					"ROW(%s))) FROM %s r WHERE %s GROUP BY %s",
-					protected->nunits > 1 ? "ROW(" : "", units, protected->nunits > 1 ? ")" : "",
+	return psprintf("%sSELECT privpred.least_row(privpred.row_cells(privpred.unit_hash(%s%s%s, %s),"
+					" ROW(%s))) FROM %s r WHERE %s GROUP BY %s",
+					travels ? secrets_sql(1, &salt) : "", protected->nunits > 1 ? "ROW(" : "",
+					units, protected->nunits > 1 ? ")" : "", travels ? secret_sql(salt) : "$1",
 					columns_sql(description), relation_sql_name(protected->relid), known, units);
 }
 
@@ -325,6 +329,7 @@ describe_rows(const Description *description)
 	relation_owner_begin(&session, relid);
 	session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off");
+	citus_settings(false);
 	if (client_min_messages < WARNING)
 		session_set("client_min_messages", "warning");
 	progress_phase_rows("reading rows", estimated_rows(relid));

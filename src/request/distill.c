@@ -24,6 +24,7 @@
 #include "account/charge.h"
 #include "ledger/ledger.h"
 #include "mechanism/teachers.h"
+#include "server/citus.h"
 #include "server/progress.h"
 #include "request/train.h"
 
@@ -105,6 +106,7 @@ read_rows(Distillation *task, Oid relid, int64 most)
 	CatalogSession session;
 
 	caller_begin(&session);
+	citus_settings(false);
 	progress_phase_rows("reading public rows", estimated_rows(relid));
 	task->x = read_public_rows(relid, task->teacher->record->features, most, fitting, caller,
 							   &task->nrows);

@@ -17,6 +17,7 @@
 #include "mechanism/teachers.h"
 #include "mechanism/vote/vote.h"
 #include "request/train.h"
+#include "server/citus.h"
 #include "server/progress.h"
 #include "server/query.h"
 
@@ -40,7 +41,8 @@ typedef struct Tally
 	double		  number;	   /* NaN: none */
 	const double *x;		   /* encoded */
 	double		  plain;	   /* the number that would be answered without noise */
-	int32		 *votes;	   /* NULL unless the mechanism asks teachers */
+	int32		 *votes;	   /* NULL unless the mechanism asks teachers for classes */
+	double		 *scores;	   /* NULL unless it asks them for numbers */
 	double		 *probability; /* of each class */
 } Tally;
 
@@ -184,6 +186,9 @@ tally_row(Tally *tally, const QueryScan *scan)
 	owner_code_enter(&session, owner);
 	if (tally->votes != NULL)
 		teachers_votes(&tally->model->mechanism_model, tally->x, tally->votes);
+	if (tally->scores != NULL)
+		memcpy(tally->scores, teachers_scores(&tally->model->mechanism_model, tally->x),
+			   sizeof(double) * spec->teachers);
 	if (tally->class >= 0)
 		tally_class(tally);
 	if (!isnull)
@@ -255,6 +260,7 @@ set_point(Tally *tally, EvaluationPoint *point, EpsilonUnits epsilon)
 	point->model = tally->model->mechanism_model;
 	point->model.spec = &point->spec;
 	point->model.votes = tally->votes;
+	point->model.scores = tally->scores;
 	point->own = epsilon == record->spec.epsilon;
 	point->known =
 		point->own || (mechanism->answers_at != NULL && mechanism->answers_at(&point->spec));
@@ -290,6 +296,8 @@ tally_begin(Tally *tally, const EpsilonUnits *asked, int count)
 	tally->probability = palloc_array(double, nclasses);
 	if (tally->model->mechanism_model.ensemble != NULL && sums->has_classes)
 		tally->votes = palloc_array(int32, nclasses);
+	else if (tally->model->mechanism_model.ensemble != NULL)
+		tally->scores = palloc_array(double, record->spec.teachers);
 	sums->npoints = count;
 	sums->points = palloc0_array(EvaluationPoint, count);
 	for (int i = 0; i < count; i++)
@@ -377,6 +385,7 @@ tally_rows(Tally *tally, const TrainingQuery *query, Oid test_relation)
 	int64		   wanted;
 
 	caller_begin(&session);
+	citus_settings(false);
 	row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "privpred test row", ALLOCSET_DEFAULT_SIZES);
 	left = plan_rows(tally, query, test_relation);

@@ -146,21 +146,25 @@ bool
 unit_is_marked(const ModelRecord *model, const ProtectedRelation *protected, const uint8 *salt,
 			   int64 mark, int teacher)
 {
-	bytea		  *of_teacher = (bytea *) cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH);
-	bytea		  *of_mark = (bytea *) cstring_to_text_with_len((char *) salt, TEACHER_SALT_BYTES);
-	QueryArgument  arguments[] = {ARG(BYTEAOID, PointerGetDatum(of_mark)), ARG_INT8(mark),
-								  ARG(BYTEAOID, PointerGetDatum(of_teacher)),
-								  ARG_INT4(Max(model->spec.teachers, 1)), ARG_INT4(teacher)};
-	CatalogSession session;
-	bool		   found;
+	bytea		 *of_teacher = (bytea *) cstring_to_text_with_len(model->salt, MODEL_SALT_LENGTH);
+	bytea		 *of_mark = (bytea *) cstring_to_text_with_len((char *) salt, TEACHER_SALT_BYTES);
+	QueryArgument arguments[] = {ARG(BYTEAOID, PointerGetDatum(of_mark)), ARG_INT8(mark),
+								 ARG(BYTEAOID, PointerGetDatum(of_teacher)),
+								 ARG_INT4(Max(model->spec.teachers, 1)), ARG_INT4(teacher)};
+	static const int secrets[] = {1, 3};
+	bool			 travels = text_travels(protected->relid);
+	CatalogSession	 session;
+	bool			 found;
 
 	relation_owner_begin(&session, protected->relid);
 	query_run(NULL,
-			  psprintf("SELECT FROM %s r WHERE %s IS NOT NULL AND privpred.unit_hash(%s, $1) = $2"
-					   " AND ($5 < 0 OR privpred.teacher_of(%s, $3, $4) = $5) LIMIT 1",
+			  psprintf("%sSELECT FROM %s r WHERE %s IS NOT NULL AND privpred.unit_hash(%s, %s) = $2"
+					   " AND ($5 < 0 OR privpred.teacher_of(%s, %s, $4) = $5) LIMIT 1",
+					   travels ? secrets_sql(lengthof(secrets), secrets) : "",
 					   relation_sql_name(protected->relid),
 					   units_sql(protected, " IS NOT NULL AND "), unit_sql(protected),
-					   unit_sql(protected)),
+					   travels ? secret_sql(1) : "$1", unit_sql(protected),
+					   travels ? secret_sql(3) : "$3"),
 			  true, 0, lengthof(arguments), arguments);
 	found = SPI_processed > 0;
 	catalog_end(&session);

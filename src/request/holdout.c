@@ -131,6 +131,7 @@ choose_test_rows(TrainingQuery *query, const ModelRecord *model, const Oid *test
 	}
 	check_test_columns(model, *test_relation);
 	query->relation = relation_sql_name(*test_relation);
+	query->travels = false; /* what it asks of these rows is no secret */
 	if (relations_share_rows(*test_relation, model->relid))
 		ereport(
 			WARNING,

@@ -338,7 +338,7 @@ append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 		"%sSELECT s.t, s.m, s.n, CASE WHEN s.t IS NULL THEN s.n ELSE s.n - s.used END FROM"
 		" (SELECT u.h %% $%d AS t, privpred.teach_state(privpred.merge_states(u.state), $%d) AS m,"
 		" pg_catalog.sum(u.n)::bigint AS n, pg_catalog.sum(u.used)::bigint AS used FROM (",
-		tables.spread ? secrets_sql() : "", PARAMETER_TEACHERS, PARAMETER_KNOWN);
+		tables.spread ? training_secrets_sql() : "", PARAMETER_TEACHERS, PARAMETER_KNOWN);
 	foreach(cell, tables.nodes)
 	{
 		bool spread = is_spread(lfirst_oid(cell));

@@ -56,22 +56,25 @@
 
 /*
  * Citus writes parameters into the text of a query for many shards, and a node that fails
- * logs the text.  What a CTE returns is sent like rows.
+ * logs the text.  What a CTE returns is sent like rows, if Citus runs it here: a query that
+ * one shard can answer goes there whole, with its CTEs and parameters, unless one of them
+ * reads a table that Citus does not know.
  */
 char *
-secrets_sql(void)
+secrets_sql(int count, const int *parameters)
 {
-	static const int parameters[] = {PARAMETER_SALT, PARAMETER_HOLDOUT_SALT, PARAMETER_KNOWN};
-	StringInfoData	 columns;
+	StringInfoData columns;
 
 	initStringInfo(&columns);
-	for (int i = 0; i < lengthof(parameters); i++)
+	for (int i = 0; i < count; i++)
 		appendStringInfo(&columns, "%s$%d AS p%d", i > 0 ? ", " : "", parameters[i], parameters[i]);
-	return psprintf("WITH secrets AS MATERIALIZED (SELECT %s) ", columns.data);
+	return psprintf("WITH secrets AS MATERIALIZED (SELECT %s FROM pg_catalog.pg_extension e"
+					" WHERE e.extname OPERATOR(pg_catalog.=) 'privpred') ",
+					columns.data);
 }
 
 char *
-secret_sql(TrainingParameter parameter)
+secret_sql(int parameter)
 {
 	return psprintf("(SELECT secrets.p%d FROM secrets)", parameter);
 }
@@ -214,8 +217,8 @@ move_rows(const TrainingQuery *query, const ModelRecord *model, const ProtectedR
 	foreach(cell, tables)
 		query_run(NULL,
 				  psprintf("INSERT INTO %s %sSELECT %s FROM ONLY %s r WHERE %s AND %s", name,
-						   secrets_sql(), selected, relation_sql_name(lfirst_oid(cell)), agrees,
-						   trains),
+						   training_secrets_sql(), selected, relation_sql_name(lfirst_oid(cell)),
+						   agrees, trains),
 				  false, 0, TRAINING_PARAMETERS, query->arguments);
 }
 
@@ -271,7 +274,7 @@ append_spread_query(TrainingQuery *query, const ModelRecord *model, const char *
 		"%sSELECT NULLIF(q.t, %d), privpred.teach(q.y, q.x, %s, $%d, %s) FILTER (WHERE q.t <> %d),"
 		" pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE q.t = %d OR (q.y = ANY"
 		" ($%d::%s[])) IS NOT TRUE) FROM (SELECT t, y, x FROM %s%s) q GROUP BY q.t",
-		secrets_sql(), NOBODY, quote_literal_cstr(model->learner->name), PARAMETER_OPTIONS,
+		training_secrets_sql(), NOBODY, quote_literal_cstr(model->learner->name), PARAMETER_OPTIONS,
 		secret_sql(PARAMETER_KNOWN), NOBODY, NOBODY, PARAMETER_CLASSES, class_type_name(model),
 		name, model->learner->additive ? "" : " ORDER BY t");
 }

@@ -151,7 +151,7 @@ teacher_sql(const TrainingQuery *query, const ProtectedRelation *protected)
 					query_secret(query, PARAMETER_SALT), PARAMETER_TEACHERS);
 }
 
-/* As chunk_index_sql() has it, so that an index serves. */
+/* As request_chunk_index() has it, so that an index serves. */
 static char *
 one_teacher_sql(const TrainingQuery *query, const ProtectedRelation *protected)
 {
@@ -265,7 +265,7 @@ train_teachers(ModelRecord *model, const ProtectedRelation *protected, int teach
 	relation_owner_begin(&session, model->relid);
 	if (model->learner->runs_user_code)
 		owner_code_settings();
-	citus_settings();
+	citus_settings(!model->learner->runs_user_code);
 	moved = append_query(&query, model, protected, teacher);
 	/* What this transaction has moved is seen by a query that may write. */
 	query_run(NULL, query.text.data, moved == NULL, 0, TRAINING_PARAMETERS, query.arguments);

@@ -58,7 +58,7 @@ train_on_units(ModelRecord *model, const ProtectedRelation *protected, const Vie
 		session_set("work_mem", psprintf("%d", maintenance_work_mem));
 	session_set("jit", "off");
 	/* Units whose rows lie on several nodes are put together here. */
-	citus_settings();
+	citus_settings(true);
 	if (!owner_listens(model) && client_min_messages < WARNING)
 		session_set("client_min_messages", "warning");
 	training =

@@ -144,10 +144,14 @@ typedef struct TrainingQuery
 
 extern void training_query_begin(TrainingQuery *query, const ModelRecord *model);
 
+/* Does Citus send parts of a query of the relation to nodes, which may log them? */
+extern bool text_travels(Oid relid);
+
 /*
  * What a query of rows begins with, and a parameter of it that no node may log: in a text that
  * travels it is in a CTE, see secrets_sql().
  */
+extern char		  *training_secrets_sql(void);
 extern const char *query_secrets(const TrainingQuery *query);
 extern const char *query_secret(const TrainingQuery *query, TrainingParameter parameter);
 
@@ -299,8 +303,8 @@ extern void nodes_init(void);
  * A CTE that a query begins with, and parameters as its parts that are sent to nodes have
  * them: they are in no text that a node could log.
  */
-extern char *secrets_sql(void);
-extern char *secret_sql(TrainingParameter parameter);
+extern char *secrets_sql(int count, const int *parameters);
+extern char *secret_sql(int parameter);
 
 /*
  * Moves the rows that train to where their teachers are to be fitted, and returns the name of

@@ -87,25 +87,33 @@ number_label(const ModelRecord *model)
 }
 
 /* A view may read what Citus spreads. */
-static bool
-text_travels(const ModelRecord *model)
+bool
+text_travels(Oid relid)
 {
 	ListCell *cell;
 
-	if (model->made_up_rows != NULL || !citus_is_installed())
+	if (!citus_is_installed())
 		return false;
-	if (get_rel_relkind(model->relid) == RELKIND_VIEW)
+	if (get_rel_relkind(relid) == RELKIND_VIEW)
 		return true;
-	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
+	foreach(cell, find_all_inheritors(relid, AccessShareLock, NULL))
 		if (citus_spreads(lfirst_oid(cell)))
 			return true;
 	return false;
 }
 
+char *
+training_secrets_sql(void)
+{
+	static const int parameters[] = {PARAMETER_SALT, PARAMETER_HOLDOUT_SALT, PARAMETER_KNOWN};
+
+	return secrets_sql(lengthof(parameters), parameters);
+}
+
 const char *
 query_secrets(const TrainingQuery *query)
 {
-	return query->travels ? secrets_sql() : "";
+	return query->travels ? training_secrets_sql() : "";
 }
 
 const char *
@@ -129,7 +137,7 @@ training_query_begin(TrainingQuery *query, const ModelRecord *model)
 	FeatureSpec			*label = &no_label;
 
 	initStringInfo(&query->text);
-	query->travels = text_travels(model);
+	query->travels = model->made_up_rows == NULL && text_travels(model->relid);
 	query->relation =
 		model->made_up_rows != NULL ? model->made_up_rows : relation_sql_name(model->relid);
 	if (model->nbins > 0 || spec->nclasses == 0)

@@ -228,16 +228,18 @@ citus_workers(void)
 /*
  * Citus refuses intermediate results beyond a limit that knows nothing of what the owner has
  * asked for, and how much memory and disk that takes.  Tables of moved rows are there once, are
- * made within the transaction, and are dropped on all nodes.
+ * made within the transaction, and are dropped on all nodes.  Rows that are only read need no
+ * transaction there, which would be told of every subtransaction here: learner "sql" runs in
+ * many of them.
  */
 void
-citus_settings(void)
+citus_settings(bool moves_rows)
 {
 	if (!citus_is_installed())
 		return;
 	session_set("citus.max_intermediate_result_size", "-1");
 	session_set("citus.enable_ddl_propagation", "on");
-	session_set("citus.function_opens_transaction_block", "on");
+	session_set("citus.function_opens_transaction_block", moves_rows ? "on" : "off");
 	session_set("citus.shard_replication_factor", "1");
 	session_set("citus.subquery_pushdown", "off"); /* gives wrong results */
 }

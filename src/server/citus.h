@@ -36,10 +36,10 @@ extern bool citus_pays_elsewhere(Oid relid);
 extern void check_citus_place(Oid relid);
 
 /*
- * Inside a session: what training needs, whatever the user has set.  Rows may come to the
- * coordinator, however many they are.
+ * Inside a session: what reading rows needs, or moving them, whatever the user has set.  They may
+ * come to the coordinator, however many they are.
  */
-extern void citus_settings(void);
+extern void citus_settings(bool moves_rows);
 
 /* Raises 0A000 in a session that Citus has opened to run a part of somebody's statement. */
 extern void check_citus_session(void);

@@ -431,6 +431,76 @@ for my $request ("$form || '\\x08' || 'gradient'::bytea || '\\x0000' || int4send
 	is($sums[2], $sums[1], 'whatever it is distributed by');
 }
 
+# ---------- tables of one shard ----------
+
+# Citus sends what one shard can answer there whole; what is secret stays here nonetheless.
+$coordinator->safe_psql('postgres', q{
+CREATE SCHEMA own AUTHORIZATION hospital;
+SET ROLE hospital;
+CREATE FUNCTION own.count(n float8[], label float8, x float8[]) RETURNS float8[] LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS 'BEGIN RETURN ARRAY[n[1] + 1, n[2] + label]; END';
+CREATE FUNCTION own.keep(n float8[], label text, x float8[]) RETURNS float8[] LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS 'BEGIN RETURN ARRAY[n[1] + 1]; END';
+CREATE FUNCTION own.say(n float8[], x float8[]) RETURNS text LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS 'BEGIN RETURN (x[1] > 0.5)::text; END';
+CREATE FUNCTION own.mean(n float8[], x float8[]) RETURNS float8 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS 'BEGIN RETURN n[2] / n[1]; END';
+CREATE AGGREGATE own.train(text, float8[]) (SFUNC = own.keep, STYPE = float8[], INITCOND = '{0}');
+CREATE AGGREGATE own.average(float8, float8[]) (SFUNC = own.count, STYPE = float8[], INITCOND = '{0, 0}');
+CREATE TABLE single (LIKE stay INCLUDING ALL);
+CREATE TABLE alone (LIKE stay INCLUDING ALL);
+INSERT INTO single SELECT * FROM stay; INSERT INTO alone SELECT * FROM stay;
+SELECT create_distributed_table('single', NULL), create_distributed_table('alone', 'patient', shard_count => 1);
+SELECT privpred.protect(t, unit => 'patient', declared_units => 700, max_rows_per_unit => 3) FROM unnest('{single, alone}'::regclass[]) t;
+});
+my $sql_learner = q{learner => 'sql', options => '{"train": "own.train", "predict": "own.say"}'};
+my @single = ((map { [ $_, "label => 'ill', learner => '$_', teachers => 10" ] } qw(linear naive_bayes centroid logistic svm stump tree knn forest)),
+	[ 'bins', "label => 'bill', options => '{\"bins\": [0, 4, 8, 13]}', learner => 'tree', teachers => 10" ],
+	[ 'gaussian', "label => 'ill', learner => 'tree', options => '{\"noise\": \"gaussian\"}', teachers => 40" ],
+	[ 'votes', "label => 'ill', $sql_learner, teachers => 10" ],
+	[ 'numbers', q{label => 'bill', mechanism => 'average', learner => 'sql', options => '{"target": {"min": 0, "max": 13}, "train": "own.average", "predict": "own.mean"}', teachers => 10} ],
+	(map { [ $_, "label => 'ill', mechanism => '$_', learner => 'logistic', teachers => 10" ] } qw(average soft sparse)),
+	[ 'median', q{label => 'bill', mechanism => 'median', options => '{"bins": [0, 4, 8, 13]}', learner => 'linear', teachers => 10} ],
+	[ 'average_classes', "label => 'sort', classes => '{0,1,2}', mechanism => 'average', learner => 'tree', teachers => 10" ],
+	(map { [ $_, "label => 'ill', mechanism => '$_'" ] } qw(gradient stable_erm cover threshold littlestone stable stable_flip)));
+# Nothing of 16 bytes is in what workers log: salts are as long, and so are seeds.
+sub nothing_secret { my ($what, @from) = @_; unlike(join('', map { slurp_file($workers[$_]->logfile, $from[$_]) } 0, 1), qr/\\x[0-9a-f]{32}'/i, "$what: workers are told no salt and no seed") }
+for my $table (qw(single alone stay astray here))
+{
+	my @from = map { -s $_->logfile } @workers;
+	my ($errors, $trained) = ('', 0);
+	for my $model (@single)
+	{
+		my ($name, $how) = @$model;
+		my $columns = $name =~ /^(threshold|littlestone|stable|stable_flip)$/ ? '{"x": {"min": 0, "max": 1}}' : $features;
+		my $made = run_as($coordinator, 'hospital', "SELECT FROM privpred.create_model('s_${name}_$table', '$table', features => '$columns', $how, epsilon => 1, holdout => 0.2);
+			SELECT FROM privpred.retrain('s_${name}_$table');" . ($name eq 'soft' ? '' : "SELECT FROM privpred.evaluate('s_${name}_$table') LIMIT 1; SELECT FROM privpred.evaluate('s_${name}_$table', 'stay') LIMIT 1"));
+		$errors .= "$name: $made\n" if $made =~ /ERROR/;
+		$trained++;
+	}
+	is($errors, '', "$table: every mechanism and learner is trained twice, and evaluated");
+	$errors = run_as($coordinator, 'hospital', "SELECT privpred.describe('$table', columns => '{x, ill}') IS NULL; SELECT privpred.forget('$table', unit => 17, at => 'next retrain', delete_rows => true) IS NULL;
+		SELECT privpred.retrain('s_tree_$table') IS NULL; SELECT privpred.retrain('s_gradient_$table') IS NULL; SELECT privpred.release_accuracy('s_votes_$table', 1) IS NULL");
+	unlike($errors, qr/ERROR/, "$table: described, forgotten from, and its accuracy released");
+	nothing_secret($table, @from);
+	nothing_left($table);
+}
+my %same = map { $_ => $coordinator->safe_psql('postgres', "UPDATE privpred.model SET salt = '\\x$salt' WHERE name LIKE 's\\_%\\_$_'") } qw(single alone here);
+run_as($coordinator, 'hospital', "SELECT privpred.retrain(name) FROM privpred.models WHERE name ~ '^s_(linear|naive_bayes|centroid|logistic|svm|stump|tree|knn|forest|bins|votes|numbers|median|average_classes)_(single|alone|here)\$'");
+is($coordinator->safe_psql('postgres', q{SELECT string_agg(kind, ' ') FROM (SELECT regexp_replace(name, '_[a-z]+$', '') AS kind FROM privpred.model WHERE name ~ '^s_(linear|naive_bayes|centroid|logistic|svm|stump|tree|knn|forest|bins|votes|numbers|median|average_classes)_(single|alone|here)$'
+	GROUP BY 1 HAVING count(DISTINCT md5(predictor::text)) <> 1 OR count(*) <> 3) s}), '', 'models of one shard are those of a local table');
+
+# Subtransactions are announced to workers: there is one for a row that is asked about, not one for each teacher and epsilon.
+for my $model (qw(votes numbers))
+{
+	for my $rows ([ 'held out' ], [ 'of another table', q{, 'here'} ])
+	{
+		my ($what, $test) = @$rows;
+		@offsets = map { -s $_->logfile } @workers;
+		my $count = run_as($coordinator, 'hospital', "SELECT rows FROM privpred.evaluate('s_${model}_stay'" . ($test // '') . ') LIMIT 1');
+		$logs = join '', map { slurp_file($workers[$_]->logfile, $offsets[$_]) } 0, 1;
+		my $announced = () = $logs =~ /: SAVEPOINT savepoint_/g;
+		# two connections for the two shards of each worker
+		cmp_ok($announced, '<=', $test ? 0 : 4 * $count, "$model, rows $what: few subtransactions for $count rows");
+	}
+}
+
 # ---------- few bytes to the coordinator ----------
 
 # Rows of units in one place, and of units that lie on several nodes; each beside the same on one.
