@@ -31,6 +31,19 @@ SELECT privpred.protect('patients', epsilon_cap => 1e6, delta_cap => 1e-3);
 
 sub as_carol { return (as($node, 'carol', $_[0]))[1] }
 
+# Before 15 a process collects statistics, in the order in which it is told of them: once a row that is
+# written now is counted, so is all that came before.
+my $fences = 0;
+$node->safe_psql('postgres', 'CREATE TABLE fence ()');
+sub wait_for_statistics
+{
+	$fences++;
+	$node->safe_psql('postgres', 'INSERT INTO fence DEFAULT VALUES');
+	$node->poll_query_until('postgres', "SELECT n_tup_ins = $fences FROM pg_stat_user_tables WHERE relname = 'fence'")
+	  or die 'statistics stay behind';
+	return;
+}
+
 # What another role sees, once the ledger's process has gone.
 sub seen
 {
@@ -38,6 +51,7 @@ sub seen
 	$node->poll_query_until('postgres',
 		q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'privpred ledger')})
 	  or die 'the ledger stays';
+	wait_for_statistics();
 	my %seen = map { my ($table, @counts) = split /\|/; ($table => \@counts) } split /\n/,
 	  as_carol(q{SELECT relname, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_all_tables WHERE schemaname = 'privpred' ORDER BY 1});
 	return \%seen;

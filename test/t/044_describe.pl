@@ -88,7 +88,7 @@ SELECT privpred.describe('people', columns => '{x}', epsilon => 0.01);
 SELECT privpred.grant_budget('r:role', 'people', 3, delta => 1e-4, per_answer => 0.01);
 \endif
 });
-$node->run_log([ 'pgbench', '-n', '-c', '6', '-t', '20', '--max-tries=1', '-f', $script, 'postgres' ]);
+$node->run_log([ 'pgbench', '-n', '-c', '6', '-t', '20', '-f', $script, 'postgres' ]);
 is(sql(q{SELECT count(*) FROM privpred.release e JOIN privpred.account a USING (relation_id) JOIN privpred.protected_relation r USING (relation_id)
 	WHERE e.account_id = 0 AND r.relation = 'people'::regclass AND NOT EXISTS (SELECT FROM privpred.release p WHERE p.account_id = a.account_id AND p.training_id = e.training_id)}),
 	'0', 'every budget has paid for every description');
