@@ -1263,6 +1263,12 @@ CREATE FUNCTION privpred.unit_sums_add_unit(privpred.unit_sums, double precision
 COMMENT ON FUNCTION privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea) IS
 	'adds a unit of several rows';
 
+CREATE FUNCTION privpred.unit_sums_add_sorted(privpred.unit_sums, bytea, double precision, double precision[], VARIADIC "any")
+	RETURNS privpred.unit_sums
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_sums_add_sorted(privpred.unit_sums, bytea, double precision, double precision[], "any") IS
+	'adds a row of a unit whose rows come one after the other';
+
 CREATE FUNCTION privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums) RETURNS privpred.unit_sums
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums) IS 'adds sums to sums';
@@ -1287,6 +1293,15 @@ CREATE AGGREGATE privpred.sum_units(labels double precision[], features double p
 COMMENT ON AGGREGATE privpred.sum_units(double precision[], double precision[], bytea) IS
 	'internal: the same over units of several rows';
 
+CREATE AGGREGATE privpred.sum_sorted_units(request bytea, label double precision, features double precision[], VARIADIC unit "any") (
+	SFUNC = privpred.unit_sums_add_sorted,
+	STYPE = privpred.unit_sums,
+	SSPACE = 8192,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.sum_sorted_units(bytea, double precision, double precision[], "any") IS
+	'internal: the same over rows in the order of their units, which foreign servers are asked for';
+
 CREATE AGGREGATE privpred.merge_sums(privpred.unit_sums) (
 	SFUNC = privpred.unit_sums_merge,
 	STYPE = privpred.unit_sums,
@@ -1302,6 +1317,16 @@ CREATE FUNCTION privpred.pack_unit(label double precision, features double preci
 COMMENT ON FUNCTION privpred.pack_unit(double precision, double precision[], bigint) IS
 	'internal: a unit of one row in few bytes; as sensitive as the row';
 
+CREATE FUNCTION privpred.hash_partition_has(modulus integer, remainder integer, VARIADIC key "any") RETURNS boolean
+	AS 'MODULE_PATHNAME', 'privpred_hash_partition_has' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.hash_partition_has(integer, integer, "any") IS
+	'whether a row with this key belongs into that partition of a table partitioned by hash';
+
+CREATE FUNCTION privpred.belongs_here(belongs boolean) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'privpred_belongs_here' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.belongs_here(boolean) IS
+	'true, or an error: a row does not lie in the partition that its unit belongs into';
+
 REVOKE ALL ON FUNCTION
 	privpred.unit_sums_in(cstring),
 	privpred.unit_sums_out(privpred.unit_sums),
@@ -1309,20 +1334,28 @@ REVOKE ALL ON FUNCTION
 	privpred.unit_sums_send(privpred.unit_sums),
 	privpred.sum_units(double precision, double precision[], bytea),
 	privpred.sum_units(double precision[], double precision[], bytea),
+	privpred.sum_sorted_units(bytea, double precision, double precision[], "any"),
 	privpred.merge_sums(privpred.unit_sums),
 	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
 	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
+	privpred.unit_sums_add_sorted(privpred.unit_sums, bytea, double precision, double precision[], "any"),
 	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums),
-	privpred.pack_unit(double precision, double precision[], bigint)
+	privpred.pack_unit(double precision, double precision[], bigint),
+	privpred.hash_partition_has(integer, integer, "any"),
+	privpred.belongs_here(boolean)
 	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	privpred.sum_units(double precision, double precision[], bytea),
 	privpred.sum_units(double precision[], double precision[], bytea),
+	privpred.sum_sorted_units(bytea, double precision, double precision[], "any"),
 	privpred.merge_sums(privpred.unit_sums),
 	privpred.unit_sums_add_row(privpred.unit_sums, double precision, double precision[], bytea),
 	privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea),
+	privpred.unit_sums_add_sorted(privpred.unit_sums, bytea, double precision, double precision[], "any"),
 	privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums),
-	privpred.pack_unit(double precision, double precision[], bigint)
+	privpred.pack_unit(double precision, double precision[], bigint),
+	privpred.hash_partition_has(integer, integer, "any"),
+	privpred.belongs_here(boolean)
 	TO PUBLIC;
 
 -- scores of each of several classes

@@ -95,3 +95,13 @@ CREATE FUNCTION privpred.node_agrees(expected jsonb, VARIADIC columns "any") RET
 	AS 'MODULE_PATHNAME', 'privpred_node_agrees' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.node_agrees(jsonb, "any") IS
 	'true if this node has the expected version, encoding and types of columns, else an error';
+
+CREATE FUNCTION privpred.hash_partition_has(modulus integer, remainder integer, VARIADIC key "any") RETURNS boolean
+	AS 'MODULE_PATHNAME', 'privpred_hash_partition_has' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.hash_partition_has(integer, integer, "any") IS
+	'whether a row with this key belongs into that partition of a table partitioned by hash';
+
+CREATE FUNCTION privpred.belongs_here(belongs boolean) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'privpred_belongs_here' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.belongs_here(boolean) IS
+	'true, or an error: a row does not lie in the partition that its unit belongs into';

@@ -43,6 +43,12 @@ CREATE FUNCTION privpred.unit_sums_add_unit(privpred.unit_sums, double precision
 COMMENT ON FUNCTION privpred.unit_sums_add_unit(privpred.unit_sums, double precision[], double precision[], bytea) IS
 	'adds a unit of several rows';
 
+CREATE FUNCTION privpred.unit_sums_add_sorted(privpred.unit_sums, bytea, double precision, double precision[], VARIADIC "any")
+	RETURNS privpred.unit_sums
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privpred.unit_sums_add_sorted(privpred.unit_sums, bytea, double precision, double precision[], "any") IS
+	'adds a row of a unit whose rows come one after the other';
+
 CREATE FUNCTION privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums) RETURNS privpred.unit_sums
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privpred.unit_sums_merge(privpred.unit_sums, privpred.unit_sums) IS 'adds sums to sums';
@@ -66,6 +72,15 @@ CREATE AGGREGATE privpred.sum_units(labels double precision[], features double p
 );
 COMMENT ON AGGREGATE privpred.sum_units(double precision[], double precision[], bytea) IS
 	'internal: the same over units of several rows';
+
+CREATE AGGREGATE privpred.sum_sorted_units(request bytea, label double precision, features double precision[], VARIADIC unit "any") (
+	SFUNC = privpred.unit_sums_add_sorted,
+	STYPE = privpred.unit_sums,
+	SSPACE = 8192,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE privpred.sum_sorted_units(bytea, double precision, double precision[], "any") IS
+	'internal: the same over rows in the order of their units, which foreign servers are asked for';
 
 CREATE AGGREGATE privpred.merge_sums(privpred.unit_sums) (
 	SFUNC = privpred.unit_sums_merge,

@@ -5,7 +5,10 @@
  */
 #include "postgres.h"
 
+#include "catalog/partition.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -14,6 +17,7 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
 
 #include "entry/entry.h"
 #include "entry/expanded.h"
@@ -27,6 +31,8 @@ PG_FUNCTION_INFO_V1(state_merge);
 PG_FUNCTION_INFO_V1(privpred_finish_state);
 PG_FUNCTION_INFO_V1(privpred_unit_share);
 PG_FUNCTION_INFO_V1(privpred_node_agrees);
+PG_FUNCTION_INFO_V1(privpred_hash_partition_has);
+PG_FUNCTION_INFO_V1(privpred_belongs_here);
 
 /* ---------- the type ---------- */
 
@@ -233,5 +239,67 @@ privpred_node_agrees(PG_FUNCTION_ARGS)
 						getIthJsonbValueFromContainer(&expected->root, i + 1),
 						format_type_extended(types[i - 1], -1, FORMAT_TYPE_FORCE_QUALIFY));
 	fcinfo->flinfo->fn_extra = types; /* any mark will do: types do not change */
+	PG_RETURN_BOOL(true);
+}
+
+/* Where the columns of the key begin among the arguments. */
+#define FIRST_KEY_COLUMN 2
+
+static FmgrInfo *
+key_hashes(FunctionCallInfo fcinfo)
+{
+	FmgrInfo *hashes = fcinfo->flinfo->fn_extra;
+
+	if (hashes != NULL)
+		return hashes;
+	if (get_fn_expr_variadic(fcinfo->flinfo) || PG_NARGS() <= FIRST_KEY_COLUMN)
+		refuse(errmsg("at least one column of the partition key is needed"));
+	hashes = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+									(PG_NARGS() - FIRST_KEY_COLUMN) * sizeof(FmgrInfo));
+	for (int i = FIRST_KEY_COLUMN; i < PG_NARGS(); i++)
+	{
+		Oid type = get_fn_expr_argtype(fcinfo->flinfo, i);
+		Oid hash = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc;
+
+		if (!OidIsValid(hash))
+			refuse(errmsg("type %s cannot be hashed", format_type_be(type)));
+		fmgr_info_cxt(hash, &hashes[i - FIRST_KEY_COLUMN], fcinfo->flinfo->fn_mcxt);
+	}
+	fcinfo->flinfo->fn_extra = hashes;
+	return hashes;
+}
+
+/*
+ * What satisfies_hash_partition() says of a key whose operator classes are the default ones,
+ * where the partitioned table is not known.  Strings are equal byte by byte only.
+ */
+Datum
+privpred_hash_partition_has(PG_FUNCTION_ARGS)
+{
+	FmgrInfo *hashes = key_hashes(fcinfo);
+	uint64	  hash = 0;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_GETARG_INT32(0) < 1)
+		refuse(errmsg("modulus and remainder are needed"));
+	for (int i = FIRST_KEY_COLUMN; i < PG_NARGS(); i++)
+		if (!PG_ARGISNULL(i))
+			hash =
+				hash_combine64(hash, DatumGetUInt64(FunctionCall2Coll(
+										 &hashes[i - FIRST_KEY_COLUMN], C_COLLATION_OID,
+										 PG_GETARG_DATUM(i), UInt64GetDatum(HASH_PARTITION_SEED))));
+	PG_RETURN_BOOL(hash % PG_GETARG_INT32(0) == (uint64) PG_GETARG_INT32(1));
+}
+
+/* Rows of a unit that lie in several tables would be taken for several units. */
+Datum
+privpred_belongs_here(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0) || !PG_GETARG_BOOL(0))
+		ereport(ERROR, errcode(ERRCODE_CHECK_VIOLATION),
+				errmsg("a foreign table has rows that do not belong into its partition"),
+				errdetail("A unit's rows are added up where they lie, which must be one place."),
+				errhint("Move the rows to the servers whose partitions' bounds have them, or take "
+						"privpred out of the servers' option \"extensions\", so that rows are "
+						"fetched."));
 	PG_RETURN_BOOL(true);
 }

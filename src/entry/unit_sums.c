@@ -6,8 +6,11 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation.h"
 #include "fmgr.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
 
 #include "entry/entry.h"
 #include "entry/expanded.h"
@@ -18,6 +21,7 @@ PG_FUNCTION_INFO_V1(unit_sums_out);
 PG_FUNCTION_INFO_V1(unit_sums_recv);
 PG_FUNCTION_INFO_V1(unit_sums_add_row);
 PG_FUNCTION_INFO_V1(unit_sums_add_unit);
+PG_FUNCTION_INFO_V1(unit_sums_add_sorted);
 PG_FUNCTION_INFO_V1(unit_sums_merge);
 PG_FUNCTION_INFO_V1(privpred_pack_unit);
 
@@ -66,16 +70,16 @@ unit_sums_recv(PG_FUNCTION_ARGS)
 
 /* ---------- aggregates ---------- */
 
-/* The sums so far, to which units can be added. */
+/* The sums so far, to which units can be added; arguments are features and the request. */
 static ExpandedState *
-sums_to_add_to(FunctionCallInfo fcinfo)
+sums_to_add_to(FunctionCallInfo fcinfo, int features, int request)
 {
 	MemoryContext  aggregate = aggregate_context(fcinfo);
 	ExpandedState *expanded = NULL;
 	PartialSums	  *before = NULL;
 	MemoryContext  caller;
 
-	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (PG_ARGISNULL(features) || PG_ARGISNULL(request))
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("features and what is asked for must not be null"));
 	if (!PG_ARGISNULL(0))
@@ -87,7 +91,7 @@ sums_to_add_to(FunctionCallInfo fcinfo)
 		return expanded;
 	expanded = expanded_create(&sums_kind, aggregate);
 	caller = MemoryContextSwitchTo(expanded->header.eoh_context);
-	expanded->state = partial_sums_open(PG_GETARG_BYTEA_PP(3));
+	expanded->state = partial_sums_open(PG_GETARG_BYTEA_PP(request));
 	if (before != NULL)
 		partial_sums_merge(expanded->state, before);
 	MemoryContextSwitchTo(caller);
@@ -98,7 +102,7 @@ sums_to_add_to(FunctionCallInfo fcinfo)
 Datum
 unit_sums_add_row(PG_FUNCTION_ARGS)
 {
-	ExpandedState *expanded = sums_to_add_to(fcinfo);
+	ExpandedState *expanded = sums_to_add_to(fcinfo, 2, 3);
 	PartialSums	  *sums = expanded->state;
 	UnitRows	   unit = {0};
 
@@ -112,7 +116,7 @@ unit_sums_add_row(PG_FUNCTION_ARGS)
 Datum
 unit_sums_add_unit(PG_FUNCTION_ARGS)
 {
-	ExpandedState *expanded = sums_to_add_to(fcinfo);
+	ExpandedState *expanded = sums_to_add_to(fcinfo, 2, 3);
 	PartialSums	  *sums = expanded->state;
 	UnitRows	   unit = {0};
 
@@ -122,6 +126,112 @@ unit_sums_add_unit(PG_FUNCTION_ARGS)
 		sums->summer->add(sums->summer, &unit);
 	PG_RETURN_DATUM(EXPANDED_DATUM(expanded));
 }
+
+/*
+ * ---------- rows in the order of their units ----------
+ *
+ * A grouped query under an aggregate is not sent to a foreign server; an aggregate with an
+ * order is, and its rows of a unit follow one another.
+ */
+
+/* Where the columns of the unit begin among the arguments. */
+#define FIRST_UNIT_COLUMN 4
+
+static TypeCacheEntry **
+unit_types(FunctionCallInfo fcinfo)
+{
+	TypeCacheEntry **types = fcinfo->flinfo->fn_extra;
+
+	if (types != NULL)
+		return types;
+	if (get_fn_expr_variadic(fcinfo->flinfo) || PG_NARGS() <= FIRST_UNIT_COLUMN)
+		refuse(errmsg("at least one unit column is needed"));
+	types = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
+							   (PG_NARGS() - FIRST_UNIT_COLUMN) * sizeof(TypeCacheEntry *));
+	for (int i = FIRST_UNIT_COLUMN; i < PG_NARGS(); i++)
+	{
+		TypeCacheEntry *type =
+			lookup_type_cache(get_fn_expr_argtype(fcinfo->flinfo, i), TYPECACHE_EQ_OPR_FINFO);
+
+		if (!OidIsValid(type->eq_opr_finfo.fn_oid))
+			refuse(errmsg("units of type %s cannot be compared", format_type_be(type->type_id)));
+		types[i - FIRST_UNIT_COLUMN] = type;
+	}
+	fcinfo->flinfo->fn_extra = types;
+	return types;
+}
+
+static bool
+unit_is_known(FunctionCallInfo fcinfo)
+{
+	for (int i = FIRST_UNIT_COLUMN; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			return false;
+	return true;
+}
+
+/* Units have no collation by which strings of other bytes are equal (teacher_unit_type_ok()). */
+static bool
+is_same_unit(FunctionCallInfo fcinfo, TypeCacheEntry **types, const Datum *unit)
+{
+	for (int i = FIRST_UNIT_COLUMN; i < PG_NARGS(); i++)
+		if (!DatumGetBool(FunctionCall2Coll(&types[i - FIRST_UNIT_COLUMN]->eq_opr_finfo,
+											C_COLLATION_OID, unit[i - FIRST_UNIT_COLUMN],
+											PG_GETARG_DATUM(i))))
+			return false;
+	return true;
+}
+
+/* Remembers the unit of this row in the place of the last one. */
+static void
+keep_unit(FunctionCallInfo fcinfo, TypeCacheEntry **types, PartialSums *sums)
+{
+	bool first = sums->unit == NULL;
+
+	if (first)
+		sums->unit = palloc_array(Datum, PG_NARGS() - FIRST_UNIT_COLUMN);
+	for (int i = FIRST_UNIT_COLUMN; i < PG_NARGS(); i++)
+	{
+		const TypeCacheEntry *type = types[i - FIRST_UNIT_COLUMN];
+		Datum				 *kept = &sums->unit[i - FIRST_UNIT_COLUMN];
+
+		if (!first && !type->typbyval)
+			pfree(DatumGetPointer(*kept));
+		*kept = datumCopy(PG_GETARG_DATUM(i), type->typbyval, type->typlen);
+	}
+}
+
+/* Sums, request, label, features, and the columns of the unit. */
+Datum
+unit_sums_add_sorted(PG_FUNCTION_ARGS)
+{
+	ExpandedState	*expanded = sums_to_add_to(fcinfo, 3, 1);
+	PartialSums		*sums = expanded->state;
+	TypeCacheEntry **types = unit_types(fcinfo);
+	MemoryContext	 caller;
+
+	if (!unit_is_known(fcinfo))
+	{
+		unit_count_row(sums->reader);
+		PG_RETURN_DATUM(EXPANDED_DATUM(expanded));
+	}
+	if (sums->unit == NULL || !is_same_unit(fcinfo, types, sums->unit))
+	{
+		partial_sums_end_unit(sums);
+		caller = MemoryContextSwitchTo(expanded->header.eoh_context);
+		keep_unit(fcinfo, types, sums);
+		MemoryContextSwitchTo(caller);
+		unit_begin(sums->reader);
+		sums->in_unit = true;
+	}
+	else if (!sums->in_unit)
+		refuse(errmsg("sums were read before all rows of a unit had come"));
+	unit_add_row(sums->reader, PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2), PG_ARGISNULL(2),
+				 PG_GETARG_ARRAYTYPE_P(3));
+	PG_RETURN_DATUM(EXPANDED_DATUM(expanded));
+}
+
+/* ---------- sums to sums ---------- */
 
 /* Adds the second sums to the first, which an aggregate owns. */
 Datum

@@ -24,25 +24,36 @@ unit_reader_create(const UnitForm *form)
 	return reader;
 }
 
+static void *
+enlarge(UnitReader *reader, void *array, Size size)
+{
+	return array == NULL ? MemoryContextAllocHuge(reader->context, size)
+						 : repalloc_huge(array, size);
+}
+
+/* For so many rows of the current unit. */
+static void
+make_room(UnitReader *reader, int64 rows)
+{
+	Size width = reader->form.width;
+
+	if (rows <= reader->capacity)
+		return;
+	if (rows > PG_INT32_MAX / 2)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("a unit has more than %d rows", PG_INT32_MAX / 2));
+	reader->capacity = Max((int) rows, 2 * reader->capacity);
+	reader->label = enlarge(reader, reader->label, reader->capacity * sizeof(double));
+	reader->x = enlarge(reader, reader->x, reader->capacity * width * sizeof(double));
+	reader->rank = enlarge(reader, reader->rank, reader->capacity * sizeof(uint64));
+}
+
 /* Makes room for the rows of one unit; those of the last one are lost. */
 static void
 begin_unit(UnitReader *reader, int rows)
 {
-	Size width = reader->form.width;
-
 	reader->nrows = 0;
-	if (rows <= reader->capacity)
-		return;
-	reader->capacity = Max(rows, 2 * reader->capacity);
-	if (reader->label != NULL)
-	{
-		pfree(reader->label);
-		pfree(reader->x);
-		pfree(reader->rank);
-	}
-	reader->label = MemoryContextAllocHuge(reader->context, reader->capacity * sizeof(double));
-	reader->x = MemoryContextAllocHuge(reader->context, reader->capacity * width * sizeof(double));
-	reader->rank = MemoryContextAllocHuge(reader->context, reader->capacity * sizeof(uint64));
+	make_room(reader, rows);
 }
 
 /* Adds a row of the current unit, unless it has no label and needs one. */
@@ -134,8 +145,8 @@ choose_rows(UnitReader *reader)
 	reader->nrows = cap;
 }
 
-static bool
-end_unit(UnitReader *reader, UnitRows *unit)
+bool
+unit_end(UnitReader *reader, UnitRows *unit)
 {
 	choose_rows(reader);
 	unit->nrows = reader->nrows;
@@ -162,7 +173,7 @@ unit_read_row(UnitReader *reader, double label, bool unlabelled, ArrayType *x, U
 
 	begin_unit(reader, 1);
 	add_row(reader, label, unlabelled, features);
-	return end_unit(reader, unit);
+	return unit_end(reader, unit);
 }
 
 bool
@@ -180,7 +191,29 @@ unit_read_rows(UnitReader *reader, ArrayType *labels, ArrayType *x, UnitRows *un
 	for (int i = 0; i < count; i++)
 		add_row(reader, nulls[i] ? 0 : DatumGetFloat8(label[i]), nulls[i],
 				features + (Size) i * reader->form.width);
-	return end_unit(reader, unit);
+	return unit_end(reader, unit);
+}
+
+/* ---------- row by row ---------- */
+
+void
+unit_begin(UnitReader *reader)
+{
+	begin_unit(reader, 1);
+}
+
+void
+unit_add_row(UnitReader *reader, double label, bool unlabelled, ArrayType *x)
+{
+	make_room(reader, (int64) reader->nrows + 1);
+	add_row(reader, label, unlabelled, features_of(reader, x, 1));
+}
+
+void
+unit_count_row(UnitReader *reader)
+{
+	reader->rows++;
+	reader->unused++;
 }
 
 /* ---------- packed ---------- */
@@ -240,5 +273,5 @@ unit_read_packed(UnitReader *reader, const bytea *packed, UnitRows *unit)
 		x[i] = read_double(at + PACKED_HEADER + (is_number ? 8 : 0) + 8 * i);
 	add_row(reader, label, at[8] == PACKED_UNLABELLED, x);
 	pfree(x);
-	return end_unit(reader, unit);
+	return unit_end(reader, unit);
 }

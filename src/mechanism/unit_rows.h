@@ -39,6 +39,12 @@ extern bool
 unit_read_row(UnitReader *reader, double label, bool unlabelled, ArrayType *x, UnitRows *unit);
 extern bool unit_read_rows(UnitReader *reader, ArrayType *labels, ArrayType *x, UnitRows *unit);
 
+/* The same row by row; what has no unit is counted alone. */
+extern void unit_begin(UnitReader *reader);
+extern void unit_add_row(UnitReader *reader, double label, bool unlabelled, ArrayType *x);
+extern void unit_count_row(UnitReader *reader);
+extern bool unit_end(UnitReader *reader, UnitRows *unit);
+
 /*
  * The same of a unit of one row in as few bytes as it takes, for rows that come from other nodes:
  * its hash, 8 bytes; its label, which is a class (1 byte), or nothing, or a number (9); then 8

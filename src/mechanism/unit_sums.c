@@ -133,12 +133,23 @@ partial_sums_open(bytea *request)
 
 /* ---------- sums ---------- */
 
+void
+partial_sums_end_unit(PartialSums *sums)
+{
+	UnitRows unit = {0};
+
+	if (sums->in_unit && unit_end(sums->reader, &unit))
+		sums->summer->add(sums->summer, &unit);
+	sums->in_unit = false;
+}
+
 /* Adds what was read here since the last time. */
 static void
 catch_up(PartialSums *sums)
 {
 	if (sums->summer == NULL)
 		return;
+	partial_sums_end_unit(sums);
 	sums->summer->flush(sums->summer, sums->sum);
 	sums->rows += sums->reader->rows;
 	sums->unused += sums->reader->unused;

@@ -69,10 +69,15 @@ typedef struct PartialSums
 	int128	   *sum;
 	UnitReader *reader; /* if units are added here, else NULL */
 	UnitSummer *summer;
+	bool		in_unit; /* is the reader within a unit whose rows come one by one? */
+	Datum	   *unit;	 /* that unit, for whoever knows its type */
 } PartialSums;
 
 /* In the current context; units can be added, through the reader and the summer. */
 extern PartialSums *partial_sums_open(bytea *request);
+
+/* Adds the unit whose rows have come one by one. */
+extern void partial_sums_end_unit(PartialSums *sums);
 
 /* Both raise 22023 if the sums are of another kind, or not sound. */
 extern PartialSums *partial_sums_read(const char *bytes, Size size);

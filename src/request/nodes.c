@@ -118,12 +118,10 @@ is_spread(Oid relid)
 	return train_by_states || citus_spreads(relid);
 }
 
-/* May a foreign server be sent what makes states: neither so many columns nor text made of bins? */
-static bool
+bool
 server_can_be_asked(const ModelRecord *model, Oid relid)
 {
-	return server_knows_privpred(relid) && model->features->nfeatures < FUNC_MAX_ARGS - 1 &&
-		   model->nbins == 0;
+	return server_knows_privpred(relid) && model->features->nfeatures < FUNC_MAX_ARGS - 1;
 }
 
 /*
@@ -156,8 +154,9 @@ asks_for_states(const ModelRecord *model, Oid relid)
 {
 	if (is_spread(relid))
 		return get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE;
-	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && server_can_be_asked(model, relid) &&
-		   states_pay(model, relid);
+	/* Bins are made into text, which is not sent. */
+	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE && model->nbins == 0 &&
+		   server_can_be_asked(model, relid) && states_pay(model, relid);
 }
 
 /* The tables that a relation consists of.  Locks them. */

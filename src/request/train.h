@@ -295,7 +295,22 @@ extern bool rows_are_far(const ModelRecord *model, const ProtectedRelation *prot
 /* Conditions on row r that raise 42804 on a node that would take it for another. */
 extern char *agreement_sql(const ModelRecord *model, const ProtectedRelation *protected);
 
+/* Does a foreign server know privpred, and can it be sent a row with so many columns? */
+extern bool server_can_be_asked(const ModelRecord *model, Oid relid);
+
 extern void nodes_init(void);
+
+/* node_units.c */
+
+/*
+ * The tables of a relation, some of them foreign, each of which has all rows of its units, and
+ * can be asked for their sums; NIL: rows have to be read.
+ */
+extern List *node_tables_of_units(const ModelRecord *model, const ProtectedRelation *protected);
+
+/* The query that asks them, with the request as parameter. */
+extern char *
+node_sums_sql(const ModelRecord *model, const ProtectedRelation *protected, const List *tables);
 
 /* spread.c */
 

@@ -36,6 +36,7 @@ typedef struct UnitScan
 	const char	 *sums_query; /* NULL: not yet asked for */
 	char		 *moved;	  /* a table of rows that were moved for it */
 	bool		  apart;	  /* rows of a unit may lie on several nodes */
+	List		 *foreign;	  /* tables that add up their own units */
 	QueryScan	  tuples;	  /* a unit each */
 	UnitReader	 *reader;
 	bool		  unit_is_row;
@@ -200,6 +201,8 @@ sums_query(const UnitScan *scan)
 	const char *units = unit_columns(scan->protected);
 	const char *rows = rows_sql(scan, scan->protected);
 
+	if (scan->foreign != NIL)
+		return node_sums_sql(scan->model, scan->protected, scan->foreign);
 	if (scan->moved != NULL)
 	{
 		units = psprintf("s.k, %s", units);
@@ -362,6 +365,9 @@ units_open(const ModelRecord *model, const ProtectedRelation *protected, bool on
 	scan->source.form = unit_form(model);
 	scan->source.sum = units_sum;
 	scan->source.far = !held_out && rows_are_far(model, protected, one_row_each, &scan->apart);
+	if (!held_out && !scan->source.far && !scan->apart)
+		scan->foreign = node_tables_of_units(model, protected);
+	scan->source.far = scan->source.far || scan->foreign != NIL;
 	scan->model = model;
 	scan->protected = protected;
 	scan->unit_is_row = one_row_each;
