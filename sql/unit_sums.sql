@@ -83,6 +83,20 @@ BEGIN
 	RETURN result;
 END $$;
 SELECT name, all_ways('rows', request) AS rows, all_ways('units', request) AS units FROM requests;
+-- row by row, in the order of units of whatever type; what has no unit is counted and left out
+SELECT name, (SELECT privpred.sum_sorted_units(request, y, x, unit ORDER BY unit)::text FROM points) = (SELECT privpred.sum_units(y, x, request)::text FROM units) AS numbers,
+	(SELECT privpred.sum_sorted_units(request, y, x, unit % 30, 'é' || unit / 30 ORDER BY unit % 30 DESC, 'é' || unit / 30)::text FROM points) = (SELECT privpred.sum_units(y, x, request)::text FROM units) AS pairs,
+	(SELECT privpred.sum_sorted_units(request, y, x, CASE WHEN id % 2 = 0 THEN unit ELSE unit + 0.00 END ORDER BY unit)::text FROM points) = (SELECT privpred.sum_units(y, x, request)::text FROM units) AS numerics,
+	(SELECT privpred.sum_sorted_units(request, y, x, NULLIF(unit, 7) ORDER BY NULLIF(unit, 7) NULLS FIRST)::text FROM points) =
+	(SELECT privpred.sum_units(y, x, request)::text FROM (SELECT array_agg(CASE WHEN unit <> 7 THEN y END) AS y, array_agg(x) AS x FROM points GROUP BY unit) u) AS of_nobody
+FROM requests;
+SELECT numbers(privpred.sum_sorted_units(cuts(2), y, x, NULLIF(unit, 7), unit ORDER BY unit)) = numbers(privpred.sum_sorted_units(cuts(2), CASE WHEN unit <> 7 THEN y END, x, unit ORDER BY unit)) AS without_nobody FROM points;
+SELECT raises($$SELECT privpred.sum_sorted_units(cuts(), y, x, VARIADIC ARRAY[unit] ORDER BY unit) FROM points$$);
+SELECT raises($$SELECT privpred.sum_sorted_units(cuts(), y, x, point(unit, unit) ORDER BY unit) FROM points$$) AS points, raises($$SELECT privpred.sum_sorted_units(cuts(), y, x, '{}'::json ORDER BY unit) FROM points$$) AS nothing_equal;
+SELECT raises($$SELECT privpred.sum_sorted_units(cuts(), y, NULL, unit ORDER BY unit) FROM points$$), raises($$SELECT privpred.sum_sorted_units(cuts(), y, x || x, unit ORDER BY unit) FROM points$$),
+	raises($$SELECT privpred.sum_sorted_units(NULL, y, x, unit ORDER BY unit) FROM points$$), raises($$SELECT privpred.sum_sorted_units(cuts(), 2, x, unit ORDER BY unit) FROM points$$);
+-- rows of a unit that come after its sums were read would be another unit
+SELECT raises($$SELECT privpred.sum_sorted_units(cuts(), y, x, unit) OVER (ORDER BY unit, id) FROM points$$);
 -- by parallel workers
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
 CREATE TABLE alone (name text, s text);

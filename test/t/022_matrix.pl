@@ -35,7 +35,7 @@ cmp_ok(scalar @learners, '>=', 11, "learners: @learners");
 is(run_script(q{
 	SELECT string_agg(DISTINCT proname, ' ') FROM pg_proc JOIN pg_namespace n ON n.oid = pronamespace
 	 WHERE prokind = 'a' AND nspname = 'privpred' AND proname NOT IN (SELECT replace(name, 'sql', 'sql_learner') FROM learner)}),
-	'ensemble least_row merge_states merge_sums partial_state sum_units teach threshold', 'every learner of the catalog takes part');
+	'ensemble least_row merge_states merge_sums partial_state sum_sorted_units sum_units teach threshold', 'every learner of the catalog takes part');
 
 my $script = '';
 for my $shape (@shapes)
