@@ -33,7 +33,9 @@ done
 
 run() {
 	local log=$logs/$1 started=$SECONDS colour=red
-	! make test >"$log" 2>&1 || colour=green
+	# In the background, so that a signal reaches it through its lane.
+	make test >"$log" 2>&1 </dev/null &
+	! wait $! || colour=green
 	[ $colour = green ] || grep -E 'FAILED|not ok' "$log" || tail -n 20 "$log"
 	printf 'run %d of %d: %s in %d s\n' "$1" "$times" "$(grep -E '^[0-9]+ passed' "$log" || echo 'no result')" \
 		"$((SECONDS - started))"
@@ -43,7 +45,10 @@ run() {
 # Each lane runs every ABREAST-th.
 lanes=()
 for ((lane = 1; lane <= abreast; lane++)); do
-	(for ((i = lane; i <= times; i += abreast)); do run "$i"; done) &
+	(
+		trap 'kill "$!" 2>/dev/null; wait; exit 143' TERM
+		for ((i = lane; i <= times; i += abreast)); do run "$i"; done
+	) &
 	lanes+=($!)
 	children+=($!)
 done

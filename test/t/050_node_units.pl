@@ -59,6 +59,7 @@ my %passes = (
 	held => [ "label => 'y', mechanism => 'cover', holdout => 0.2", 1 ],
 	cover_classes => [ "label => 'sort', classes => '{0,1,2}', mechanism => 'cover'", 1 ],
 	littlestone => [ "label => 'y', mechanism => 'littlestone'", 1, '{"x": {"min": 0, "max": 1}}' ],
+	one_pass => [ "label => 'y', mechanism => 'stable_erm', options => '{\"solver\": \"sgd\"}'", 0 ], # in an order of all units: rows
 	stable_erm => [ "label => 'y', mechanism => 'stable_erm'", 3 ]);
 sub train_by_passes
 {
@@ -80,7 +81,7 @@ for my $table (qw(visits stays))
 			my $asked = () = $logs[$i] =~ /SELECT privpred\.sum_sorted_units\(/g;
 			cmp_ok($asked, '>=', $passes{$name}[1], "$table: $name: node $i adds up in each pass");
 			# "littlestone" shows the units to its learner besides
-			unlike($logs[$i], qr/FOR\s+SELECT (?!privpred\.sum_sorted_units)/, "$table: $name: and gives no rows") if $name ne 'littlestone';
+			unlike($logs[$i], qr/FOR\s+SELECT (?!privpred\.sum_sorted_units)/, "$table: $name: and gives no rows") if $name !~ /littlestone|one_pass/;
 		}
 		my ($here) = train_by_passes("whole_$table", 'here', $name);
 		is($left_out, $here, "$table: $name: as many rows are counted") if $name ne 'held'; # which differ by salt
@@ -88,10 +89,27 @@ for my $table (qw(visits stays))
 	$fetched{$table} = $coordinator->safe_psql('postgres', "SELECT md5(string_agg(s::text, ',' ORDER BY s::text)) FROM $table s");
 }
 
+# Where labels alone are protected, rows without one tell where candidates are wanted.
+$_->safe_psql('postgres', "CREATE TABLE marks ($visits)") for @nodes;
+$coordinator->safe_psql('postgres', qq{
+CREATE TABLE marks ($visits) PARTITION BY HASH (id);
+CREATE FOREIGN TABLE marks_1 PARTITION OF marks FOR VALUES WITH (MODULUS 2, REMAINDER 0) SERVER node1 OPTIONS (table_name 'marks');
+CREATE FOREIGN TABLE marks_2 PARTITION OF marks FOR VALUES WITH (MODULUS 2, REMAINDER 1) SERVER node2 OPTIONS (table_name 'marks');
+CREATE TABLE whole_marks (LIKE marks);
+INSERT INTO marks TABLE visits;
+INSERT INTO whole_marks TABLE visits;
+SELECT privpred.protect(t, unit => 'id', protects => 'labels', declared_units => 700, max_rows_per_unit => 3) FROM unnest('{marks, whole_marks}'::regclass[]) t;
+});
+$passes{labels} = [ q{label => 'y', mechanism => 'label_private', options => '{"class": "thresholds"}'}, 1, '{"x": {"min": 0, "max": 1}}' ];
+my ($left_out, @asked) = train_by_passes('marks', 'sums', 'labels');
+is($left_out, (train_by_passes('whole_marks', 'here', 'labels'))[0], 'labels: as many rows are counted');
+like($asked[$_], qr/SELECT privpred\.sum_sorted_units\(.*id IS NOT NULL/, "labels: node $_ adds up") for 0, 1;
+
 # The same sums: of features, of errors of cuts, of all that "stable_erm" wants.
 my $form = q{int4send(1) || int4send(2) || int4send(3) || int8send(77) || int4send(2) || '\\x00' || float8send(0) || float8send(1)};
 for my $request ("$form || '\\x08' || 'gradient'::bytea || '\\x0000' || int4send(1) || int4send(1000) || float4send(1) || int8send(5000)",
-	"$form || '\\x0a' || 'candidates'::bytea || '\\x0200' || int4send(2) || int4send(99) || '\\x01' || int4send(9) || '\\x01'")
+	"$form || '\\x0a' || 'candidates'::bytea || '\\x0200' || int4send(2) || int4send(99) || '\\x01' || int4send(9) || '\\x01'",
+	($form =~ s/x00/x01/r) . " || '\\x0a' || 'candidates'::bytea || '\\x0200' || int4send(2) || int4send(99) || '\\x01' || int4send(9) || '\\x01'")
 {
 	my $bytes = $coordinator->safe_psql('postgres', "SELECT $request");
 	for (['visits', 'id'], ['stays', 'born, ward'])
