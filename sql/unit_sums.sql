@@ -91,6 +91,9 @@ SELECT name, (SELECT privpred.sum_sorted_units(request, y, x, unit ORDER BY unit
 	(SELECT privpred.sum_units(y, x, request)::text FROM (SELECT array_agg(CASE WHEN unit <> 7 THEN y END) AS y, array_agg(x) AS x FROM points GROUP BY unit) u) AS of_nobody
 FROM requests;
 SELECT numbers(privpred.sum_sorted_units(cuts(2), y, x, NULLIF(unit, 7), unit ORDER BY unit)) = numbers(privpred.sum_sorted_units(cuts(2), CASE WHEN unit <> 7 THEN y END, x, unit ORDER BY unit)) AS without_nobody FROM points;
+-- of many rows of a unit those are kept that would be of all of them
+SELECT n, numbers(privpred.sum_sorted_units(cuts(2), y, x, id % n ORDER BY id % n, md5(id::text))) = (SELECT numbers(privpred.sum_units(y, x, cuts(2))) FROM (SELECT array_agg(y) AS y, array_agg(x) AS x FROM points GROUP BY id % n) u) AS same
+FROM points, unnest('{1,2}'::int[]) n GROUP BY n;
 SELECT raises($$SELECT privpred.sum_sorted_units(cuts(), y, x, VARIADIC ARRAY[unit] ORDER BY unit) FROM points$$);
 SELECT raises($$SELECT privpred.sum_sorted_units(cuts(), y, x, point(unit, unit) ORDER BY unit) FROM points$$) AS points, raises($$SELECT privpred.sum_sorted_units(cuts(), y, x, '{}'::json ORDER BY unit) FROM points$$) AS nothing_equal;
 SELECT raises($$SELECT privpred.sum_sorted_units(cuts(), y, NULL, unit ORDER BY unit) FROM points$$), raises($$SELECT privpred.sum_sorted_units(cuts(), y, x || x, unit ORDER BY unit) FROM points$$),

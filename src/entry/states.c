@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -22,6 +23,7 @@
 #include "entry/entry.h"
 #include "entry/expanded.h"
 #include "entry/states.h"
+#include "request/train.h"
 
 PG_FUNCTION_INFO_V1(training_state_in);
 PG_FUNCTION_INFO_V1(training_state_out);
@@ -195,22 +197,49 @@ privpred_unit_share(PG_FUNCTION_ARGS)
 					PG_GETARG_INT32(1));
 }
 
+pg_noreturn static void
+refuse_node(const char *detail)
+{
+	ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+			errmsg("the node and the coordinator disagree"), errdetail_internal("%s", detail),
+			errhint("Declare the foreign table's columns with the types they have on the node, or "
+					"take privpred out of the server's option \"extensions\"."));
+}
+
+static bool
+is_expected(JsonbValue *expected, const char *found)
+{
+	return expected != NULL && expected->type == jbvString &&
+		   expected->val.string.len == strlen(found) &&
+		   memcmp(expected->val.string.val, found, strlen(found)) == 0;
+}
+
 static void
 check_agreement(const char *what, JsonbValue *expected, const char *found)
 {
-	char *wanted = expected != NULL && expected->type == jbvString
-					   ? pnstrdup(expected->val.string.val, expected->val.string.len)
-					   : pstrdup("");
+	bool is_string = expected != NULL && expected->type == jbvString;
 
-	if (strcmp(wanted, found) != 0)
-		ereport(
-			ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-			errmsg("the node and the coordinator disagree"),
-			errdetail("%s is \"%s\" on the node, but was expected to be \"%s\".", what, found,
-					  wanted),
-			errhint("Declare the foreign table's columns with the types they have on the node, or "
-					"take privpred out of the server's option \"extensions\"."));
-	pfree(wanted);
+	if (!is_expected(expected, found))
+		refuse_node(psprintf("%s is \"%s\" on the node, but was expected to be \"%.*s\".", what,
+							 found, is_string ? expected->val.string.len : 0,
+							 is_string ? expected->val.string.val : ""));
+}
+
+/* Equal values of a column must be equal byte by byte wherever they lie, and round alike. */
+static void
+check_column(FunctionCallInfo fcinfo, int i, JsonbValue *expected)
+{
+	FuncExpr   *call = (FuncExpr *) fcinfo->flinfo->fn_expr;
+	Node	   *column = list_nth(call->args, i);
+	Oid			collation = exprCollation(column);
+	Oid			type = exprType(column);
+	const char *what = psprintf("The type of column %d", i);
+
+	/* What the node limits more than the coordinator is the same on both. */
+	if (!is_expected(expected, node_type_name(type, -1)))
+		check_agreement(what, expected, node_type_name(type, exprTypmod(column)));
+	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+		refuse_node(psprintf("The collation of column %d is not deterministic on the node.", i));
 }
 
 /*
@@ -222,23 +251,20 @@ Datum
 privpred_node_agrees(PG_FUNCTION_ARGS)
 {
 	Jsonb *expected = PG_ARGISNULL(0) ? NULL : PG_GETARG_JSONB_P(0);
-	Oid	  *types;
 
 	if (fcinfo->flinfo->fn_extra != NULL)
 		PG_RETURN_BOOL(true);
 	if (expected == NULL || !JB_ROOT_IS_ARRAY(expected) || get_fn_expr_variadic(fcinfo->flinfo) ||
-		JB_ROOT_COUNT(expected) != PG_NARGS() + 1)
+		JB_ROOT_COUNT(expected) != PG_NARGS() + 1 || fcinfo->flinfo->fn_expr == NULL ||
+		!IsA(fcinfo->flinfo->fn_expr, FuncExpr))
 		refuse(errmsg("expected an array of version, encoding and the type of each column"));
-	types = argument_types(fcinfo, 1);
 	check_agreement("The version of privpred", getIthJsonbValueFromContainer(&expected->root, 0),
 					PRIVPRED_VERSION);
 	check_agreement("The encoding", getIthJsonbValueFromContainer(&expected->root, 1),
 					GetDatabaseEncodingName());
 	for (int i = 1; i < PG_NARGS(); i++)
-		check_agreement(psprintf("The type of column %d", i),
-						getIthJsonbValueFromContainer(&expected->root, i + 1),
-						format_type_extended(types[i - 1], -1, FORMAT_TYPE_FORCE_QUALIFY));
-	fcinfo->flinfo->fn_extra = types; /* any mark will do: types do not change */
+		check_column(fcinfo, i, getIthJsonbValueFromContainer(&expected->root, i + 1));
+	fcinfo->flinfo->fn_extra = fcinfo->flinfo; /* any mark will do: types do not change */
 	PG_RETURN_BOOL(true);
 }
 

@@ -196,15 +196,20 @@ unit_read_rows(UnitReader *reader, ArrayType *labels, ArrayType *x, UnitRows *un
 
 /* ---------- row by row ---------- */
 
+#define ROWS_BETWEEN_CHOICES 1024
+
 void
 unit_begin(UnitReader *reader)
 {
 	begin_unit(reader, 1);
 }
 
+/* Of many more rows than count, those that do not are dropped meanwhile: each row has its rank. */
 void
 unit_add_row(UnitReader *reader, double label, bool unlabelled, ArrayType *x)
 {
+	if (reader->nrows >= 2 * (int64) reader->form.max_rows + ROWS_BETWEEN_CHOICES)
+		choose_rows(reader);
 	make_room(reader, (int64) reader->nrows + 1);
 	add_row(reader, label, unlabelled, features_of(reader, x, 1));
 }

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -22,6 +23,7 @@
 #include "parser/parse_func.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
@@ -81,6 +83,20 @@ unit_decides_table(Oid relid, Oid root, const ProtectedRelation *protected)
 	return result;
 }
 
+/* Will postgres_fdw send the query?  Otherwise rows would be fetched again for each pass. */
+static bool
+query_is_sent(const ModelRecord *model, const ProtectedRelation *protected)
+{
+	ListCell *cell;
+
+	foreach(cell, columns_read(model, protected))
+		if (get_atttype(model->relid, get_attnum(model->relid, lfirst(cell))) >=
+			FirstGenbkiObjectId)
+			return false;
+	/* Labels in bins or numbers take a CASE. */
+	return PG_VERSION_NUM >= 150000 || (model->spec.nclasses > 0 && model->nbins == 0);
+}
+
 List *
 node_tables_of_units(const ModelRecord *model, const ProtectedRelation *protected)
 {
@@ -88,7 +104,9 @@ node_tables_of_units(const ModelRecord *model, const ProtectedRelation *protecte
 	bool	  foreign = false;
 	ListCell *cell;
 
-	if (model->made_up_rows != NULL || get_rel_relkind(model->relid) == RELKIND_VIEW)
+	/* A partition has bounds of tables above it, which nobody has looked at. */
+	if (model->made_up_rows != NULL || get_rel_relkind(model->relid) == RELKIND_VIEW ||
+		get_rel_relispartition(model->relid) || !query_is_sent(model, protected))
 		return NIL;
 	foreach(cell, find_all_inheritors(model->relid, AccessShareLock, NULL))
 	{
@@ -134,12 +152,18 @@ belongs_sql(Oid relid, const ProtectedRelation *protected)
 	List *name = list_make2(makeString(PRIVPRED_SCHEMA), makeString("hash_partition_has"));
 	Oid	  function = LookupFuncName(name, lengthof(argument_types), argument_types, false);
 	Expr *bound = get_partition_qual_relid(relid);
+	char *condition;
+	int	  guc_level;
 
 	if (bound == NULL)
 		return pstrdup("TRUE");
-	return psprintf("privpred.belongs_here(%s OR %s IS NULL)",
-					deparse_expression(without_parent((Node *) bound, &function),
-									   deparse_context_for("r", relid), true, false),
+	/* In other styles a time zone may be read as another one. */
+	guc_level = NewGUCNestLevel();
+	session_set("DateStyle", "ISO, YMD");
+	condition = deparse_expression(without_parent((Node *) bound, &function),
+								   deparse_context_for("r", relid), true, false);
+	AtEOXact_GUC(true, guc_level);
+	return psprintf("privpred.belongs_here(%s OR %s IS NULL)", condition,
 					units_sql(protected, " IS NULL OR "));
 }
 

@@ -193,8 +193,7 @@ find_tables(const ModelRecord *model)
 
 /* ---------- the query ---------- */
 
-/* Every column that the query reads: units, label, features. */
-static List *
+List *
 columns_read(const ModelRecord *model, const ProtectedRelation *protected)
 {
 	List *columns = NIL;
@@ -205,6 +204,14 @@ columns_read(const ModelRecord *model, const ProtectedRelation *protected)
 	for (int i = 0; i < model->features->nfeatures; i++)
 		columns = lappend(columns, model->features->features[i].name);
 	return columns;
+}
+
+/* What limits values is part of their type: a foreign table rounds what it fetches to its own. */
+char *
+node_type_name(Oid type, int32 typmod)
+{
+	return format_type_extended(
+		type, typmod, FORMAT_TYPE_FORCE_QUALIFY | (typmod >= 0 ? FORMAT_TYPE_TYPEMOD_GIVEN : 0));
 }
 
 /* Calls of node_agrees(): as many as it takes for so many columns. */
@@ -230,10 +237,14 @@ agreement_sql(const ModelRecord *model, const ProtectedRelation *protected)
 		for (int i = from; i < Min(from + each, list_length(columns)); i++)
 		{
 			const char *column = list_nth(columns, i);
-			Oid			type = get_atttype(model->relid, get_attnum(model->relid, column));
+			Oid			type;
+			int32		typmod;
+			Oid			collation;
 
+			get_atttypetypmodcoll(model->relid, get_attnum(model->relid, column), &type, &typmod,
+								  &collation);
 			appendStringInfoString(&expected, ", ");
-			escape_json(&expected, format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY));
+			escape_json(&expected, node_type_name(type, typmod));
 			appendStringInfo(&values, ", r.%s", quote_identifier(column));
 		}
 		appendStringInfoString(&expected, "]");

@@ -292,8 +292,14 @@ extern bool append_nodes_query(TrainingQuery *query, const ModelRecord *model,
 extern bool rows_are_far(const ModelRecord *model, const ProtectedRelation *protected,
 						 bool one_row_each, bool *apart);
 
+/* A type as nodes tell it each other; a modifier below 0 is none. */
+extern char *node_type_name(Oid type, int32 typmod);
+
 /* Conditions on row r that raise 42804 on a node that would take it for another. */
 extern char *agreement_sql(const ModelRecord *model, const ProtectedRelation *protected);
+
+/* Every column that training reads: units, label, features. */
+extern List *columns_read(const ModelRecord *model, const ProtectedRelation *protected);
 
 /* Does a foreign server know privpred, and can it be sent a row with so many columns? */
 extern bool server_can_be_asked(const ModelRecord *model, Oid relid);

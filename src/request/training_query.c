@@ -97,7 +97,7 @@ text_travels(Oid relid)
 	if (get_rel_relkind(relid) == RELKIND_VIEW)
 		return true;
 	foreach(cell, find_all_inheritors(relid, AccessShareLock, NULL))
-		if (citus_spreads(lfirst_oid(cell)))
+		if (citus_place(lfirst_oid(cell)) != CITUS_ELSEWHERE)
 			return true;
 	return false;
 }

@@ -151,6 +151,46 @@ $nodes[0]->safe_psql('postgres', 'ALTER TABLE visits ALTER id DROP NOT NULL; INS
 like(($coordinator->psql('postgres', "SELECT privpred.retrain('gradient_visits')"))[2], qr/67 rows were left out/, 'rows of nobody are counted');
 $nodes[0]->safe_psql('postgres', 'DELETE FROM visits WHERE id IS NULL; ALTER TABLE visits ALTER id SET NOT NULL');
 
+# Constants of bounds mean the same in every session: IST is also the time of Israel.
+$_->safe_psql('postgres', 'CREATE TABLE moments (id timestamptz NOT NULL, x float8, z float8, y boolean); CREATE TABLE rounded (id numeric NOT NULL, x float8, z float8, y boolean)') for @nodes;
+$coordinator->safe_psql('postgres', q{
+CREATE TABLE moments (id timestamptz NOT NULL, x float8, z float8, y boolean) PARTITION BY RANGE (id);
+CREATE FOREIGN TABLE moments_1 PARTITION OF moments FOR VALUES FROM (MINVALUE) TO ('2020-01-01 03:00+00') SERVER node1 OPTIONS (table_name 'moments');
+CREATE TABLE moments_2 PARTITION OF moments FOR VALUES FROM ('2020-01-01 03:00+00') TO (MAXVALUE);
+INSERT INTO moments SELECT '2020-01-01 02:59:59.5+00'::timestamptz + i % 100 * interval '0.01 s', i % 100 / 100.0, i % 7 / 7.0, i % 100 < 50 FROM generate_series(1, 300) i;
+-- what is fetched is rounded, what is added up there is not
+CREATE TABLE rounded (id numeric(10,0) NOT NULL, x float8, z float8, y boolean) PARTITION BY HASH (id);
+CREATE FOREIGN TABLE rounded_1 PARTITION OF rounded FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER node1 OPTIONS (table_name 'rounded');
+SELECT privpred.protect(t, unit => 'id', declared_units => 100, max_rows_per_unit => 3) FROM unnest('{moments, rounded}'::regclass[]) t;
+});
+my $train = sub {
+	my ($table, $how) = @_;
+	return ($coordinator->psql('postgres', "SET timezone = 'Asia/Kolkata'; SET datestyle = 'SQL, DMY'; SELECT FROM privpred.create_model('$how of $table', '$table', label => 'y', features => '$numbers', epsilon => 1, " .
+		($how eq 'gradient' ? q{mechanism => 'gradient')} : "learner => '$how', teachers => 5)")))[2];
+};
+is($coordinator->safe_psql('postgres', 'SELECT count(DISTINCT tableoid) FROM moments'), '2', 'moments in two partitions');
+my $from = -s $nodes[0]->logfile;
+unlike($train->('moments', 'gradient'), qr/ERROR/, 'moments belong where they are');
+like(slurp_file($nodes[0]->logfile, $from), qr/sum_sorted_units.*2020-01-01 08:30:00\+05:30/, 'in whatever style the session writes them');
+$nodes[0]->safe_psql('postgres', q{INSERT INTO moments VALUES ('2020-01-01 05:00+00', 0, 0, true)});
+$coordinator->safe_psql('postgres', q{SELECT privpred.drop_model('gradient of moments')});
+like($train->('moments', 'gradient'), qr/ERROR:  a foreign table has rows that do not belong/, 'and a moment that does not is found');
+
+$nodes[0]->safe_psql('postgres', 'INSERT INTO rounded SELECT i / 4.0, i / 100.0, 0.5, i < 50 FROM generate_series(1, 100) i');
+
+# A type that rounds, and a collation by which other strings are equal, make other units on a node.
+for my $how (qw(gradient linear logistic))
+{
+	like($train->('rounded', $how), qr/ERROR:  the node and the coordinator disagree\nDETAIL:  The type of column 1 is "numeric" on the node, but was expected to be "numeric\(10,0\)"\.\nHINT:  Declare the foreign table's columns/, "$how: a type that does not round is refused");
+}
+$nodes[0]->safe_psql('postgres', 'ALTER TABLE rounded ALTER id TYPE numeric(10,0)');
+unlike($train->('rounded', $_), qr/ERROR/, "$_: the same type is not") for qw(gradient linear logistic);
+$nodes[0]->safe_psql('postgres', q{CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false); ALTER TABLE stays ALTER ward TYPE text COLLATE any_case});
+like(($coordinator->psql('postgres', "SELECT privpred.retrain('gradient_stays')"))[2], qr/DETAIL:  The collation of column 2 is not deterministic on the node\./, 'a collation with other equals is refused');
+$nodes[0]->safe_psql('postgres', 'ALTER TABLE stays ALTER ward TYPE text COLLATE "default"');
+unlike(($coordinator->psql('postgres', "SELECT privpred.retrain('gradient_stays')"))[2], qr/ERROR/, 'trained again');
+
+$nodes[0]->safe_psql('postgres', "CREATE TYPE mood AS ENUM ('happy', 'sad'); CREATE TABLE moody (id int NOT NULL, x float8, z float8, y mood); INSERT INTO moody SELECT id, x, z, 'happy' FROM visits");
 # Where a unit's rows may lie in several partitions, or a server does not know privpred, rows come.
 $coordinator->safe_psql('postgres', qq{
 CREATE TABLE astray ($visits) PARTITION BY HASH (id, sort);
@@ -164,14 +204,23 @@ CREATE TABLE listed ($stays) PARTITION BY LIST (ward);
 CREATE FOREIGN TABLE listed_1 PARTITION OF listed DEFAULT SERVER node1 OPTIONS (table_name 'stays');
 CREATE TABLE heirs ($visits);
 CREATE FOREIGN TABLE heirs_1 () INHERITS (heirs) SERVER node1 OPTIONS (table_name 'visits');
+-- postgres_fdw sends no enums: rows come, and once
+CREATE TYPE mood AS ENUM ('happy', 'sad');
+CREATE TABLE moody (id int NOT NULL, x float8, z float8, y mood) PARTITION BY HASH (id);
+CREATE FOREIGN TABLE moody_1 PARTITION OF moody FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER node1 OPTIONS (table_name 'moody');
+-- a partition whose parent is not protected
+CREATE TABLE above ($visits) PARTITION BY HASH (sort);
+CREATE TABLE below PARTITION OF above FOR VALUES WITH (MODULUS 1, REMAINDER 0) PARTITION BY HASH (id);
+CREATE FOREIGN TABLE below_1 PARTITION OF below FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER node1 OPTIONS (table_name 'visits');
 CREATE FOREIGN TABLE sole ($visits) SERVER node1 OPTIONS (table_name 'visits');
-SELECT privpred.protect(t, unit => 'id', declared_units => 700, max_rows_per_unit => 3) FROM unnest('{astray, strange, heirs, sole}'::regclass[]) t;
+SELECT privpred.protect(t, unit => 'id', declared_units => 700, max_rows_per_unit => 3) FROM unnest('{astray, strange, moody, below, heirs, sole}'::regclass[]) t;
 INSERT INTO privpred.protected_relation (relation, relation_name, unit_columns, protects, declared_units, max_rows_per_unit) SELECT t, t::text, '{born,ward}', 'rows', 700, 3 FROM unnest('{strings, listed}'::regclass[]) t;
 });
-for (['astray', 0], ['strange', 0], ['strings', 0], ['heirs', 0], ['listed', 1], ['sole', 1])
+for (['astray', 0], ['strange', 0], ['strings', 0], ['moody', 0], ['below', 0], ['heirs', 0], ['listed', 1], ['sole', 1])
 {
 	my ($table, $sums) = @$_;
 	my ($left_out, @logs) = train_by_passes($table, 'alone', 'gradient');
+	is(scalar(() = $logs[0] =~ /FOR\s+SELECT (?!privpred)/g), $sums ? 0 : 1, "$table: rows come once, or never");
 	($sums ? \&like : \&unlike)->($logs[0], qr/sum_sorted_units/, "$table: " . ($sums ? 'sums' : 'no sums') . ' for a unit that ' . ($sums ? 'lies in one place' : 'may lie apart'));
 }
 $coordinator->safe_psql('postgres', "ALTER SERVER node2 OPTIONS (DROP extensions)");
