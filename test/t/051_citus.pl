@@ -447,7 +447,11 @@ CREATE TABLE single (LIKE stay INCLUDING ALL);
 CREATE TABLE alone (LIKE stay INCLUDING ALL);
 INSERT INTO single SELECT * FROM stay; INSERT INTO alone SELECT * FROM stay;
 SELECT create_distributed_table('single', NULL), create_distributed_table('alone', 'patient', shard_count => 1);
-SELECT privpred.protect(t, unit => 'patient', declared_units => 700, max_rows_per_unit => 3) FROM unnest('{single, alone}'::regclass[]) t;
+-- all of its rows are on every node, too, and any of them may be asked
+CREATE TABLE common (LIKE stay INCLUDING ALL);
+INSERT INTO common SELECT * FROM stay;
+SELECT create_reference_table('common');
+SELECT privpred.protect(t, unit => 'patient', declared_units => 700, max_rows_per_unit => 3) FROM unnest('{single, alone, common}'::regclass[]) t;
 });
 my $sql_learner = q{learner => 'sql', options => '{"train": "own.train", "predict": "own.say"}'};
 my @single = ((map { [ $_, "label => 'ill', learner => '$_', teachers => 10" ] } qw(linear naive_bayes centroid logistic svm stump tree knn forest)),
@@ -461,21 +465,22 @@ my @single = ((map { [ $_, "label => 'ill', learner => '$_', teachers => 10" ] }
 	(map { [ $_, "label => 'ill', mechanism => '$_'" ] } qw(gradient stable_erm cover threshold littlestone stable stable_flip)));
 # Nothing of 16 bytes is in what workers log: salts are as long, and so are seeds.
 sub nothing_secret { my ($what, @from) = @_; unlike(join('', map { slurp_file($workers[$_]->logfile, $from[$_]) } 0, 1), qr/\\x[0-9a-f]{32}'/i, "$what: workers are told no salt and no seed") }
-for my $table (qw(single alone stay astray here))
+for my $table (qw(single alone common stay astray here))
 {
+	my $asked = $table eq 'common' ? q{SET citus.task_assignment_policy = 'round-robin'; } : '';
 	my @from = map { -s $_->logfile } @workers;
 	my ($errors, $trained) = ('', 0);
 	for my $model (@single)
 	{
 		my ($name, $how) = @$model;
 		my $columns = $name =~ /^(threshold|littlestone|stable|stable_flip)$/ ? '{"x": {"min": 0, "max": 1}}' : $features;
-		my $made = run_as($coordinator, 'hospital', "SELECT FROM privpred.create_model('s_${name}_$table', '$table', features => '$columns', $how, epsilon => 1, holdout => 0.2);
+		my $made = run_as($coordinator, 'hospital', "${asked}SELECT FROM privpred.create_model('s_${name}_$table', '$table', features => '$columns', $how, epsilon => 1, holdout => 0.2);
 			SELECT FROM privpred.retrain('s_${name}_$table');" . ($name eq 'soft' ? '' : "SELECT FROM privpred.evaluate('s_${name}_$table') LIMIT 1; SELECT FROM privpred.evaluate('s_${name}_$table', 'stay') LIMIT 1"));
 		$errors .= "$name: $made\n" if $made =~ /ERROR/;
 		$trained++;
 	}
 	is($errors, '', "$table: every mechanism and learner is trained twice, and evaluated");
-	$errors = run_as($coordinator, 'hospital', "SELECT privpred.describe('$table', columns => '{x, ill}') IS NULL; SELECT privpred.forget('$table', unit => 17, at => 'next retrain', delete_rows => true) IS NULL;
+	$errors = run_as($coordinator, 'hospital', "${asked}SELECT privpred.describe('$table', columns => '{x, ill}') IS NULL; SELECT privpred.forget('$table', unit => 17, at => 'next retrain', delete_rows => true) IS NULL;
 		SELECT privpred.retrain('s_tree_$table') IS NULL; SELECT privpred.retrain('s_gradient_$table') IS NULL; SELECT privpred.release_accuracy('s_votes_$table', 1) IS NULL");
 	unlike($errors, qr/ERROR/, "$table: described, forgotten from, and its accuracy released");
 	nothing_secret($table, @from);
