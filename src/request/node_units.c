@@ -43,7 +43,7 @@ is_unit_column(const ProtectedRelation *protected, const char *column)
 	return false;
 }
 
-/* Is what is equal as a unit equal as a key, and strings have no order, which servers may differ in? */
+/* Is what is equal as a unit equal as a key?  Servers may order strings differently. */
 static bool
 key_column_is_of_unit(const PartitionKeyData *key, int i, Oid parent,
 					  const ProtectedRelation *protected)
