@@ -52,7 +52,7 @@ sub heard
 		stdout => \$stdout, stderr => \$stderr, on_error_stop => 0, extra_params => [ '-U', 'analyst' ]);
 	my $all = "$status\n$stdout\n$stderr";
 	$all =~ s/\b$model\b/MODEL/g;
-	$all =~ s/\d+(?:\.\d+)?/0/g;
+	$all =~ s/-?\d+(?:\.\d+)?/0/g; # bytes of an OID have signs
 	return $all;
 }
 
