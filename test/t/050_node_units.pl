@@ -103,7 +103,7 @@ SELECT privpred.protect(t, unit => 'id', protects => 'labels', declared_units =>
 $passes{labels} = [ q{label => 'y', mechanism => 'label_private', options => '{"class": "thresholds"}'}, 1, '{"x": {"min": 0, "max": 1}}' ];
 my ($left_out, @asked) = train_by_passes('marks', 'sums', 'labels');
 is($left_out, (train_by_passes('whole_marks', 'here', 'labels'))[0], 'labels: as many rows are counted');
-like($asked[$_], qr/SELECT privpred\.sum_sorted_units\(.*id IS NOT NULL/, "labels: node $_ adds up") for 0, 1;
+like($asked[$_], qr/SELECT privpred\.sum_sorted_units\(/, "labels: node $_ adds up") for 0, 1;
 
 # The same sums: of features, of errors of cuts, of all that "stable_erm" wants.
 my $form = q{int4send(1) || int4send(2) || int4send(3) || int8send(77) || int4send(2) || '\\x00' || float8send(0) || float8send(1)};
