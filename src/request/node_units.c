@@ -145,8 +145,8 @@ without_parent(Node *node, void *context)
 }
 
 /*
- * A condition on row r that is true, or raises 23514.  Rows of no unit may lie anywhere; but from 17
- * on the planner believes what NOT NULL says of a foreign table, and such rows are refused, too.
+ * A condition on row r that is true, or raises 23514.  Rows of no unit may lie anywhere; but from
+ * 17 on the planner believes NOT NULL of a foreign table, and such rows are refused, too.
  */
 static char *
 belongs_sql(Oid relid, const ProtectedRelation *protected)
