@@ -247,6 +247,15 @@ protected_relation_declared_seize(Oid relid)
 	return read_protected(relid, SELECT_PROTECTED " FOR UPDATE", true, false);
 }
 
+bool
+is_unit_column(const ProtectedRelation *protected, const char *column)
+{
+	for (int i = 0; i < protected->nunits; i++)
+		if (strcmp(protected->unit_columns[i], column) == 0)
+			return true;
+	return false;
+}
+
 ArrayType *
 unit_array(const ProtectedRelation *protected)
 {

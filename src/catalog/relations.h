@@ -39,6 +39,8 @@ typedef struct ProtectedRelation
 	bool		units_are_rows;
 } ProtectedRelation;
 
+extern bool is_unit_column(const ProtectedRelation *protected, const char *column);
+
 /* What protect() declares, besides the relation itself. */
 typedef struct ProtectOptions
 {

@@ -27,15 +27,6 @@ bad_columns(const char *problem)
 					 "out, to describe all of them.")));
 }
 
-static bool
-is_unit(const ProtectedRelation *protected, const char *column)
-{
-	for (int i = 0; i < protected->nunits; i++)
-		if (strcmp(protected->unit_columns[i], column) == 0)
-			return true;
-	return false;
-}
-
 /* ---------- which ---------- */
 
 /* Marks what the argument names, by attribute. */
@@ -65,7 +56,7 @@ named_columns(const Description *description, TupleDesc columns)
 		number = get_attnum(description->protected->relid, name);
 		if (number <= 0)
 			bad_columns(psprintf("There is no column \"%s\".", name));
-		if (is_unit(description->protected, name))
+		if (is_unit_column(description->protected, name))
 			bad_columns(psprintf("Column \"%s\" says whose row it is.", name));
 		if (named[number - 1])
 			bad_columns(psprintf("Column \"%s\" is named twice.", name));
@@ -91,7 +82,7 @@ find_columns(Description *description, TupleDesc columns)
 			continue;
 		if (named != NULL ? !named[i]
 						  : attribute->attgenerated != '\0' ||
-								is_unit(description->protected, NameStr(attribute->attname)))
+								is_unit_column(description->protected, NameStr(attribute->attname)))
 			continue;
 		column->name = pstrdup(NameStr(attribute->attname));
 		column->type = getBaseType(attribute->atttypid);

@@ -34,15 +34,6 @@
 
 /* ---------- does the unit decide the table? ---------- */
 
-static bool
-is_unit_column(const ProtectedRelation *protected, const char *column)
-{
-	for (int i = 0; i < protected->nunits; i++)
-		if (strcmp(protected->unit_columns[i], column) == 0)
-			return true;
-	return false;
-}
-
 /* Is what is equal as a unit equal as a key?  Servers may order strings differently. */
 static bool
 key_column_is_of_unit(const PartitionKeyData *key, int i, Oid parent,
